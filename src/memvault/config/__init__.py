@@ -1,0 +1,1 @@
+"""Settings and the places on disk where state is kept."""

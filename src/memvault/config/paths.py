@@ -1,0 +1,79 @@
+"""Where a vault's derived state lives: outside the vault, one folder each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path, user_config_path, user_state_path
+
+DEFAULT_VAULT = Path("~/Documents/Memory-Vault")
+
+
+@dataclass(frozen=True, slots=True)
+class StateFolder:
+    """The state folder of one vault. Deleting it loses nothing but time."""
+
+    root: Path
+
+    @classmethod
+    def of_vault(cls, vault: Path, base: Path | None = None) -> StateFolder:
+        """``<base>/<vault name>-<hash of its real path>``; base is ``MEMVAULT_STATE``, else the
+        user's state folder as the system has it."""
+        real = vault.expanduser().resolve()
+        digest = hashlib.blake2b(str(real).encode(), digest_size=5).hexdigest()
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
+        given = os.environ.get("MEMVAULT_STATE")
+        home = base or (Path(given) if given else user_state_path("memvault"))
+        return cls(home.expanduser() / f"{name}-{digest}")
+
+    @property
+    def indexes(self) -> Path:
+        """Holds one folder per generation of indexes; ``current`` names the live one."""
+        return self.root / "indexes"
+
+    @property
+    def embedding_cache(self) -> Path:
+        return self.root / "embeddings.sqlite"
+
+    @property
+    def entity_cache(self) -> Path:
+        return self.root / "entities.sqlite"
+
+    @property
+    def engine_lock(self) -> Path:
+        return self.root / "engine.lock"
+
+    @property
+    def start_lock(self) -> Path:
+        return self.root / "start.lock"
+
+    @property
+    def engine_address(self) -> Path:
+        return self.root / "engine.json"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "engine.log"
+
+    @property
+    def config_file(self) -> Path:
+        return self.root / "memvault.toml"
+
+    def create(self) -> None:
+        """Make the folder, readable by its owner alone."""
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def model_cache() -> Path:
+    """Exported models, shared by all vaults of the user."""
+    given = os.environ.get("MEMVAULT_CACHE")
+    return (Path(given) if given else user_cache_path("memvault")) / "models"
+
+
+def user_config_file() -> Path:
+    """The user's ``memvault.toml``, for all vaults; its ``vault`` key names the usual one."""
+    return user_config_path("memvault") / "memvault.toml"

@@ -1,0 +1,1 @@
+"""The types everything else is written in. Imports nothing of memvault but itself."""

@@ -1,0 +1,92 @@
+"""The graph: notes and the entities named in them, joined by typed edges.
+
+A note about a thing is that thing's node (``kind`` is the note's type); a thing that is only
+named (an unresolved link, a tag, a name found by the entity pipeline) is a node without a path.
+Every edge starts at the node of the note whose text states it and keeps the sentence it stands
+in, so a note's edges go and come with the note. Both directions are travelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID, uuid5
+
+from memvault.model.memory import NAMESPACE
+
+
+class NodeKind(StrEnum):
+    """Kinds memvault itself gives; a note's own ``type`` may be any other word."""
+
+    NOTE = "note"
+    PERSON = "person"
+    PROJECT = "project"
+    TAG = "tag"
+    DECISION = "decision"
+    ORGANISATION = "organisation"
+    TOOL = "tool"
+    EVENT = "event"
+    PLACE = "place"
+    DATE = "date"
+    CONCEPT = "concept"
+
+
+class EdgeOrigin(StrEnum):
+    """How the edge was read."""
+
+    LINK = "link"
+    EMBED = "embed"
+    FIELD = "field"  # inline field or named line with a name for the relation
+    FRONTMATTER = "frontmatter"
+    TAG = "tag"
+    MENTION = "mention"  # named in the text, not linked
+    ENTITY = "entity"  # found by the trained pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    id: str
+    kind: str
+    name: str
+    path: str | None = None  # the note that stands for it
+    project: str | None = None
+    date: str | None = None  # ISO date on which it happened
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …"""
+
+    source: str
+    target: str
+    relation: str
+    origin: EdgeOrigin
+    sentence: str
+    line: int
+    ordinal: int  # tells apart equal edges of one note
+    weight: float = 1.0
+
+    @property
+    def id(self) -> str:
+        key = f"{self.source}|{self.target}|{self.relation}|{self.origin}|{self.ordinal}"
+        return str(uuid5(NAMESPACE, "edge:" + key))
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGraph:
+    """One note's share of the graph: its own node, what it names, and its edges.
+
+    ``entities`` are the nodes without a note that the edges end at.
+    """
+
+    node: GraphNode
+    edges: tuple[GraphEdge, ...] = ()
+    entities: tuple[GraphNode, ...] = field(default=())
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
