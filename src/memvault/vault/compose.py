@@ -1,0 +1,197 @@
+"""Writing a new note: its frontmatter, its title, its links, as a person would write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+
+from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
+from memvault.vault.resolve import LinkIndex
+
+MAX_TITLE_CHARS = 80
+MIN_TITLE_CHARS = 20  # a sentence shorter than this is taken with the words after it
+
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+_RULE = re.compile(r" {0,3}([-*_=])[ \t]*(\1[ \t]*){2,}$")
+_LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)?|\d{1,9}[.)]\s+)+")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
+_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s|(?<=[。！？])")
+_UNLINKABLE = re.compile(r"[\[\]#^|]")
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML as people write it: dates in ISO form, several lines of text as a block."""
+
+
+class _Properties(dict[str, Any]):
+    """The outermost mapping: one key a line, however plain its values."""
+
+
+def _represent_properties(dumper: yaml.SafeDumper, value: _Properties) -> yaml.MappingNode:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", value.items(), flow_style=False)
+
+
+def _represent_datetime(dumper: yaml.SafeDumper, value: datetime) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:timestamp", iso_utc(value))
+
+
+def _represent_str(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(_Properties, _represent_properties)
+_Dumper.add_representer(datetime, _represent_datetime)
+_Dumper.add_representer(str, _represent_str)
+_Dumper.add_implicit_resolver(  # a number to YAML 1.2 readers, Obsidian among them: quote the text
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+
+
+def storable_text(text: str) -> str:
+    """Text that a note can hold: no lone surrogates, no NUL, one kind of line end."""
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\x00", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def iso_utc(value: datetime) -> str:
+    """``2026-03-01T10:20:30Z``: to the second, in UTC."""
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def frontmatter(properties: Mapping[str, Any]) -> str:
+    """The block between (and with) the ``---`` lines; keys in the order given, none left out.
+
+    Values: text, numbers, booleans, dates, and lists and mappings of these. A list of plain
+    values stands on one line.
+    """
+    text = yaml.dump(
+        _Properties(properties),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None,
+        width=2**31 - 1,
+    )
+    return f"---\n{text}---\n"
+
+
+def compose_note(properties: Mapping[str, Any], body: str) -> bytes:
+    """A whole note, UTF-8, ending in one newline."""
+    return (frontmatter(properties) + "\n" + body.strip("\n") + "\n").encode("utf-8")
+
+
+def importance_word(importance: float) -> str | float | None:
+    """The word for an importance that has one, else the number; None for the default."""
+    if importance == DEFAULT_IMPORTANCE:
+        return None
+    words = {value: word for word, value in IMPORTANCE_NAMES.items()}
+    return words.get(importance, importance)
+
+
+def first_heading(content: str) -> str | None:
+    """The text of a heading that the content begins with."""
+    for line in content.splitlines():
+        if line.strip():
+            found = _HEADING.match(line)
+            return plain_text(found["text"]) if found else None
+    return None
+
+
+def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
+    """A title for text that has none: its first heading, else its first sentence.
+
+    At most ``limit`` characters, cut between words and then marked by ``…``; empty where the text
+    has no words outside code.
+    """
+    line = _first_words(content)
+    if not line:
+        return ""
+    for end in _SENTENCE_END.finditer(line):
+        if end.start() >= min(MIN_TITLE_CHARS, limit):
+            line = line[: end.start()]
+            break
+    line = line.rstrip(" .。:;,")
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    at_word = cut.rsplit(" ", 1)[0] if " " in cut and not line[limit - 1].isspace() else cut
+    return at_word.rstrip(" .,:;-") + "…"
+
+
+def plain_text(markdown: str) -> str:
+    """One line of Markdown as it reads: no marks of links, emphasis or code."""
+    text = _WIKILINK.sub(lambda found: found["shown"], markdown)
+    text = _LINK.sub(lambda found: found["shown"], text)
+    text = _EMPHASIS.sub(lambda found: found["text"], text)
+    return " ".join(text.split())
+
+
+def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
+    """The shortest link from ``source`` to the note at ``path`` that Obsidian would write.
+
+    The bare name where it resolves to that note; else the path from the vault's root, with the
+    name shown. A name that no wikilink can hold (``# ^ [ ] |``) becomes a Markdown link. Without
+    an index to ask, the path is written.
+    """
+    name = PurePosixPath(path).stem
+    whole = path.removesuffix(".md").removesuffix(".markdown")
+    if _UNLINKABLE.search(whole):
+        shown = name.replace("[", "\\[").replace("]", "\\]")
+        return f"[{shown}]({quote(path)})"
+    if whole == name or (links is not None and links.resolve(name, source) == path):
+        return f"[[{name}]]"
+    return f"[[{whole}|{name}]]"
+
+
+def related_line(links: Iterable[str]) -> str:
+    """``Related: [[A]], [[B]]``: a named line, which reads as a relation."""
+    return "Related: " + ", ".join(links)
+
+
+def close_open_fence(text: str) -> str:
+    """The text, with a fence closed that it leaves open and that would swallow what follows."""
+    mark = ""
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if not found:
+            continue
+        if not mark:
+            mark = found["mark"]
+        elif found["mark"].startswith(mark) and not line.strip().strip(mark[0]):
+            mark = ""
+    return f"{text}\n{mark}" if mark else text
+
+
+def day_of(value: datetime) -> date:
+    """The UTC day, as session folders are named."""
+    return value.astimezone(UTC).date()
+
+
+def _first_words(content: str) -> str:
+    """The first line of text outside code, without its marks."""
+    fence = ""
+    for line in content.splitlines():
+        found = _FENCE.match(line)
+        if found:
+            if not fence:
+                fence = found["mark"]
+            elif found["mark"].startswith(fence):
+                fence = ""
+            continue
+        if fence or _RULE.match(line):
+            continue
+        heading = _HEADING.match(line)
+        text = plain_text(heading["text"] if heading else _LIST_OR_QUOTE.sub("", line))
+        if any(character.isalnum() for character in text):
+            return text
+    return ""

@@ -1,0 +1,342 @@
+"""Conversations out of the export files of ChatGPT and Claude.
+
+An export is read with the standard library's JSON reader, so its largest ``.json`` file must fit
+in memory several times over: fine up to a few hundred megabytes of text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+from uuid import uuid5
+
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import NAMESPACE
+from memvault.vault.compose import close_open_fence, day_of, storable_text, title_of
+
+Provider = Literal["chatgpt", "claude"]
+NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
+
+_EXPORT_FILE = re.compile(r"conversations(?:[-_]?\d+)?\.json", re.IGNORECASE)
+_CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # ChatGPT's marks for its own page
+_STARTS_A_BLOCK = re.compile(
+    r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
+)
+_BACKTICKS = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """``is_person`` tells the two sides apart; ``text`` is Markdown as it was written."""
+
+    is_person: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    provider: Provider
+    external_id: str
+    title: str
+    created: datetime  # UTC
+    turns: tuple[Turn, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of its note: UUIDv5 of the provider and the provider's own id."""
+        return str(uuid5(NAMESPACE, f"conversation:{self.provider}:{self.external_id}"))
+
+    @property
+    def folder(self) -> str:
+        return f"sessions/{day_of(self.created).isoformat()}"
+
+    def properties(self) -> dict[str, Any]:
+        """Frontmatter of its note, in order."""
+        return {
+            "id": self.id,
+            "lifecycle": "ephemeral",
+            "type": "session",
+            "tags": ["conversation", self.provider],
+            "created": self.created,
+            "date": day_of(self.created),
+            "source": self.provider,
+            "conversation": self.external_id,
+        }
+
+    def body(self) -> str:
+        """The note's text: the title, then a paragraph or more for each turn."""
+        parts = [f"# {self.title}"]
+        for turn in self.turns:
+            who = "You" if turn.is_person else NAMES[self.provider]
+            text = close_open_fence(turn.text)
+            gap = "\n\n" if _STARTS_A_BLOCK.match(text) else " "
+            parts.append(f"**{who}:**{gap}{text}")
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An entry of the export that is no conversation, and why."""
+
+    name: str
+    reason: str
+
+
+class _Malformed(Exception):
+    """Says what is wrong with one entry."""
+
+
+def read_export(source: Path, provider: Provider) -> Iterator[Conversation | Unreadable]:
+    """The conversations of an export: its ``conversations.json`` (or numbered parts), the zip
+    that holds it, or the folder that the zip was unpacked to.
+
+    Raises:
+        InvalidParams: there is no such file, or it is not an export of this provider.
+    """
+    read = {"chatgpt": _chatgpt, "claude": _claude}[provider]
+    other = {"chatgpt": "chat_messages", "claude": "mapping"}[provider]
+    for name, entries in _entries(source):
+        for number, entry in enumerate(entries, 1):
+            if isinstance(entry, dict) and other in entry:
+                wanted = NAMES["claude" if provider == "chatgpt" else "chatgpt"]
+                raise InvalidParams(f"{name} is an export of {wanted}, not of {NAMES[provider]}")
+            yield _read_one(read, entry, f"{name}, conversation {number}")
+
+
+def _read_one(
+    read: Callable[[dict[str, Any]], Conversation], entry: Any, name: str
+) -> Conversation | Unreadable:
+    if not isinstance(entry, dict):
+        return Unreadable(name, "it is not a conversation")
+    title = entry.get("title") or entry.get("name")
+    if isinstance(title, str) and title.strip():
+        name = f"{name} ({title_of(title) or title.strip()[:80]})"
+    try:
+        return read(entry)
+    except _Malformed as error:
+        return Unreadable(name, str(error))
+
+
+def _entries(source: Path) -> Iterator[tuple[str, list[Any]]]:
+    """The name and the entries of each file of the export, in the order of their names."""
+    try:
+        if source.is_dir():
+            files = sorted(file for file in source.iterdir() if _EXPORT_FILE.fullmatch(file.name))
+            loaded = ((file.name, file.read_bytes()) for file in files)
+            yield from _loaded(loaded, source.name)
+        elif zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                names = sorted(
+                    name
+                    for name in archive.namelist()
+                    if _EXPORT_FILE.fullmatch(PurePosixPath(name).name)
+                )
+                yield from _loaded(((name, archive.read(name)) for name in names), source.name)
+        else:
+            yield from _loaded(iter([(source.name, source.read_bytes())]), source.name)
+    except FileNotFoundError as error:
+        raise InvalidParams(f"{source.name} does not exist") from error
+    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
+        raise InvalidParams(f"{source.name} cannot be read: {type(error).__name__}") from error
+
+
+def _loaded(files: Iterator[tuple[str, bytes]], source: str) -> Iterator[tuple[str, list[Any]]]:
+    is_empty = True
+    for name, data in files:
+        is_empty = False
+        try:
+            entries = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise InvalidParams(f"{name} is not JSON; export it again") from error
+        if isinstance(entries, dict):  # some tools wrap the list, or save one conversation alone
+            entries = entries.get("conversations", [entries])
+        if not isinstance(entries, list):
+            raise InvalidParams(f"{name} is not a list of conversations")
+        yield name, entries
+    if is_empty:
+        raise InvalidParams(f"{source} holds no conversations.json; give the export's zip file")
+
+
+def _chatgpt(entry: dict[str, Any]) -> Conversation:
+    mapping = entry.get("mapping")
+    if not isinstance(mapping, dict):
+        raise _Malformed("it has no messages (mapping)")
+    turns: list[Turn] = []
+    times: list[datetime] = []
+    for node_id in _thread(mapping, entry.get("current_node")):
+        message = mapping[node_id].get("message")
+        if not isinstance(message, dict):
+            continue
+        text = _chatgpt_text(message)
+        if text:
+            _add_turn(turns, _role(message) == "user", text)
+            times += [time for time in [_time(message.get("create_time"))] if time]
+    return _conversation(
+        "chatgpt",
+        entry.get("conversation_id") or entry.get("id"),
+        entry.get("title"),
+        _time(entry.get("create_time")) or min(times, default=None),
+        turns,
+    )
+
+
+def _thread(mapping: dict[str, Any], current: Any) -> list[str]:
+    """The nodes from the root to the one last shown: a regenerated answer's others are left out."""
+    if not isinstance(current, str) or current not in mapping:
+        parents = [node.get("parent") for node in mapping.values() if isinstance(node, dict)]
+        inner = {parent for parent in parents if isinstance(parent, str)}
+        leaves = [node_id for node_id in mapping if node_id not in inner]
+        current = leaves[-1] if leaves else None
+    thread: list[str] = []
+    seen: set[str] = set()
+    while isinstance(current, str) and current in mapping and current not in seen:
+        node = mapping[current]
+        if not isinstance(node, dict):
+            raise _Malformed("one of its messages is damaged")
+        seen.add(current)
+        thread.append(current)
+        current = node.get("parent")
+    return thread[::-1]
+
+
+def _role(message: dict[str, Any]) -> str:
+    author = message.get("author")
+    return str(author.get("role", "")) if isinstance(author, dict) else ""
+
+
+def _chatgpt_text(message: dict[str, Any]) -> str:
+    """What the person sees of a message; nothing of tools, hidden context and thinking."""
+    metadata = message.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    content = message.get("content")
+    if (
+        _role(message) not in ("user", "assistant")
+        or message.get("recipient", "all") not in ("all", None)
+        or metadata.get("is_visually_hidden_from_conversation")
+        or not isinstance(content, dict)
+    ):
+        return ""
+    parts: list[str] = []
+    if content.get("content_type") in ("text", "multimodal_text"):
+        parts += [_chatgpt_part(part) for part in _list(content.get("parts"))]
+    elif content.get("content_type") == "code":
+        language = str(content.get("language") or "").replace("unknown", "")
+        parts.append(_fenced(str(content.get("text") or ""), language))
+    for file in _list(metadata.get("attachments")):
+        name = file.get("name") if isinstance(file, dict) else None
+        if isinstance(name, str) and not str(file.get("mime_type", "")).startswith("image/"):
+            parts.append(f"*(file: {name})*")
+    return _joined(parts)
+
+
+def _chatgpt_part(part: Any) -> str:
+    if isinstance(part, str):
+        return _CITATION.sub("", part)
+    if not isinstance(part, dict):
+        return ""
+    if isinstance(part.get("text"), str):
+        return str(part["text"])
+    kind = str(part.get("content_type", ""))
+    for word in ("image", "audio", "video"):
+        if word in kind:
+            return f"*({word})*"
+    return ""
+
+
+def _claude(entry: dict[str, Any]) -> Conversation:
+    messages = entry.get("chat_messages")
+    if not isinstance(messages, list):
+        raise _Malformed("it has no messages (chat_messages)")
+    turns: list[Turn] = []
+    times: list[datetime] = []
+    for message in messages:
+        if not isinstance(message, dict):
+            raise _Malformed("one of its messages is damaged")
+        text = _claude_text(message)
+        if text and message.get("sender") in ("human", "assistant"):
+            _add_turn(turns, message["sender"] == "human", text)
+            times += [time for time in [_time(message.get("created_at"))] if time]
+    return _conversation(
+        "claude",
+        entry.get("uuid"),
+        entry.get("name"),
+        _time(entry.get("created_at")) or min(times, default=None),
+        turns,
+    )
+
+
+def _claude_text(message: dict[str, Any]) -> str:
+    """The text of a message, the names of its files, and what was pasted as a file."""
+    blocks = [block for block in _list(message.get("content")) if isinstance(block, dict)]
+    parts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    if not any(part.strip() for part in parts):
+        parts = [str(message.get("text") or "")]
+    for file in _list(message.get("attachments")) + _list(message.get("files")):
+        if not isinstance(file, dict):
+            continue
+        pasted = file.get("extracted_content")
+        name = file.get("file_name")
+        if isinstance(name, str) and name.strip():
+            parts.append(f"*(file: {name})*")
+        elif isinstance(pasted, str) and pasted.strip():
+            parts.append("*(pasted text)*")
+        if isinstance(pasted, str) and pasted.strip():
+            parts.append(_fenced(pasted, "text"))
+    return _joined(parts)
+
+
+def _conversation(
+    provider: Provider, external_id: Any, title: Any, created: datetime | None, turns: list[Turn]
+) -> Conversation:
+    if not isinstance(external_id, str) or not external_id.strip():
+        raise _Malformed("it has no id")
+    if created is None:
+        raise _Malformed("it has no date")
+    if not turns:
+        raise _Malformed("nothing was said in it")
+    shown = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
+    if not shown or shown.casefold() in {"new chat", "untitled"}:
+        shown = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
+    return Conversation(provider, external_id.strip(), shown, created, tuple(turns))
+
+
+def _add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
+    """A side that speaks several times in a row has one turn."""
+    if turns and turns[-1].is_person == is_person:
+        text = f"{turns.pop().text}\n\n{text}"
+    turns.append(Turn(is_person, text))
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(
+        part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()
+    )
+
+
+def _fenced(text: str, language: str) -> str:
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _time(value: Any) -> datetime | None:
+    """Seconds since 1970, or ISO 8601; None for anything else."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

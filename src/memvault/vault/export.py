@@ -1,0 +1,223 @@
+"""Everything out, and in again: a folder, or one JSON file.
+
+The JSON file is ``{"memvault_export": 1, "exported_at": …, "files": [{"path", "text"}]}``; a file
+that is no UTF-8 has ``base64`` instead of ``text``. Paths are relative to the vault. Notes,
+attachments, the manifest, ``.memvaultignore`` and the journal are in it, byte for byte; other dot
+files and folders and what ``.memvaultignore`` lists are not.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, TextIO
+
+from memvault.model.errors import InvalidParams, OutsideVault, StorageError
+from memvault.vault.compose import iso_utc
+from memvault.vault.files import Vault
+from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
+from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
+from memvault.vault.journal import Journal
+from memvault.vault.write import publish, replace, storage_errors, temporary_beside
+
+FORMAT_VERSION = 1
+
+_FORBIDDEN = set("\0\\:") if os.name == "nt" else set("\0")
+
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class RestoreReport:
+    """What a restore wrote, and the files it left because the vault has others of that path."""
+
+    written: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    left_alone: list[str] = field(default_factory=list)
+
+
+def files_of(vault: Vault) -> Iterator[str]:
+    """The paths of everything that an export holds, notes and attachments before the journal."""
+    rules = IgnoreRules(vault.root)
+    for folder, below, names in os.walk(vault.root):
+        here = Path(folder).relative_to(vault.root).as_posix()
+        prefix = "" if here == "." else f"{here}/"
+        below[:] = sorted(
+            name
+            for name in below
+            if not rules.excludes_folder(prefix + name) and not (Path(folder) / name).is_symlink()
+        )
+        for name in sorted(names):
+            path = prefix + name
+            if path == IGNORE_FILE or not (name.startswith(".") or rules.lists(path)):
+                place = Path(folder) / name
+                if place.is_file() and not place.is_symlink():
+                    yield path
+    yield from (file.relative_to(vault.root).as_posix() for file in Journal(vault).files())
+
+
+def export_folder(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
+    """Copy everything into a new or empty folder, which is then a vault itself.
+
+    Returns:
+        how many files.
+
+    Raises:
+        InvalidParams: the target holds something, or lies in the vault.
+        StorageError, DiskFull: a file cannot be read or written.
+    """
+    _check_outside(vault, target)
+    with storage_errors(target.name):
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise InvalidParams(f"{target.name} is not empty. Name a new folder.")
+        count = 0
+        for count, path in enumerate(files_of(vault), 1):
+            place = target / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(vault.root / path, place)
+            if progress is not None:
+                progress(count)
+        target.mkdir(parents=True, exist_ok=True)
+        return count
+
+
+def export_json(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
+    """Write everything into one new JSON file; it appears when it is whole.
+
+    Returns:
+        how many files are in it.
+
+    Raises:
+        InvalidParams: the target exists, or lies in the vault.
+        StorageError, DiskFull: a file cannot be read or written.
+    """
+    _check_outside(vault, target)
+    if target.exists():
+        raise InvalidParams(f"{target.name} exists already. Give another name.")
+    with storage_errors(target.name):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_beside(target, b"") as temporary:
+            with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+                count = _write_json(vault, stream, progress)
+                stream.flush()
+                os.fsync(stream.fileno())
+            replace(temporary, target)
+    return count
+
+
+def restore_export(
+    source: Path, vault: Vault, *, progress: Progress | None = None
+) -> RestoreReport:
+    """Write the files of a JSON export into a vault, at their own paths, over none that exists.
+
+    Raises:
+        InvalidParams: the source is no export; nothing was written.
+        OutsideVault: a path of it would leave the vault; nothing was written.
+        StorageError, DiskFull: a file cannot be written; those before it are.
+    """
+    files = _read_json(source)
+    for path in files:
+        _check_path(path)
+    report = RestoreReport()
+    for done, (path, data) in enumerate(files.items(), 1):
+        place = vault.root.joinpath(*path.split("/"))
+        if not Path(os.path.realpath(place)).is_relative_to(vault.root):
+            raise OutsideVault(f"{path!r} leads out of the vault")
+        if _write_new(place, path, data):
+            report.written.append(path)
+        elif place.is_file() and place.read_bytes() == data:
+            report.unchanged += 1
+        else:
+            report.left_alone.append(path)
+        if progress is not None:
+            progress(done)
+    return report
+
+
+def _write_new(place: Path, path: str, data: bytes) -> bool:
+    """False if there is something of this path already."""
+    if place.exists():
+        return False
+    with storage_errors(path):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary_beside(place, data) as temporary:
+                publish(temporary, place)
+        except FileExistsError:
+            return False
+    return True
+
+
+def _write_json(vault: Vault, stream: TextIO, progress: Progress | None) -> int:
+    head = {"memvault_export": FORMAT_VERSION, "exported_at": iso_utc(datetime.now(UTC))}
+    stream.write(json.dumps(head)[:-1] + ', "files": [')
+    count = 0
+    for count, path in enumerate(files_of(vault), 1):
+        content = json.dumps(_encoded((vault.root / path).read_bytes()), ensure_ascii=False)
+        # a name that is no Unicode survives only as escapes
+        item = f'{{"path": {json.dumps(path)}, {content[1:]}'
+        stream.write((",\n" if count > 1 else "\n") + item)
+        if progress is not None:
+            progress(count)
+    stream.write("\n]}\n")
+    return count
+
+
+def _encoded(data: bytes) -> dict[str, str]:
+    try:
+        return {"text": data.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def _read_json(source: Path) -> dict[str, bytes]:
+    try:
+        export = json.loads(source.read_bytes())
+    except FileNotFoundError as error:
+        raise InvalidParams(f"{source.name} does not exist") from error
+    except OSError as error:
+        raise StorageError(f"{source.name} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidParams(f"{source.name} is not JSON; export it again") from error
+    version = export.get("memvault_export") if isinstance(export, dict) else None
+    if version != FORMAT_VERSION or not isinstance(export.get("files"), list):
+        raise InvalidParams(f"{source.name} is not an export of memvault, version {FORMAT_VERSION}")
+    return dict(_decoded(item, source.name) for item in export["files"])
+
+
+def _decoded(item: Any, name: str) -> tuple[str, bytes]:
+    try:
+        path = item["path"]
+        text = item.get("text")
+        data = base64.b64decode(item["base64"], validate=True) if text is None else text.encode()
+    except (AttributeError, KeyError, TypeError, UnicodeError, binascii.Error) as error:
+        raise InvalidParams(f"{name} holds an entry that is no file; export it again") from error
+    if not isinstance(path, str):
+        raise InvalidParams(f"{name} holds a file without a path; export it again")
+    return path, data
+
+
+def _check_path(path: str) -> None:
+    """Only what `files_of` gives: no way out, no dot folder but the journal's.
+
+    Raises:
+        OutsideVault: it is another.
+    """
+    parts = path.split("/")
+    is_journal = PurePosixPath(path).parent == PurePosixPath(JOURNAL_FOLDER.as_posix())
+    is_hidden = any(part.startswith(".") for part in parts) and path != IGNORE_FILE
+    is_odd = any(part in {"", ".", ".."} or set(part) & _FORBIDDEN for part in parts)
+    if is_odd or (is_hidden and not (is_journal and path.endswith(".jsonl"))):
+        raise OutsideVault(f"{path!r} is not a path that an export of memvault holds")
+
+
+def _check_outside(vault: Vault, target: Path) -> None:
+    if Path(os.path.realpath(target)).is_relative_to(vault.root):
+        raise InvalidParams("The export would lie in the vault itself. Name a place outside it.")

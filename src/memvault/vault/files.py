@@ -1,0 +1,328 @@
+"""The vault as a folder of notes: found, read, created and edited, and never left."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat as stat_module
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.vault.ignore import IgnoreRules
+from memvault.vault.names import safe_name
+from memvault.vault.write import (
+    TEMPORARY_PREFIX,
+    TEMPORARY_SUFFIX,
+    publish,
+    replace_unchanged,
+    storage_errors,
+    temporary_beside,
+)
+
+EDIT_ATTEMPTS = 5
+EDIT_PAUSE_SECONDS = 0.02
+MAX_NUMBERED = 10_000
+NOTE_SUFFIX = ".md"
+
+
+_NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteStat:
+    """A note as the file system has it; ``path`` is relative to the vault."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+class Vault:
+    """A person's notes. Paths are relative to ``root``, with forward slashes on every system.
+
+    Links of the file system are not followed: what one points at inside the vault is read where
+    it is, and what is outside is not the vault.
+
+    Attributes:
+        problems: of the last walk, by path: what could not be read, and why.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._given = _absolute(root.expanduser())
+        self.root = Path(os.path.realpath(self._given))
+        self.problems: dict[str, str] = {}
+        self._ignore = IgnoreRules(self.root)
+        self._editing = threading.RLock()
+
+    def walk(self) -> Iterator[NoteStat]:
+        """Every note that is to be indexed, once, in the order of their paths by folder.
+
+        A folder or file that cannot be read is noted in `problems` and left out.
+        """
+        self.problems = {}
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            below = []
+            for entry in self._entries(folder):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                try:
+                    if _is_link(entry):
+                        continue
+                    if entry.is_dir():
+                        if not self._ignore.excludes_folder(path):
+                            below.append(path)
+                    elif entry.is_file() and not self._ignore.excludes_file(path):
+                        if _is_unicode(path):
+                            yield _note_stat(path, entry.stat(follow_symlinks=False))
+                        else:
+                            self.problems[_shown(path)] = "its name is not Unicode; rename it"
+                except OSError:
+                    self.problems[_shown(path)] = "it cannot be read"
+            folders.extend(reversed(below))
+        if self._ignore.problem:
+            self.problems["."] = self._ignore.problem
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.root / folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            self.problems[_shown(folder) or "."] = "the folder cannot be read; allow reading it"
+            return []
+
+    def is_note(self, path: str) -> bool:
+        """Whether `walk` gives, or would give if the file existed, a note at this path."""
+        try:
+            place = self._place(path)
+        except OutsideVault:
+            return False
+        if not _is_unicode(path) or self._ignore.excludes(path):
+            return False
+        depth = len(self.root.parts)
+        above = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
+        return not any(map(_is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
+
+    def relative(self, path: Path) -> str | None:
+        """The vault path of an absolute path, or None if it is not inside."""
+        absolute = _absolute(path)
+        for root in (self.root, self._given):
+            if absolute.is_relative_to(root):
+                return absolute.relative_to(root).as_posix()
+        real = Path(os.path.realpath(absolute))
+        return real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else None
+
+    def stat(self, path: str) -> NoteStat | None:
+        """Size and time of a note, or None if the vault has no such file."""
+        try:
+            found = self._inside(path).stat()
+        except (OSError, OutsideVault):
+            return None
+        return _note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
+
+    def read(self, path: str) -> bytes:
+        """A note's bytes.
+
+        Raises:
+            NoteNotFound: there is no such file.
+            OutsideVault: the path leads out of the vault.
+            StorageError: it cannot be read.
+        """
+        place = self._inside(path)
+        with _note_errors(path):
+            return place.read_bytes()
+
+    def create(self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX) -> str:
+        """Write a new note, never over another; a taken name gets " 2", " 3", ….
+
+        Args:
+            folder: vault path of the folder, made if missing; empty for the vault's top.
+            title: any text; the file is named by `safe_name` of it.
+            suffix: another than ``.md`` writes an attachment.
+
+        Returns:
+            the note's vault path.
+
+        Raises:
+            OutsideVault: the folder is outside, hidden, or left out by the ignore rules.
+            DiskFull, StorageError: nothing was written.
+        """
+        home = self._folder(folder)
+        stem = safe_name(title)
+        with storage_errors(f"{home}/{stem}" if home else stem):
+            (self.root / home).mkdir(parents=True, exist_ok=True)
+            self._inside(home)
+            with temporary_beside(self.root / home / stem, data) as temporary:
+                for number in range(1, MAX_NUMBERED):
+                    name = stem if number == 1 else f"{stem} {number}"
+                    path = f"{home}/{name}{suffix}" if home else name + suffix
+                    if suffix == NOTE_SUFFIX and not self.is_note(path):
+                        continue
+                    try:
+                        publish(temporary, self.root / path)
+                    except FileExistsError:
+                        continue
+                    return path
+        raise StorageError(f"there are too many notes named {stem!r}; give another title")
+
+    def edit(self, path: str, change: Callable[[bytes], bytes]) -> bytes:
+        """Replace a note's bytes by `change` of them, at once.
+
+        If someone else saves the note in the meantime, theirs is read and changed instead, so
+        `change` may be called several times.
+
+        Returns:
+            the bytes as written.
+
+        Raises:
+            NoteConflict: the note kept changing.
+            NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create`; whatever
+                `change` raises passes through. The note is then as it was.
+        """
+        place = self._inside(path)
+        with self._editing:
+            for attempt in range(EDIT_ATTEMPTS):
+                if attempt:
+                    time.sleep(EDIT_PAUSE_SECONDS * attempt)
+                before = self._settled(path)
+                after = change(before)
+                if after == before or self._swap(path, place, before, after):
+                    return after
+        raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
+
+    def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
+        with _note_errors(path):
+            if _mode_of(place) and not os.access(place, os.W_OK):
+                raise PermissionError(errno.EACCES, "read-only")
+            with temporary_beside(place, after) as temporary:
+                return replace_unchanged(temporary, place, before, after)
+
+    def _settled(self, path: str) -> bytes:
+        """An editor that saves in place empties the file first: wait for its words."""
+        data = self.read(path)
+        for _ in range(EDIT_ATTEMPTS):
+            if data:
+                break
+            time.sleep(EDIT_PAUSE_SECONDS)
+            data = self.read(path)
+        return data
+
+    def _folder(self, folder: str) -> str:
+        """A folder's path, each part checked; parts that no system would allow are made safe."""
+        parts: list[str] = []
+        for part in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
+            existing = "/".join([*parts, part])
+            if part.strip() in {"", ".", ".."} or part.startswith(".") or "\0" in part:
+                raise OutsideVault(f"{folder!r} is no folder for notes; name one inside the vault")
+            is_there = _is_unicode(part) and _mode_of(self.root / existing) != 0
+            parts.append(part if is_there else safe_name(part))
+        path = "/".join(parts)
+        if path:
+            self._inside(path)
+            if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
+                raise OutsideVault(f"{path} is left out by .memvaultignore; name another folder")
+        return path
+
+    def _place(self, path: str) -> Path:
+        """The absolute path, checked by its text alone."""
+        parts = path.replace("\\", "/").split("/") if os.name == "nt" else path.split("/")
+        unsafe = any(part in {"", ".", ".."} or "\0" in part for part in parts)
+        if unsafe or (os.name == "nt" and ":" in path):
+            raise OutsideVault(f"{_shown(path)!r} is not a path inside the vault")
+        return self.root.joinpath(*parts)
+
+    def _inside(self, path: str) -> Path:
+        """The real place of a path, links followed.
+
+        Raises:
+            OutsideVault: it is not inside.
+        """
+        if not path:
+            return self.root
+        real = Path(os.path.realpath(self._place(path)))
+        if not real.is_relative_to(self.root):
+            raise OutsideVault(f"{_shown(path)!r} leads out of the vault")
+        return real
+
+    def remove_leftovers(self, older_than_seconds: float = 3600.0) -> int:
+        """Delete what writes that were killed left behind; returns how many files."""
+        limit = time.time() - older_than_seconds
+        removed = 0
+        for folder, names, files in os.walk(self.root):
+            names[:] = [name for name in names if not name.startswith(".")]
+            for name in files:
+                if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
+                    file = Path(folder, name)
+                    try:
+                        if file.stat().st_mtime <= limit:
+                            file.unlink()
+                            removed += 1
+                    except OSError:
+                        continue
+        return removed
+
+
+def _absolute(path: Path) -> Path:
+    """Without following links, as `Path.resolve` would."""
+    return Path(os.path.abspath(path))  # noqa: PTH100
+
+
+def _note_stat(path: str, found: os.stat_result) -> NoteStat:
+    return NoteStat(path, found.st_size, found.st_mtime_ns)
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    """A symbolic link, or a junction of Windows."""
+    if entry.is_symlink() or os.name != "nt":
+        return entry.is_symlink()
+    return _is_junction(entry.stat(follow_symlinks=False))
+
+
+def _mode_of(path: Path) -> int:
+    """Type and permissions, 0 for what does not exist or cannot (a name too long)."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_link_path(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat_module.S_ISLNK(found.st_mode) or _is_junction(found)
+
+
+def _is_junction(found: os.stat_result) -> bool:
+    mount_point = getattr(stat_module, "IO_REPARSE_TAG_MOUNT_POINT", None)
+    return mount_point is not None and getattr(found, "st_reparse_tag", None) == mount_point
+
+
+@contextlib.contextmanager
+def _note_errors(path: str) -> Iterator[None]:
+    """As `storage_errors`; a file that is not there is `NoteNotFound`."""
+    try:
+        with storage_errors(path):
+            yield
+    except StorageError as error:
+        if isinstance(error.__cause__, _NO_FILE):
+            raise NoteNotFound(f"there is no note at {path}", path=path) from error
+        raise
+
+
+def _is_unicode(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", errors="replace").decode("utf-8")

@@ -1,0 +1,226 @@
+"""Reading frontmatter, also where its YAML is broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from frontmatter.default_handlers import SafeLoader, YAMLHandler
+
+from memvault.model.note import FrontmatterProblem
+
+MAX_VALUES = 10_000
+MAX_DEPTH = 20
+MAX_YAML_DEPTH = 64
+
+_FENCE = re.compile(r"---[ \t]*(?:\n|\Z)")
+_CLOSE = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_KEY_LINE = re.compile(
+    r"(?P<key>[^\s#:\-\[\]{}&*!|>'\"%@`,][^:\n]{0,99}?)[ \t]*:(?:[ \t]+|$)(?P<value>.*)"
+)
+_ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(?P<value>.*)")
+_MAYBE_DEEP = re.compile(r"(?:[-?][ \t]+){8}|^ {64}|(?:[\[{][^\]}]*){16}", re.MULTILINE)
+_BOOL = "tag:yaml.org,2002:bool"
+_INT = "tag:yaml.org,2002:int"
+_FLOAT = "tag:yaml.org,2002:float"
+
+
+class HeaderLoader(SafeLoader):  # type: ignore[misc]
+    """YAML as Obsidian reads it (1.2 core), with dates.
+
+    YAML 1.1 would read ``no`` as false, ``12:30`` as 750 and ``010`` as 8; and a date such as
+    2026-13-45, which its pattern takes for one, would make the whole header unreadable.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - the name and type are PyYAML's
+        first: [(tag, pattern) for tag, pattern in rules if tag not in {_BOOL, _INT, _FLOAT}]
+        for first, rules in SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+def _timestamp(loader: Any, node: Any) -> Any:
+    try:
+        return SafeLoader.construct_yaml_timestamp(loader, node)
+    except ValueError:
+        return loader.construct_scalar(node)
+
+
+def _untagged(loader: Any, _suffix: str, node: Any) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    return loader.construct_scalar(node)
+
+
+def _integer(loader: Any, node: Any) -> Any:
+    text = loader.construct_scalar(node)
+    return int(text) if len(text) < 300 else text
+
+
+HeaderLoader.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF")
+HeaderLoader.add_implicit_resolver(_INT, re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z"), "-+0123456789")
+HeaderLoader.add_implicit_resolver(
+    _FLOAT,
+    re.compile(
+        r"(?:[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)\.[0-9]*)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?(?:0|[1-9][0-9]*)[eE][-+]?[0-9]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+    ),
+    "-+0123456789.",
+)
+HeaderLoader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+HeaderLoader.add_constructor(_INT, _integer)
+HeaderLoader.add_multi_constructor("", _untagged)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A note's frontmatter.
+
+    Attributes:
+        values: by key, always strings; dates are `date` or `datetime`.
+        source: the text between the fences; empty without frontmatter.
+        body_start: offset of the first character after the frontmatter.
+        body_line: its line, counted from 1.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    source: str = ""
+    body_start: int = 0
+    body_line: int = 1
+    problem: FrontmatterProblem | None = None
+
+
+def read_header(text: str) -> Header:
+    """Read the frontmatter of a note with ``\\n`` line ends. Never raises.
+
+    Text between two ``---`` that holds no keys at all is prose between two rules, and stays body.
+    """
+    opening = _FENCE.match(text)
+    closing = _CLOSE.search(text, opening.end()) if opening else None
+    if opening is None or closing is None:
+        return Header()
+    source = text[opening.end() : closing.start()]
+    values, problem = load_yaml(source)
+    if problem is not None and not values:
+        return Header(problem=problem)
+    body_line = source.count("\n") + 3
+    return Header(values, source, closing.end(), body_line, problem)
+
+
+def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
+    """Values of a header's YAML; of broken YAML the lines that can be read, and what is wrong."""
+    try:
+        if _is_deep(source):
+            return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
+        loaded = YAMLHandler().load(source, Loader=HeaderLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        what = str(getattr(error, "problem", None) or "it is not valid YAML")
+        return read_lines(source), FrontmatterProblem((mark.line if mark else 0) + 2, what)
+    except (ValueError, TypeError, RecursionError, OverflowError):
+        return read_lines(source), FrontmatterProblem(2, "a value cannot be read")
+    if loaded is None:
+        return {}, None
+    if not isinstance(loaded, dict):
+        return read_lines(source), FrontmatterProblem(2, "it is not a list of `key: value` lines")
+    return _Bounded().mapping(loaded), None
+
+
+def _is_deep(source: str) -> bool:
+    """Whether the YAML is nested so deeply that libyaml's recursion could overflow the stack."""
+    if _MAYBE_DEEP.search(source) is None:
+        return False
+    depth = 0
+    for event in yaml.parse(source, Loader=HeaderLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_YAML_DEPTH:
+                return True
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return False
+
+
+def read_lines(source: str) -> dict[str, Any]:
+    """Best effort for broken YAML: each ``key: value`` line alone, ``- item`` lines as lists."""
+    values: dict[str, Any] = {}
+    key: str | None = None
+    for line in source.split("\n"):
+        if pair := _KEY_LINE.fullmatch(line):
+            key = pair["key"].strip()
+            values[key] = _scalar(pair["value"])
+        elif key is not None and (item := _ITEM_LINE.fullmatch(line)):
+            if values[key] is None:
+                values[key] = []
+            if isinstance(values[key], list):
+                values[key].append(_scalar(item["value"]))
+    return values
+
+
+def _scalar(text: str) -> Any:
+    text = text.strip()
+    if text.startswith("[["):
+        return text
+    try:
+        loaded = None if _is_deep(text) else YAMLHandler().load(text, Loader=HeaderLoader)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError, OverflowError):
+        return text
+    return (
+        text if isinstance(loaded, dict) or (loaded is None and text) else _Bounded().value(loaded)
+    )
+
+
+class _Bounded:
+    """Copies a loaded value as a plain tree: anchors may build cycles, or trees that double with
+    every line, and whoever walks the values must not have to think of that."""
+
+    def __init__(self) -> None:
+        self.left = MAX_VALUES
+
+    def mapping(self, value: dict[Any, Any], depth: int = 0) -> dict[str, Any]:
+        return {
+            "" if key is None else str(key): self.value(item, depth + 1)
+            for key, item in self._within(value.items())
+        }
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        if isinstance(value, dict):
+            return self.mapping(value, depth) if depth < MAX_DEPTH else {}
+        if isinstance(value, list | tuple | set):
+            items = self._within(value) if depth < MAX_DEPTH else ()
+            return [self.value(item, depth + 1) for item in items]
+        return value
+
+    def _within(self, items: Any) -> Iterator[Any]:
+        for item in items:
+            self.left -= 1
+            if self.left < 0:
+                return
+            yield item
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Every string in a header value, depth first. ``[[Name]]`` without quotes is YAML for a list
+    in a list; it is given back as the link that was meant."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings_of(item)
+    elif isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list) and _all_plain(value[0]):
+            yield f"[[{', '.join(str(part) for part in value[0])}]]"
+            return
+        for item in value:
+            if isinstance(item, list) and len(item) == 1 and isinstance(item[0], list):
+                yield from strings_of(item)
+            else:
+                yield from strings_of(item)
+
+
+def _all_plain(items: list[Any]) -> bool:
+    return bool(items) and not any(isinstance(item, list | dict) for item in items)

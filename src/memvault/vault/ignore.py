@@ -1,0 +1,79 @@
+"""What of a vault is not indexed."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from pathspec import GitIgnoreSpec
+
+IGNORE_FILE = ".memvaultignore"
+MANIFEST = "manifest.md"
+NOTE_SUFFIXES = frozenset({".md", ".markdown"})
+
+
+class IgnoreRules:
+    """Dot files and folders (so `.obsidian`, `.trash`, `.memvault`), the manifest, and what the
+    vault's `.memvaultignore` says in gitignore's syntax. The file is read again when it changes.
+
+    Paths are relative to the vault, with forward slashes.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._file = root / IGNORE_FILE
+        self._seen: tuple[int, int] | None = None
+        self._spec = GitIgnoreSpec.from_lines([])
+        self.problem: str | None = None
+
+    def excludes_folder(self, path: str) -> bool:
+        """Whether this folder itself is left out; its parents are not looked at."""
+        return _hidden(path) or bool(self._current().match_file(path + "/"))
+
+    def excludes_file(self, path: str) -> bool:
+        """Whether this file itself is no note to index; its parents are not looked at."""
+        if _hidden(path) or path == MANIFEST:
+            return True
+        if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES:
+            return True
+        return bool(self._current().match_file(path))
+
+    def excludes(self, path: str) -> bool:
+        """Whether the file or any folder above it is left out."""
+        parts = path.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+        return self.excludes_file(path) or any(map(self.excludes_folder, above))
+
+    def lists(self, path: str) -> bool:
+        """Whether `.memvaultignore` names this file, note or not; its parents are not looked at."""
+        return bool(self._current().match_file(path))
+
+    def _current(self) -> GitIgnoreSpec:
+        try:
+            stat = self._file.stat()
+            seen = (stat.st_mtime_ns, stat.st_size)
+        except OSError:
+            seen = None
+        if seen != self._seen:
+            self._seen = seen
+            self._spec = self._read() if seen else GitIgnoreSpec.from_lines([])
+        return self._spec
+
+    def _read(self) -> GitIgnoreSpec:
+        self.problem = None
+        try:
+            lines = self._file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        except OSError:
+            self.problem = f"{IGNORE_FILE} cannot be read; allow reading it"
+            return GitIgnoreSpec.from_lines([])
+        kept = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                GitIgnoreSpec.from_lines([line])
+            except ValueError:
+                self.problem = f"{IGNORE_FILE} line {number} is not a pattern and is left out"
+            else:
+                kept.append(line)
+        return GitIgnoreSpec.from_lines(kept)
+
+
+def _hidden(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(".")

@@ -1,0 +1,177 @@
+"""The journal: history that no note can hold, kept in the vault beside the notes.
+
+Append-only JSON lines, a file a month, in ``.memvault/journal/``. A crash may tear the last
+line; a sync tool may leave a "conflicted copy" beside a file. Both are read without loss: a torn
+line is kept and reported, and an entry that stands twice counts once.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+from typing import Any, Literal
+from uuid import uuid4
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from memvault.model.errors import OutsideVault, StorageError
+from memvault.vault.files import Vault
+from memvault.vault.write import storage_errors, sync_folder
+
+FOLDER = Path(".memvault") / "journal"
+LOCK_TIMEOUT_SECONDS = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class Actor(BaseModel):
+    """Who did it: an AI client, a person, or memvault itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["client", "person", "system"]
+    name: str = ""
+
+
+class JournalEntry(BaseModel):
+    """One thing that happened.
+
+    Attributes:
+        id: tells entries apart; an entry met twice is the same one.
+        ts: when, with a time zone.
+        kind: what happened, as a past participle: ``created``, ``imported``, ``preference_set``.
+        note_id, path: what it happened to, where that is a note.
+        before, after: the changed value, as JSON.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = Field(default_factory=lambda: str(uuid4()))
+    ts: datetime
+    kind: str = Field(min_length=1)
+    actor: Actor
+    note_id: str | None = None
+    path: str | None = None
+    rationale: str | None = None
+    before: Any = None
+    after: Any = None
+    data: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("ts")
+    @classmethod
+    def _with_zone(cls, ts: datetime) -> datetime:
+        if ts.tzinfo is None:
+            raise ValueError("ts needs a time zone")
+        return ts
+
+
+@dataclass(frozen=True, slots=True)
+class TornLine:
+    """A line of the journal that is no entry, as it stands."""
+
+    path: str  # relative to the vault
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}, line {self.line} is not an entry: {self.text[:60]}"
+
+
+class Journal:
+    """The journal of one vault. Safe for several threads and processes at once."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._root = Path(vault.root)
+        self._folder = self._root / FOLDER
+
+    def append(self, entry: JournalEntry) -> None:
+        """Add the entry; when this returns it is on disk, whole.
+
+        Raises:
+            StorageError: the journal cannot be written, or another process holds it too long.
+            DiskFull: no space is left; the journal is as before.
+        """
+        line = entry.model_dump_json().encode("utf-8") + b"\n"
+        file = self._folder / f"{entry.ts.astimezone(UTC).strftime('%Y-%m')}.jsonl"
+        with storage_errors(FOLDER.as_posix()):
+            self._prepare()
+            try:
+                with FileLock(
+                    self._folder / ".lock", timeout=LOCK_TIMEOUT_SECONDS, poll_interval=0.005
+                ):
+                    _append_line(file, line)
+            except Timeout as error:
+                raise StorageError(
+                    "The journal is locked by another process. End it and try again."
+                ) from error
+
+    def entries(self) -> Iterator[JournalEntry]:
+        """Every entry, oldest file first, each once. Torn lines are left out and logged."""
+        for item in self._read():
+            if isinstance(item, JournalEntry):
+                yield item
+            else:
+                _log.warning("journal: %s", item)
+
+    def torn_lines(self) -> list[TornLine]:
+        """The lines that hold no entry: what a crash or an editor left."""
+        return [item for item in self._read() if isinstance(item, TornLine)]
+
+    def files(self) -> list[Path]:
+        """The journal's files, oldest month first."""
+        return sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else []
+
+    def _read(self) -> Iterator[JournalEntry | TornLine]:
+        seen: set[str] = set()
+        for file in self.files():
+            name = file.relative_to(self._root).as_posix()
+            with file.open("rb") as stream:
+                for number, raw in enumerate(stream, 1):
+                    if not raw.strip():
+                        continue
+                    try:
+                        entry = JournalEntry.model_validate_json(raw)
+                    except ValidationError:
+                        yield TornLine(name, number, raw.decode("utf-8", "replace").rstrip("\r\n"))
+                        continue
+                    if entry.id not in seen:
+                        seen.add(entry.id)
+                        yield entry
+
+    def _prepare(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if not self._folder.resolve().is_relative_to(self._root.resolve()):
+            raise OutsideVault(
+                "The vault's .memvault folder is a link out of the vault. Put a real folder there."
+            )
+
+
+def _append_line(file: Path, line: bytes) -> None:
+    """One write in append mode; a torn last line is first closed, so that only it stays torn."""
+    is_new = not file.exists()
+    with file.open("a+b", buffering=0) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if size:
+            stream.seek(size - 1)
+            if stream.read(1) != b"\n":
+                line = b"\n" + line
+        _write_whole(stream, line, size)
+    if is_new:
+        sync_folder(file.parent)
+
+
+def _write_whole(stream: FileIO, line: bytes, size: int) -> None:
+    try:
+        if stream.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(stream.fileno())
+    except OSError:
+        stream.truncate(size)
+        raise

@@ -1,0 +1,128 @@
+"""The parser itself: CommonMark, tables, strikethrough, and Obsidian's own."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.rules_inline import backtick as code_span
+from markdown_it.rules_inline import html_inline as html_tag
+from markdown_it.token import Token
+
+from memvault.vault.markdown.comment import comment_plugin
+from memvault.vault.markdown.field import field_plugin
+from memvault.vault.markdown.marker import marker_plugin
+from memvault.vault.markdown.tag import tag_plugin
+from memvault.vault.markdown.wikilink import wikilink_plugin
+
+MAX_NESTING = 100
+MAX_INLINE_CHARS = 200_000
+MAX_LINK_CHARS = 1000
+
+# Only where a rule can start (and where a link's text ends): at every stop all rules are tried.
+# Each alternative starts with a literal, so that `re` can look for these characters alone.
+_STOPS = re.compile(
+    r"\n|\*|\[|\]|\\|`|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
+    r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
+)
+
+
+def parse_markdown(text: str) -> list[Token]:
+    """Block tokens of a note's body; line maps count from 0 at its first line."""
+    return _parser().parse(text, {})
+
+
+@cache
+def _parser() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    for plugin in (wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin):
+        plugin(md)
+    md.inline.terminator_re = _STOPS
+    md.inline.ruler.at("text", _text)
+    md.inline.ruler.at("backticks", _code_span)
+    md.inline.ruler.at("html_inline", _html_tag)
+    md.inline.ruler.at("link", _link)
+    md.inline.ruler.at("image", _image)
+    md.core.ruler.at("inline", _inline)
+    # Only renderers need these: line ends are normal already, and whoever reads joins the text.
+    md.core.ruler.disable(["normalize", "text_join"])
+    md.inline.ruler2.disable("fragments_join")
+    md.validateLink = _any_link  # type: ignore[method-assign,assignment]
+    md.normalizeLink = str  # type: ignore[method-assign,assignment]
+    return md
+
+
+def _any_link(_url: str) -> bool:
+    """Nothing is rendered, so no link is dangerous, and its text should not show its markup."""
+    return True
+
+
+def _inline(state: StateCore) -> None:
+    """As markdown-it's own rule, with a shortcut for text without markup."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        content = token.content
+        if _STOPS.search(content) is None or len(content) > MAX_INLINE_CHARS:
+            text = Token("text", "", 0)
+            text.content = content
+            token.children = [text]
+        else:
+            token.children = state.md.inline.parse(content, state.md, state.env, [])
+
+
+def _text(state: StateInline, silent: bool) -> bool:
+    """As markdown-it's own rule, but never past the end of what is being read."""
+    stop = _STOPS.search(state.src, state.pos, state.posMax)
+    end = stop.start() if stop else state.posMax
+    if end == state.pos:
+        return False
+    if not silent:
+        state.append_pending(state.src[state.pos : end])
+    state.pos = end
+    return True
+
+
+def _closes_soon(state: StateInline, start: int) -> bool:
+    """Whether a link's text can end nearby: looking for its end from every ``[`` of a long row of
+    them would take time that grows with the square of the row."""
+    end = start + MAX_LINK_CHARS
+    closing = "]" if "references" in state.env else "]("
+    return state.src.find(closing, start, end) >= 0
+
+
+def _link(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] != "[" or not _closes_soon(state, state.pos):
+        return False
+    return link(state, silent)
+
+
+def _image(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] != "!" or not _closes_soon(state, state.pos):
+        return False
+    return image(state, silent)
+
+
+def _counting_lines(state: StateInline, start: int) -> None:
+    lines = state.src.count("\n", start, state.pos)
+    if lines and state.tokens:
+        state.tokens[-1].meta["lines"] = lines
+
+
+def _code_span(state: StateInline, silent: bool) -> bool:
+    start = state.pos
+    found = code_span(state, silent)
+    if found and not silent:
+        _counting_lines(state, start)
+    return found
+
+
+def _html_tag(state: StateInline, silent: bool) -> bool:
+    start = state.pos
+    found = html_tag(state, silent)
+    if found and not silent:
+        _counting_lines(state, start)
+    return found

@@ -1,0 +1,87 @@
+"""``[[Target#Sub|shown]]`` and ``![[Target]]``, as Obsidian reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+
+_INNER = re.compile(
+    r"\[\[(?P<path>[^\[\]|\n]{0,1000})(?:\|(?P<shown>(?:[^\]\n]|\](?!\])){0,1000}))?\]\]"
+)
+
+
+class Wikilink(NamedTuple):
+    """``target`` is empty for a link inside the note; ``subpath`` has no leading ``#``."""
+
+    target: str
+    subpath: str | None
+    shown: str | None
+
+    @property
+    def text(self) -> str:
+        """What is read in its place: the shown text, else the note's name and the heading."""
+        if self.shown:
+            return self.shown
+        name = self.target.rsplit("/", 1)[-1]
+        if self.subpath and not self.subpath.startswith("^"):
+            parts = [name] if name else []
+            return " > ".join(parts + [part for part in self.subpath.split("#") if part])
+        return name
+
+
+def read_wikilink(text: str, position: int) -> tuple[Wikilink, int] | None:
+    """The wikilink whose ``[[`` stands at `position`, and where it ends."""
+    match = _INNER.match(text, position)
+    if match is None:
+        return None
+    path = match["path"].rstrip("\\")  # in a table the bar is escaped
+    target, _, subpath = path.partition("#")
+    target, subpath = target.strip(), subpath.strip().strip("#")
+    if not target and not subpath:
+        return None
+    shown = (match["shown"] or "").strip() or None
+    return Wikilink(target, subpath or None, shown), match.end()
+
+
+def find_wikilinks(text: str) -> list[Wikilink]:
+    """The wikilinks of a plain string, such as a frontmatter value."""
+    found = []
+    position = text.find("[[")
+    while position >= 0:
+        read = read_wikilink(text, position)
+        if read is not None:
+            found.append(read[0])
+        position = text.find("[[", read[1] if read else position + 1)
+    return found
+
+
+def plain_text(text: str) -> str:
+    """A plain string with its wikilinks read as the text they show."""
+    return _INNER.sub(_shown_text, text)
+
+
+def _shown_text(match: re.Match[str]) -> str:
+    read = read_wikilink(match[0], 0)
+    return read[0].text if read else match[0]
+
+
+def _rule(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    embed = source.startswith("![[", position)
+    if not embed and not source.startswith("[[", position):
+        return False
+    read = read_wikilink(source, position + embed)
+    if read is None or read[1] > state.posMax:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.meta = {"link": read[0], "embed": embed}
+    state.pos = read[1]
+    return True
+
+
+def wikilink_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("link", "wikilink", _rule)

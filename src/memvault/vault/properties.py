@@ -1,0 +1,154 @@
+"""What a note's frontmatter and place in the vault say of it as a memory."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from memvault.model.graph import is_uuid
+from memvault.model.memory import (
+    DEFAULT_IMPORTANCE,
+    IMPORTANCE_NAMES,
+    Lifecycle,
+    Memory,
+    id_of_path,
+)
+from memvault.model.note import ParsedNote
+from memvault.vault.dates import read_date
+from memvault.vault.header import strings_of
+from memvault.vault.markdown.wikilink import find_wikilinks
+from memvault.vault.parse import stem_of
+
+FOLDER_LIFECYCLES = {
+    "permanent": Lifecycle.PERMANENT,
+    "projects": Lifecycle.TEMPORARY,
+    "sessions": Lifecycle.EPHEMERAL,
+}
+UNDERSTOOD = frozenset({
+    "id", "lifecycle", "type", "project", "importance", "tags", "tag", "aliases", "alias",
+    "created", "created_at", "date", "verified", "pinned", "rationale",
+})  # fmt: skip
+_CREATED_KEYS = ("created", "created_at")
+_TRUE = frozenset({"true", "yes", "y", "on", "1"})
+_STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
+    """The note as a memory.
+
+    Args:
+        fallback_time: when the note was created, if it does not say.
+        id: overrides the frontmatter's and the path's.
+    """
+    values = {key.casefold(): value for key, value in reversed(note.frontmatter.items())}
+    created = next((day for key in _CREATED_KEYS if (day := read_date(values.get(key)))), None)
+    return Memory(
+        id=id or _id(values.get("id"), note.path),
+        path=note.path,
+        title=note.title,
+        lifecycle=_lifecycle(values.get("lifecycle"), note.path),
+        type=(_text(values.get("type")) or "note").casefold(),
+        project=_project(values.get("project"), note.path),
+        importance=read_importance(values.get("importance")),
+        tags=_distinct(tag.name for tag in note.tags),
+        aliases=note.aliases,
+        created_at=created or read_date(fallback_time) or fallback_time,
+        date=read_date(values.get("date")) or _date_of_path(note.path),
+        verified=_flag(values.get("verified")),
+        pinned=_flag(values.get("pinned")),
+        rationale=_text(values.get("rationale")),
+        content_hash=note.content_hash,
+        metadata={
+            key: as_json(value)
+            for key, value in note.frontmatter.items()
+            if key.casefold() not in UNDERSTOOD
+        },
+    )
+
+
+def read_importance(value: Any) -> float:
+    """A name (critical, high, medium, low) or a number, clamped into [0, 1]; else the default."""
+    if isinstance(value, str):
+        named = IMPORTANCE_NAMES.get(value.strip().casefold())
+        if named is not None:
+            return named
+        try:
+            value = float(value)
+        except ValueError:
+            return DEFAULT_IMPORTANCE
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        return DEFAULT_IMPORTANCE
+    return float(min(1, max(0, value)))
+
+
+def as_json(value: Any) -> Any:
+    """A header value in JSON's types: dates as ISO 8601, what JSON cannot say as text."""
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _id(value: Any, path: str) -> str:
+    text = str(value).strip() if value is not None else ""
+    return str(UUID(text)) if is_uuid(text) else id_of_path(path)
+
+
+def _lifecycle(value: Any, path: str) -> Lifecycle:
+    try:
+        return Lifecycle((_text(value) or "").casefold())
+    except ValueError:
+        folder = path.split("/", 1)[0] if "/" in path else ""
+        return FOLDER_LIFECYCLES.get(folder.casefold(), Lifecycle.PERMANENT)
+
+
+def _project(value: Any, path: str) -> str | None:
+    named = _text(value)
+    if named:
+        return named
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 and parts[0].casefold() == "projects" else None
+
+
+def _date_of_path(path: str) -> datetime | None:
+    """Daily notes carry their date in their name, sessions in their folder's."""
+    if match := _STEM_DATE.match(stem_of(path)):
+        return read_date(match[0])
+    parts = path.split("/")
+    in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
+    match = _STEM_DATE.match(parts[1]) if in_session else None
+    return read_date(match[0]) if match else None
+
+
+def _text(value: Any) -> str | None:
+    """The first string of a value; a wikilink is read as the name it shows."""
+    if isinstance(value, bool | int | float):
+        value = str(value)
+    for text in strings_of(value):
+        links = find_wikilinks(text)
+        plain = links[0].text if links else text.strip()
+        if plain:
+            return plain
+    return None
+
+
+def _flag(value: Any) -> bool:
+    return value is True or str(value).strip().casefold() in _TRUE
+
+
+def _distinct(names: Any) -> tuple[str, ...]:
+    """Each name once whatever its case, as first written."""
+    seen: dict[str, str] = {}
+    for name in names:
+        seen.setdefault(name.casefold(), name)
+    return tuple(seen.values())

@@ -1,0 +1,419 @@
+"""The vault as files: walked, read, created and edited, and never left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.vault.files import Vault
+from memvault.vault.frontmatter import set_key
+from memvault.vault.names import MAX_NAME_BYTES, safe_name
+
+posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
+
+
+def write(root: Path, files: dict[str, str]) -> Vault:
+    for path, text in files.items():
+        place = root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    return Vault(root)
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def walked(vault: Vault) -> list[str]:
+    paths = [note.path for note in vault.walk()]
+    assert all(map(vault.is_note, paths))
+    return sorted(paths)
+
+
+def test_every_note_is_walked_and_nothing_else(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path,
+        {
+            "a.md": "", "b/C.MD": "", "b/d.markdown": "", "日本/ノート.md": "", "picture.png": "", "x.txt": "",
+            "manifest.md": "", "b/manifest.md": "", ".obsidian/x.md": "", ".trash/x.md": "", ".memvault/x.md": "", "b/.hidden.md": "",
+        },
+    )  # fmt: skip
+    assert walked(vault) == ["a.md", "b/C.MD", "b/d.markdown", "b/manifest.md", "日本/ノート.md"]
+    for path in ["manifest.md", ".obsidian/x.md", "b/.hidden.md", "x.txt", "../a.md", "b"]:
+        assert not vault.is_note(path)
+
+
+def test_a_note_that_is_gone_would_still_have_been_one(tmp_path: Path) -> None:
+    assert Vault(tmp_path).is_note("gone/away.md")
+    assert Vault(tmp_path).stat("gone/away.md") is None
+
+
+def test_the_ignore_file_speaks_gitignore_and_is_read_again(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path,
+        {
+            ".memvaultignore": "# private\n/diary/\n*draft*\n!keep draft.md\nwork/*/tmp\n",
+            "diary/x.md": "", "sub/diary/x.md": "", "my draft.md": "", "keep draft.md": "", "work/a/tmp/x.md": "", "work/a/x.md": "",
+        },
+    )  # fmt: skip
+    assert walked(vault) == ["keep draft.md", "sub/diary/x.md", "work/a/x.md"]
+    assert not vault.is_note("diary/x.md")
+    assert not vault.is_note("work/a/tmp/x.md")
+    (tmp_path / ".memvaultignore").write_text("keep*\n")
+    assert vault.is_note("diary/x.md")
+    assert "keep draft.md" not in walked(vault)
+
+
+@posix_only
+def test_links_are_not_followed_out_of_the_vault_nor_around_in_it(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    vault = write(tmp_path / "vault", {"a.md": "here", "b/c.md": ""})
+    write(outside, {"secret.md": "no", "dir/x.md": "no"})
+    (vault.root / "b" / "up").symlink_to(vault.root, target_is_directory=True)
+    (vault.root / "again.md").symlink_to(vault.root / "a.md")
+    (vault.root / "out.md").symlink_to(outside / "secret.md")
+    (vault.root / "out").symlink_to(outside, target_is_directory=True)
+    (vault.root / "dead.md").symlink_to(vault.root / "nothing.md")
+
+    assert walked(vault) == ["a.md", "b/c.md"]
+    for path in ["out.md", "out/secret.md"]:
+        with pytest.raises(OutsideVault):
+            vault.read(path)
+        with pytest.raises(OutsideVault):
+            vault.edit(path, lambda _data: b"x")
+        assert vault.stat(path) is None
+    with pytest.raises(OutsideVault):
+        vault.create("out/dir", "new", b"x")
+    assert not vault.is_note("again.md")
+    assert not vault.is_note("b/up/a.md")
+    assert (outside / "secret.md").read_text() == "no"
+    assert sorted(path.name for path in outside.rglob("*")) == ["dir", "secret.md", "x.md"]
+
+
+@posix_only
+def test_a_vault_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "real", {"a.md": "hi"})
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    vault = Vault(tmp_path / "link")
+    assert walked(vault) == ["a.md"]
+    assert vault.relative(tmp_path / "link" / "a.md") == "a.md"
+    assert vault.relative(tmp_path / "real" / "a.md") == "a.md"
+    assert vault.relative(tmp_path / "other.md") is None
+
+
+@posix_only
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_walked(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "", "locked/b.md": "", "z.md": ""})
+    (tmp_path / "locked").chmod(0)
+    try:
+        code = (
+            "import os, sys; from pathlib import Path; from memvault.vault.files import Vault\n"
+            "os.getuid() or os.setuid(65534)\n"
+            "vault = Vault(Path(sys.argv[1])); print([n.path for n in vault.walk()], vault.problems)\n"
+        )
+        for folder in [tmp_path, *tmp_path.parents][:4]:
+            folder.chmod(folder.stat().st_mode | 0o055)
+        out = subprocess.run(
+            [sys.executable, "-c", code, str(vault.root)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (
+            out.stdout
+            == "['a.md', 'z.md'] {'locked': 'the folder cannot be read; allow reading it'}\n"
+        ), out.stderr
+    finally:
+        (tmp_path / "locked").chmod(0o755)
+
+
+@posix_only
+def test_a_name_that_is_not_unicode_is_named_and_left_out(tmp_path: Path) -> None:
+    try:
+        (Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md"))).write_text("x")
+    except OSError:
+        pytest.skip("the file system takes Unicode names only")
+    vault = write(tmp_path, {"a.md": ""})
+    assert walked(vault) == ["a.md"]
+    assert list(vault.problems) == ["bad?.md"]
+
+
+def test_reading_says_what_is_wrong(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "hello"})
+    assert vault.read("a.md") == b"hello"
+    for path in ["b.md", "a.md/b.md", "no/b.md"]:
+        with pytest.raises(NoteNotFound, match="there is no note"):
+            vault.read(path)
+    for path in ["../a.md", "/etc/passwd", "x/../../a.md", "a\0.md", "", "./a.md", "x//y.md"]:
+        with pytest.raises((OutsideVault, NoteNotFound)):
+            vault.read(path)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Plain title", "Plain title.md"),
+        ("../../etc/passwd", "etc passwd.md"),
+        ("/abs\\olute", "abs olute.md"),
+        ("a\0b", "ab.md"),
+        ("CON", "_CON.md"),
+        ("nul.txt", "_nul.txt.md"),
+        ("trailing. . ", "trailing.md"),
+        ('<>:"/\\|?*', "Untitled.md"),
+        ("", "Untitled.md"),
+        (".hidden", "hidden.md"),
+        ("note.md", "note.md"),
+        ("a#b^c[[d]]|e", "a b c d e.md"),
+        ("Über 日本 🧑‍🚀 नमस्ते", "Über 日本 🧑‍🚀 नमस्ते.md"),
+        ("line\nbreak\ttab", "line break tab.md"),
+        ("right\u202eleft", "rightleft.md"),
+    ],
+)
+def test_a_title_becomes_a_name_that_every_system_takes(
+    tmp_path: Path, title: str, name: str
+) -> None:
+    vault = Vault(tmp_path)
+    path = vault.create("", title, b"x")
+    assert path == name
+    assert vault.read(path) == b"x"
+    assert vault.is_note(path)
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_every_title_has_a_safe_name(title: str) -> None:
+    name = safe_name(title)
+    assert safe_name(name) == name
+    assert 0 < len(name.encode("utf-8")) <= MAX_NAME_BYTES + 1
+    assert not set(name) & set('<>:"/\\|?*\0\n#^[]')
+    assert name == name.strip(" .")
+    assert name.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1", "lpt9"}
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["..", ".", "", "a", "CON", "x\0", ".git", "/", "\\", "C:", "é" * 200, "ok"]
+        ),
+        max_size=4,
+    ),
+    st.text(max_size=20),
+)
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_ever_created_outside_the_vault(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str], title: str
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    vault = Vault(home / "vault")
+    (home / "vault").mkdir()
+    try:
+        path = vault.create("/".join(parts), title, b"x")
+    except OutsideVault:
+        path = None
+    files = [file for file in home.rglob("*") if file.is_file()]
+    assert files == ([vault.root / path] if path else [])
+    assert [entry.name for entry in home.iterdir()] == ["vault"]
+
+
+def test_folders_that_are_not_for_notes_are_refused(tmp_path: Path) -> None:
+    vault = write(tmp_path, {".memvaultignore": "private/\n"})
+    for folder in ["..", "a/../..", ".obsidian", "a/.git", "private", "private/x", "a\0b"]:
+        with pytest.raises(OutsideVault):
+            vault.create(folder, "t", b"")
+    assert vault.create("projects/What?: now", "t", b"") == "projects/What now/t.md"
+    assert vault.create("/projects/", "t", b"") == "projects/t.md"
+
+
+def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    assert [vault.create("d", "Note", bytes([n])) for n in range(3)] == [
+        "d/Note.md",
+        "d/Note 2.md",
+        "d/Note 3.md",
+    ]
+    assert vault.read("d/Note.md") == b"\0"
+    assert vault.create("", "manifest", b"") == "manifest 2.md"
+
+
+def test_many_writers_of_one_title_each_get_their_own_note(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from memvault.vault.files import Vault\n"
+        "vault = Vault(Path(sys.argv[1]))\n"
+        "for n in range(20): vault.create('', 'same', f'{sys.argv[2]} {n}'.encode())\n"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(n)]) for n in range(3)
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    texts = {path.read_text() for path in tmp_path.iterdir()}
+    assert texts == {f"{writer} {n}" for writer in range(3) for n in range(20)}
+
+
+@posix_only
+def test_an_edit_keeps_the_mode_and_leaves_no_other_file(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "one"})
+    (tmp_path / "a.md").chmod(0o640)
+    assert vault.edit("a.md", lambda data: data + b" two") == b"one two"
+    assert (tmp_path / "a.md").stat().st_mode & 0o777 == 0o640
+    assert names_in(tmp_path) == ["a.md"]
+    with pytest.raises(ZeroDivisionError):
+        vault.edit("a.md", lambda _data: bytes([1 // 0]))
+    assert vault.read("a.md") == b"one two"
+
+
+def test_an_edit_of_a_note_saved_in_the_meantime_starts_again(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "mine"})
+    saves = iter(["theirs", "theirs, later"])
+
+    def change(data: bytes) -> bytes:
+        if text := next(saves, None):
+            (tmp_path / "a.md").write_text(text)
+        return data + b" + edit"
+
+    assert vault.edit("a.md", change) == b"theirs, later + edit"
+
+
+def test_an_edit_of_a_note_that_never_rests_gives_up_and_loses_nothing(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "0"})
+    count = 0
+
+    def change(data: bytes) -> bytes:
+        nonlocal count
+        count += 1
+        (tmp_path / "a.md").write_text(str(count))
+        return data + b"!"
+
+    with pytest.raises(NoteConflict):
+        vault.edit("a.md", change)
+    assert vault.read("a.md") == str(count).encode()
+
+
+def test_a_note_deleted_during_an_edit_is_not_found(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "x"})
+
+    def change(data: bytes) -> bytes:
+        (tmp_path / "a.md").unlink()
+        return data + b"!"
+
+    with pytest.raises(NoteNotFound):
+        vault.edit("a.md", change)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("another_agent", [False, True])
+def test_neither_a_person_nor_an_agent_loses_words_to_the_other(
+    tmp_path: Path, another_agent: bool
+) -> None:
+    vault = write(tmp_path, {"a.md": "---\nk: 0\n---\nstart"})
+    note = tmp_path / "a.md"
+    done = threading.Event()
+    words = [f"word{n}" for n in range(60)]
+
+    def person() -> None:
+        for word in words:
+            while True:
+                text = note.read_bytes()
+                if text:
+                    break
+            if another_agent:
+                vault.edit("a.md", lambda data, word=word: data + b" " + word.encode())
+                continue
+            # A person's editor knows nothing of us: it saves its own text over whatever is there.
+            beside = tmp_path / "editor.swp"
+            beside.write_bytes(
+                b"---\nk: 0\n---\n" + " ".join(words[: words.index(word) + 1]).encode()
+            )
+            beside.replace(note)
+        done.set()
+
+    writer = threading.Thread(target=person)
+    writer.start()
+    number = 0
+    while not done.is_set():
+        number += 1
+        try:
+            vault.edit("a.md", lambda data, number=number: set_key(data, "k", number))
+        except NoteConflict:
+            continue
+    writer.join()
+    vault.edit("a.md", lambda data: set_key(data, "k", -1))
+    assert all(word.encode() in note.read_bytes() for word in words)
+    assert note.read_bytes().startswith(b"---\nk: -1\n---\n")
+
+
+def test_a_full_disk_is_said_and_nothing_is_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = write(tmp_path, {"a.md": "kept"})
+
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFull, match="disk is full"):
+        vault.edit("a.md", lambda _data: b"new")
+    with pytest.raises(DiskFull):
+        vault.create("", "b", b"new")
+    monkeypatch.undo()
+    assert names_in(tmp_path) == ["a.md"]
+    assert vault.read("a.md") == b"kept"
+
+
+@posix_only
+def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "kept"})
+    code = (
+        "import os, sys; from pathlib import Path; from memvault.vault.files import Vault\n"
+        "from memvault.model.errors import StorageError\n"
+        "os.getuid() or os.setuid(65534)\n"
+        "vault = Vault(Path(sys.argv[1]))\n"
+        "for act in (lambda: vault.create('', 'b', b''), lambda: vault.edit('a.md', lambda d: d + b'!')):\n"
+        "    try: act()\n"
+        "    except StorageError as error: print(error.message)\n"
+    )
+    (tmp_path / "a.md").chmod(0o444)
+    tmp_path.chmod(0o555)
+    for folder in list(tmp_path.parents)[:3]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    try:
+        out = subprocess.run(
+            [sys.executable, "-c", code, str(vault.root)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        tmp_path.chmod(0o755)
+    first, second = out.stdout.splitlines()
+    assert first.startswith("b cannot be accessed: it is read-only"), out.stderr
+    assert second.startswith("a.md cannot be accessed: it is read-only")
+    assert str(tmp_path) not in out.stdout
+
+
+def test_what_killed_writes_left_behind_is_removed_when_old(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path,
+        {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},
+    )
+    os.utime(tmp_path / "d" / ".memvault-x1.tmp", (1, 1))
+    assert vault.remove_leftovers() == 1
+    assert not (tmp_path / "d" / ".memvault-x1.tmp").exists()
+    assert (tmp_path / ".memvault-x2.tmp").exists()
+    assert (tmp_path / "d" / ".mine.tmp").exists()
+    assert walked(vault) == ["a.md"]
+
+
+def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"file.md": ""})
+    with pytest.raises(StorageError) as refused:
+        vault.create("file.md", "x", b"")
+    assert str(tmp_path) not in refused.value.message

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.model.errors import OutsideVault
+from memvault.vault.files import Vault
+from memvault.vault.journal import Actor, Journal, JournalEntry
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def entry(number: int = 0, ts: datetime = NOON) -> JournalEntry:
+    return JournalEntry(
+        ts=ts, kind="created", actor=Actor(kind="client", name="x"), data={"n": number}
+    )
+
+
+def append_many(root: str, first: int, count: int) -> None:
+    journal = Journal(Vault(Path(root)))
+    for number in range(first, first + count):
+        journal.append(entry(number))
+
+
+def test_entries_come_back_as_they_went_in(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    written = [
+        entry(1),
+        JournalEntry(
+            ts=NOON,
+            kind="preference_set",
+            actor=Actor(kind="person", name="Åsa\n\u2028"),
+            note_id="i",
+            path="a/b.md",
+            rationale="since it is so",
+            before={"a": [1, None]},
+            after="two\nlines",
+        ),
+    ]
+    for each in written:
+        journal.append(each)
+    assert list(Journal(Vault(tmp_path)).entries()) == written
+
+
+def test_each_month_in_utc_has_its_file_and_the_oldest_is_read_first(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    journal.append(entry(2, NOON))
+    journal.append(entry(1, NOON - timedelta(days=40)))
+    names = [file.name for file in journal.files()]
+    assert names == ["2026-01.jsonl", "2026-03.jsonl"]
+    assert [each.data["n"] for each in journal.entries()] == [1, 2]
+
+
+def test_a_line_torn_by_a_crash_is_reported_and_kept_and_the_next_entry_is_whole(
+    tmp_path: Path,
+) -> None:
+    journal = Journal(Vault(tmp_path))
+    journal.append(entry(1))
+    file = journal.files()[0]
+    with file.open("ab") as stream:
+        stream.write(b'{"ts":"2026-03-01T1')
+    assert [each.data["n"] for each in journal.entries()] == [1]
+    assert [(torn.line, torn.text) for torn in journal.torn_lines()] == [(2, '{"ts":"2026-03-01T1')]
+    journal.append(entry(2))
+    assert [each.data["n"] for each in journal.entries()] == [1, 2]
+    assert len(journal.torn_lines()) == 1
+    assert b'{"ts":"2026-03-01T1\n' in file.read_bytes()
+
+
+def test_a_last_entry_that_lacks_only_its_line_end_counts(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    journal.append(entry(1))
+    file = journal.files()[0]
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    journal.append(entry(2))
+    assert [each.data["n"] for each in journal.entries()] == [1, 2]
+    assert journal.torn_lines() == []
+
+
+def test_a_sync_tools_conflicted_copy_adds_what_only_it_has(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    journal.append(entry(1))
+    file = journal.files()[0]
+    extra = entry(2).model_dump_json().encode() + b"\n"
+    (file.parent / "2026-03 (conflicted copy).jsonl").write_bytes(file.read_bytes() + extra)
+    assert sorted(each.data["n"] for each in journal.entries()) == [1, 2]
+
+
+def test_threads_and_processes_append_at_once_without_mixing_lines(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    processes = [
+        context.Process(target=append_many, args=(str(tmp_path), 1000 * each, 25))
+        for each in (1, 2)
+    ]
+    threads = [
+        threading.Thread(target=append_many, args=(str(tmp_path), 100_000 * each, 25))
+        for each in (1, 2)
+    ]
+    for worker in [*processes, *threads]:
+        worker.start()
+    for worker in [*processes, *threads]:
+        worker.join()
+    journal = Journal(Vault(tmp_path))
+    assert len({each.data["n"] for each in journal.entries()}) == 100
+    assert journal.torn_lines() == []
+
+
+def test_a_journal_folder_that_links_out_of_the_vault_is_refused(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    try:
+        (vault / ".memvault").symlink_to(outside, target_is_directory=True)
+    except OSError:
+        pytest.skip("links need rights here")
+    with pytest.raises(OutsideVault):
+        Journal(Vault(vault)).append(entry())
+    assert list(outside.rglob("*.jsonl")) == []
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        entry(ts=datetime(2026, 3, 1))
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**40), 2**40)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=50)
+@given(json_values)
+def test_any_json_value_survives_a_line_of_the_journal(value: object) -> None:
+    line = JournalEntry(ts=NOON, kind="k", actor=Actor(kind="system"), before=value)
+    text = line.model_dump_json()
+    assert "\n" not in text
+    assert JournalEntry.model_validate_json(text) == line
+    assert json.loads(text)["before"] == value

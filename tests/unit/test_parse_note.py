@@ -1,0 +1,321 @@
+"""A note's bytes, read into blocks, headings, tags, fields and frontmatter."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.model.note import LineRange, ParsedNote
+from memvault.vault.parse import content_hash, parse_note
+
+
+def parse(text: str, path: str = "folder/A note.md") -> ParsedNote:
+    return parse_note(path, text.encode("utf-8"))
+
+
+def texts(note: ParsedNote) -> list[str]:
+    return [block.text for block in note.blocks]
+
+
+def sentences(note: ParsedNote) -> list[str]:
+    return [sentence.text for block in note.blocks for sentence in block.sentences]
+
+
+def relations(note: ParsedNote) -> list[tuple[str | None, str]]:
+    return [(s.relation, s.text) for block in note.blocks for s in block.sentences]
+
+
+def test_the_title_is_a_heading_in_front_of_all_else_or_the_files_name() -> None:
+    assert parse("# The *title*\n\ntext").title == "The title"
+    assert parse("---\ntitle: Other\n---\n\n%% c %%\n\n# Title").title == "Title"
+    assert parse("text\n\n# Later").title == "A note"
+    assert parse("## Second level\n\n# First").title == "A note"
+    assert parse("", "a/b.c.md").title == "b.c"
+
+
+def test_lines_are_those_of_the_file() -> None:
+    note = parse(
+        "---\na: 1\n---\n\n# T\n\nOne. Two\nThree goes\non.\n\n- item\n\n> quote\n> more\n"
+    )
+    assert note.body_line == 4
+    assert note.line_count == 14
+    assert [heading.line for heading in note.headings] == [5]
+    assert [block.lines for block in note.blocks] == [
+        LineRange(7, 9),
+        LineRange(11, 11),
+        LineRange(13, 14),
+    ]
+    assert [(s.text, s.line) for s in note.blocks[0].sentences] == [
+        ("One.", 7),
+        ("Two", 7),
+        ("Three goes on.", 8),
+    ]
+
+
+def test_lines_stay_true_behind_comments_code_and_tags_over_several_lines() -> None:
+    note = parse("a %%x\ny%% b `c\nd` <b\nc> e. [[F]]\ng")
+    assert note.links[0].line == 4
+    assert note.blocks[0].sentences[-1].text.startswith("F")
+
+
+def test_blocks_know_the_headings_above_them() -> None:
+    note = parse("top\n# A\na\n### C\nc\n## B\nb\n# D\nd")
+    assert [(block.text, block.heading) for block in note.blocks] == [
+        ("top", ()), ("a", ("A",)), ("c", ("A", "C")), ("b", ("A", "B")), ("d", ("D",)),
+    ]  # fmt: skip
+
+
+def test_markup_is_removed_and_words_are_kept() -> None:
+    note = parse(
+        "**Bold** _it_ ~~gone~~ `code [[x]] #no` [shown](http://x.y/#z) <https://a.b> &amp; \\#no snake_case_name 2*3*4 ==hi=="
+    )
+    assert texts(note) == [
+        "Bold it gone code [[x]] #no shown https://a.b & #no snake_case_name 234 ==hi=="
+    ]
+    assert note.links == note.tags == ()
+
+
+def test_each_list_item_quote_and_table_row_is_a_block() -> None:
+    note = parse(
+        "- one\n  - two\n\n    more of two\n1. three\n\n> four\n\n| a | b |\n|---|---|\n| [[C\\|c]] | d. E |\n\n- [ ] task\n- [x] done\n- [ ](no.md)"
+    )
+    assert texts(note) == [
+        "one",
+        "two",
+        "more of two",
+        "three",
+        "four",
+        "a | b",
+        "c | d. E",
+        "task",
+        "done",
+    ]
+    assert note.links[0].target == "C"
+    assert note.links[0].sentence == "c | d. E"
+
+
+def test_a_callouts_mark_is_not_read_and_its_title_stands_alone() -> None:
+    note = parse(
+        "> [!warning]- Mind the gap\n> between words.\n\n> [!note]\n> Only text.\n\n> [!tip] Only title"
+    )
+    assert sentences(note) == ["Mind the gap", "between words.", "Only text.", "Only title"]
+    assert [s.line for b in note.blocks for s in b.sentences] == [1, 2, 5, 7]
+
+
+def test_code_and_comments_are_no_blocks() -> None:
+    note = parse(
+        "keep\n\n```\nfence [[A]] #a\n```\n\n~~~py\nx\n~~~\n\n    indented [[B]]\n\n<!-- html\n\n[[C]] -->\n\n%%\nblock [[D]]\n\nmore\n%%\n\nin %%line [[E]]%% line\n\n"
+        "over %% many\n\nparagraphs [[F]] %% end\n\n<script>[[G]]</script>\n\n%% unclosed at the end\n\n[[H]]"
+    )
+    assert texts(note) == ["keep", "in  line", "over", "end"]
+    assert note.links == note.tags == ()
+
+
+def test_a_lone_percent_pair_is_text() -> None:
+    assert texts(parse("We are 100%% sure\n\nnext")) == ["We are 100%% sure", "next"]
+
+
+def test_words_in_html_are_kept() -> None:
+    assert texts(parse("<div class='x'>inside <b>html</b></div>\n\na<br>b <i>c</i>")) == [
+        "inside  html",
+        "a b c",
+    ]
+
+
+def test_footnotes_are_sentences_without_their_labels() -> None:
+    note = parse("Text[^1] goes on.\n\n[^1]: One\n[^2]: https://x.y")
+    assert texts(note) == ["Text goes on.", "One", "https://x.y"]
+
+
+def test_block_ids_name_the_block_they_end_or_follow() -> None:
+    note = parse("para ^one\n\n- item ^two-2\n\n> quote\n\n^three\n\nnot ^four here")
+    assert [(block.text, block.block_id) for block in note.blocks] == [
+        ("para", "one"), ("item", "two-2"), ("quote", "three"), ("not ^four here", None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("a #one, #two/three. (#four) **#five**", ["one", "two/three", "four", "five"]),
+        ("#línea #日本語 #emoji🚀 #a_b-c #1a", ["línea", "日本語", "emoji🚀", "a_b-c", "1a"]),
+        ("#123 a#no C# # heading-less https://x.y/#no \\#no #", []),
+        ("#trail/ #日本。次", ["trail", "日本"]),
+        ("# Heading #tagged", ["tagged"]),
+        ("- #item", ["item"]),
+    ],
+)
+def test_tags_are_what_obsidian_takes_for_tags(text: str, tags: list[str]) -> None:
+    assert [tag.name for tag in parse(text).tags] == tags
+
+
+def test_tags_and_aliases_come_from_the_frontmatter_too() -> None:
+    note = parse('---\ntags:\n  - a\n  - "#b/c"\n  - 2024\n  - y2024\naliases: One name\n---\n#d')
+    assert [(tag.name, tag.line) for tag in note.tags] == [
+        ("a", 2),
+        ("b/c", 2),
+        ("y2024", 2),
+        ("d", 9),
+    ]
+    assert note.aliases == ("One name",)
+    assert [tag.name for tag in parse("---\ntag: a, b #c\nalias: [X, 3]\n---").tags] == ["a", "b"]
+    assert parse("---\nAliases: [X, 3, X]\n---").aliases == ("X", "3")
+
+
+def test_named_parts_of_one_paragraph_each_carry_their_own_relation() -> None:
+    note = parse(
+        "Lead: [[A]]. Team: [[B]], [[C|Cee]], Dan. Said more. Budget: 402,000.50 EUR; Place: Oslo · **When:** 10:30, Room: 5"
+    )
+    assert relations(note) == [
+        ("Lead", "Lead: A."), ("Team", "Team: B, Cee, Dan."), (None, "Said more."), ("Budget", "Budget: 402,000.50 EUR;"),
+        ("Place", "Place: Oslo ·"), ("When", "When: 10:30,"), ("Room", "Room: 5"),
+    ]  # fmt: skip
+    assert [(link.target, link.relation) for link in note.links] == [
+        ("A", "Lead"),
+        ("B", "Team"),
+        ("C", "Team"),
+    ]
+    assert [(f.key, f.value, f.explicit) for f in note.fields] == [
+        ("Lead", "A", False), ("Team", "B, Cee, Dan", False), ("Budget", "402,000.50 EUR", False), ("Place", "Oslo ·", False),
+        ("When", "10:30", False), ("Room", "5", False),
+    ]  # fmt: skip
+
+
+def test_named_lines_of_one_paragraph_are_told_apart() -> None:
+    note = parse(
+        "Lead: [[A]]\nTeam: [[B]] and a long\nline wrapped\n- **Ada:** Hi! How are you?\n- Größe： 3"
+    )
+    assert relations(note) == [
+        ("Lead", "Lead: A"), ("Team", "Team: B and a long line wrapped"), ("Ada", "Ada: Hi!"), (None, "How are you?"), ("Größe", "Größe： 3"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Meet at 10:30 today", "See https://x.y/z", "This is by far too long a name: x", "1: x", "Name:", "Name:x", "In 2024, he said: x",
+        "`code: x`", "see [[Lead: it]]", "foo (bar: baz)", "std::vector is a type", "\"Quoted: x\"",
+    ],
+)  # fmt: skip
+def test_what_is_no_name_gives_no_relation(text: str) -> None:
+    assert [relation for relation, _ in relations(parse(text))] == [None]
+    assert parse(text).fields == ()
+
+
+def test_initials_and_titles_do_not_end_a_name() -> None:
+    assert relations(parse("Lead: J. Smith and Ann B. Team: Dr. Who. J. Doe: no.")) == [
+        ("Lead", "Lead: J. Smith and Ann B."), ("Team", "Team: Dr. Who."), ("J. Doe", "J. Doe: no."),
+    ]  # fmt: skip
+    assert relations(parse("Dr. Smith: hello")) == [("Dr. Smith", "Dr. Smith: hello")]
+
+
+def test_inline_fields_fill_their_line_or_their_brackets() -> None:
+    note = parse(
+        "supersedes:: [[Old plan]]. All of it, [[X]]\n**due date**:: 2026-01-01\nrest [rated:: [[Nine]] out] and (hidden:: yes) #t [no: x]"
+    )
+    assert [(f.key, f.value, f.line, f.explicit) for f in note.fields] == [
+        ("supersedes", "Old plan. All of it, X", 1, True), ("due date", "2026-01-01", 2, True), ("rated", "Nine out", 3, True), ("hidden", "yes", 3, True),
+    ]  # fmt: skip
+    assert [(link.target, link.relation) for link in note.links] == [
+        ("Old plan", "supersedes"),
+        ("X", "supersedes"),
+        ("Nine", "rated"),
+    ]
+    assert [tag.name for tag in note.tags] == ["t"]
+
+
+def test_lines_broken_on_purpose_are_sentences_and_wrapped_lines_are_not() -> None:
+    assert sentences(parse("Buy milk\nCall Bob\nand Ann")) == ["Buy milk", "Call Bob and Ann"]
+    wrapped = "The quick brown fox jumps over the lazy dog while the Danube\nBridge stays where it has been since long before anyone came"
+    assert sentences(parse(wrapped)) == [wrapped.replace("\n", " ")]
+    assert sentences(parse("hard  \nbreak")) == ["hard", "break"]
+
+
+def test_frontmatter_is_read_as_obsidian_reads_it() -> None:
+    note = parse(
+        "---\nwhen: 12:30\nanswer: no\nzip: 01234\nday: 2026-03-01\nwrong: 2026-13-45\nn: 1e3\n2024: year\nx: !tag y\n---"
+    )
+    assert note.frontmatter == {
+        "when": "12:30", "answer": "no", "zip": "01234", "day": date(2026, 3, 1), "wrong": "2026-13-45", "n": 1000.0, "2024": "year", "x": "y",
+    }  # fmt: skip
+    assert note.frontmatter_problem is None
+
+
+def test_of_broken_yaml_what_can_be_read_is_read_and_the_line_named() -> None:
+    note = parse(
+        '---\ntype: decision\nrationale: because: of that\ntags:\n  - a\n  - b\nlead: [[A]], [[B]]\nwhen: "2026\n---\n\nBody [[C]]'
+    )
+    assert note.frontmatter_problem is not None
+    assert note.frontmatter_problem.line == 3
+    assert note.frontmatter["type"] == "decision"
+    assert note.frontmatter["tags"] == ["a", "b"]
+    assert [tag.name for tag in note.tags] == ["a", "b"]
+    assert [(link.target, link.relation) for link in note.links] == [
+        ("A", "lead"),
+        ("B", "lead"),
+        ("C", None),
+    ]
+    assert texts(note) == ["Body C"]
+
+
+@pytest.mark.parametrize(
+    "text", ["---\nJust prose.\n---\nmore", "---\nunclosed: 1\nBody", "text\n---\na: 1\n---"]
+)
+def test_what_is_no_frontmatter_stays_body(text: str) -> None:
+    note = parse(text)
+    assert note.frontmatter == {}
+    assert note.body_line == 1
+    words = " ".join([*texts(note), *(heading.text for heading in note.headings)])
+    assert all(word in words for word in text.replace("---", "").split())
+
+
+def test_the_hash_is_of_the_bytes() -> None:
+    assert parse("a").content_hash == content_hash(b"a")
+    assert len(parse("a").content_hash) == 32
+    assert parse("a").content_hash != parse("a ").content_hash
+
+
+MARKUP = st.lists(
+    st.sampled_from([*"abc \n*_`[]()#>-!|:%~^<&\\\"'.,1$=\t", "[[", "]]", "::", "%%", "---\n", "\n\n", "- ", "> ", "```\n", "word ", "A. ", "Lead: ", "é", "。", "![[", "](", "[^1]:"]),
+    max_size=60,
+).map("".join)  # fmt: skip
+
+
+@given(MARKUP | st.text(max_size=80))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_read_and_its_parts_lie_in_it(text: str) -> None:
+    note = parse(text)
+    for block in note.blocks:
+        assert 1 <= block.lines.first <= block.lines.last <= note.line_count
+        assert "".join(s.text for s in block.sentences).replace(" ", "") == "".join(
+            block.text.split()
+        )
+        assert all(block.lines.first <= s.line <= block.lines.last for s in block.sentences)
+    for part in (*note.links, *note.tags, *note.fields, *note.headings):
+        assert 1 <= part.line <= note.line_count
+    assert parse(text) == note
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(["alpha", "beta", "Gamma.", "Dr.", "delta!", "e.g.", "3.14", "Name:"]),
+            min_size=1,
+            max_size=12,
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_no_word_of_plain_text_is_lost_and_each_stands_on_its_line(
+    paragraphs: list[list[str]],
+) -> None:
+    lines = [" ".join(words) for words in paragraphs]
+    note = parse("\n\n".join(lines))
+    assert [block.text for block in note.blocks] == lines
+    assert [" ".join(s.text for s in block.sentences) for block in note.blocks] == lines
+    assert [block.lines.first for block in note.blocks] == [1 + 2 * n for n in range(len(lines))]

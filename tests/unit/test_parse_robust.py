@@ -1,0 +1,92 @@
+"""Notes that are damaged, huge or hostile are read without harm."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.vault.files import Vault
+from memvault.vault.parse import parse_note
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_are_read(data: bytes) -> None:
+    note = parse_note("n.md", data)
+    assert note == parse_note("n.md", data)
+
+
+def test_line_ends_and_byte_order_marks_change_nothing_but_the_hash() -> None:
+    unix = parse_note("n.md", "---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n".encode())
+    for data in (
+        b"---\r\na: 1\r\n---\r\n# T\r\n\r\nOne\r\nTwo [[L]]\r\n",
+        b"\xef\xbb\xbf---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n",
+        b"---\ra: 1\r---\r# T\r\rOne\rTwo [[L]]\r",
+    ):
+        note = parse_note("n.md", data)
+        assert (note.blocks, note.links, note.frontmatter) == (unix.blocks, unix.links, unix.frontmatter)
+        assert note.warnings == ()
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted() -> None:
+    note = parse_note("n.md", b"caf\xe9 and \xff [[X]]")
+    assert note.blocks[0].text == "caf� and � X"
+    assert note.warnings == ("2 bytes are not UTF-8 and were replaced; save the note as UTF-8",)
+    assert parse_note("n.md", "a � sign".encode()).warnings == ()
+
+
+def test_utf16_is_read_and_said() -> None:
+    note = parse_note("n.md", "# Größe\n\ntext".encode("utf-16"))
+    assert (note.title, note.blocks[0].text) == ("Größe", "text")
+    assert "UTF-16" in note.warnings[0]
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(32)) * 20, b"text\0text"])
+def test_a_binary_file_called_md_has_no_blocks(data: bytes) -> None:
+    note = parse_note("n.md", data)
+    assert note.blocks == ()
+    assert note.warnings == ("the file is not text and is not indexed",)
+
+
+def test_of_a_very_long_note_whole_lines_up_to_the_limit_are_read() -> None:
+    line = b"Some words here.\n\n"
+    note = parse_note("n.md", line * 1000, max_bytes=len(line) * 10 + 5)
+    assert [block.text for block in note.blocks] == ["Some words here."] * 10
+    assert note.warnings[0].startswith("only the first 0 MB of 0 MB are indexed")
+    assert parse_note("n.md", b"x" * 100, max_bytes=10).blocks[0].text == "x" * 10
+
+
+N = 3000
+BOMBS = {
+    "brackets": "[" * N, "links": "](" * N, "embeds": "![[" * N, "half wikilinks": "[[a|" * N, "half fields": "[a:: " * N, "half links": "[a](" * N,
+    "stars": "*a **b " * N, "underscores": "_a__" * N, "tildes": "~~a" * N, "backticks": " ".join("`" * n for n in range(150)),
+    "angles": "<a <!-- " * N, "entities": "&a;" * N, "hashes": "#" * N, "percents": "%%\n\n" * N, "escapes": "\\" * N, "footnotes": "[^1]: a\n" * N,
+    "names": "A: b, " * N, "fields": "a:: b\n" * N, "stops": "a. " * N, "list in list": "- " * N + "x", "quote in quote": "> " * N + "x",
+    "steps": "\n".join("  " * n + "- x" for n in range(300)), "columns": "|a" * N + "\n" + "|-" * N, "lines": "a\n" * N,
+    "yaml lists": "---\na: " + "[" * N * 10 + "\n---\nx", "yaml dashes": "---\na:\n " + "- " * N * 10 + "\n---\nx", "yaml keys": "---\n" + "? " * N * 10 + "\n---\nx",
+    "yaml cycle": "---\na: &a [*a]\n---\nx",
+    "yaml laughs": "---\na: &a [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1 or ''}, *a{n - 1 or ''}]\n" for n in range(1, 40)) + "---\nx",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+def test_no_text_makes_reading_hang_or_recurse_to_death(bomb: str) -> None:
+    started = time.process_time()
+    parse_note("n.md", bomb.encode())
+    assert time.process_time() - started < 20  # they take well under a second; a hang takes hours
+
+
+def test_what_is_nested_too_deeply_is_said() -> None:
+    assert parse_note("n.md", ("- " * 30 + "deep").encode()).blocks[0].text == "deep"
+    assert parse_note("n.md", ("- " * 300 + "deep").encode()).warnings == ("what is nested deeper than 50 levels is not indexed",)
+
+
+def test_what_the_vault_walks_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "ünï 日本.md").write_bytes("# ünï\n".encode())
+    vault = Vault(tmp_path)
+    [note] = [parse_note(found.path, vault.read(found.path)) for found in vault.walk()]
+    assert (note.path, note.title) == ("ünï 日本.md", "ünï")
