@@ -1,0 +1,41 @@
+"""Small values by key, in namespaces, some of which expire."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
+
+
+class KeyValueStore(Protocol):
+    """Values are bytes (callers encode). A call is atomic: all of its keys or none.
+
+    Raises:
+        StoreUnavailable: the engine does not answer.
+        DiskFull: a write found no space; nothing of it is visible.
+    """
+
+    def get(self, namespace: str, key: str) -> bytes | None: ...
+
+    def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]: ...
+
+    def put(
+        self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
+    ) -> None: ...
+
+    def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None: ...
+
+    def delete(self, namespace: str, keys: Iterable[str]) -> None: ...
+
+    def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+        """Keys that start with the prefix, in order."""
+        ...
+
+    def increment(self, namespace: str, key: str, by: int = 1) -> int:
+        """Add to a counter (kept as decimal text) and return its new value."""
+        ...
+
+    def count(self, namespace: str) -> int: ...
+
+    def clear(self, namespace: str) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,225 @@
+"""The key-value store in one SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from queue import Empty, LifoQueue
+from typing import Any
+
+from memvault.model.errors import StorageError, StoreUnavailable
+from memvault.stores import faults
+
+KEYS_PER_QUERY = 500
+PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often
+_BUSY_SECONDS = 10.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entries (
+    namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, expires REAL,
+    PRIMARY KEY (namespace, key)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires) WHERE expires IS NOT NULL;
+"""
+_LIVE = "(expires IS NULL OR expires > ?)"
+_PUT = (
+    "INSERT INTO entries VALUES (?, ?, ?, ?) ON CONFLICT (namespace, key)"
+    " DO UPDATE SET value = excluded.value, expires = excluded.expires"
+)
+Row = tuple[str, str, bytes, float | None]
+
+
+class SqliteKeyValueStore:
+    """Write-ahead logged: readers never wait for the writer, and a killed process loses no call
+    that has returned. One connection writes; readers borrow theirs from a pool.
+
+    Raises:
+        StorageError: on opening, if the file is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._write_lock = threading.Lock()
+        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
+        self._closed = False
+        self._purged = 0.0
+        with self._faults():
+            self._writer = self._connect()
+            try:
+                self._prepare()
+            except BaseException:
+                self._writer.close()
+                raise
+
+    def _prepare(self) -> None:
+        if self._writer.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise faults.integrity_error()
+        self._writer.execute("PRAGMA journal_mode = WAL")
+        self._writer.executescript(_SCHEMA)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+    def get(self, namespace: str, key: str) -> bytes | None:
+        rows = self._read(
+            f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
+            (namespace, key, time.time()),
+        )
+        return bytes(rows[0][0]) if rows else None
+
+    def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        waiting = iter(keys)
+        while some := list(islice(waiting, KEYS_PER_QUERY)):
+            marks = ", ".join("?" * len(some))
+            rows = self._read(
+                f"SELECT key, value FROM entries WHERE namespace = ? AND key IN ({marks})"
+                f" AND {_LIVE}",
+                (namespace, *some, time.time()),
+            )
+            found.update(rows)
+        return found
+
+    def put(
+        self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
+    ) -> None:
+        expires = None if ttl_seconds is None else time.time() + ttl_seconds
+        self._write([(namespace, key, value, expires)])
+
+    def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None:
+        self._write((namespace, key, value, None) for key, value in items.items())
+
+    def delete(self, namespace: str, keys: Iterable[str]) -> None:
+        with self._transaction() as connection:
+            connection.executemany(
+                "DELETE FROM entries WHERE namespace = ? AND key = ?",
+                ((namespace, key) for key in keys),
+            )
+
+    def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+        until = _after(prefix)
+        bound = "" if until is None else "AND key < ?"
+        rows = self._read(
+            f"SELECT key, value FROM entries WHERE namespace = ? AND key >= ? {bound}"
+            f" AND {_LIVE} ORDER BY key",
+            (namespace, prefix, *(() if until is None else (until,)), time.time()),
+        )
+        yield from rows
+
+    def increment(self, namespace: str, key: str, by: int = 1) -> int:
+        """As the protocol says; an expiry that the counter has stays.
+
+        Raises:
+            StorageError: the value is not a whole number.
+        """
+        with self._transaction() as connection:
+            row = connection.execute(
+                f"SELECT value, expires FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
+                (namespace, key, time.time()),
+            ).fetchone()
+            value, expires = row or (b"0", None)
+            try:
+                total = int(value) + by
+            except ValueError:
+                raise StorageError(f"{key} is not a counter.") from None
+            connection.execute(_PUT, (namespace, key, b"%d" % total, expires))
+        return total
+
+    def count(self, namespace: str) -> int:
+        rows = self._read(
+            f"SELECT count(*) FROM entries WHERE namespace = ? AND {_LIVE}",
+            (namespace, time.time()),
+        )
+        return int(rows[0][0])
+
+    def clear(self, namespace: str) -> None:
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,))
+
+    def close(self) -> None:
+        with self._write_lock:
+            if self._closed:
+                return
+            self._closed = True
+            while True:
+                try:
+                    self._readers.get_nowait().close()
+                except Empty:
+                    break
+            self._writer.close()
+
+    def _write(self, rows: Iterable[Row]) -> None:
+        with self._transaction() as connection:
+            connection.executemany(_PUT, rows)
+            now = time.time()
+            if now - self._purged > PURGE_SECONDS:
+                self._purged = now
+                connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._write_lock, self._faults():
+            if self._closed:
+                raise faults.closed()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def _read(self, query: str, values: Sequence[object]) -> list[Any]:
+        with self._faults(), self._reader() as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        if self._closed:
+            raise faults.closed()
+        try:
+            connection = self._readers.get_nowait()
+        except Empty:
+            connection = self._connect()
+        try:
+            yield connection
+        finally:
+            if self._closed:
+                connection.close()
+            else:
+                self._readers.put(connection)
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.DatabaseError) -> StorageError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return faults.integrity_error()
+        if code == sqlite3.SQLITE_FULL or faults.is_full(self._path.parent):
+            return faults.disk_full()
+        if self._closed:
+            return faults.closed()
+        return StoreUnavailable(f"The key-value store does not answer: {error}")
+
+
+def _after(prefix: str) -> str | None:
+    """The least string above every string that starts with the prefix; None if there is none."""
+    stem = prefix.rstrip("\U0010ffff")
+    if not stem:
+        return None
+    following = ord(stem[-1]) + 1
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)

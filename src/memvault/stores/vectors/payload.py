@@ -1,0 +1,191 @@
+"""What a chunk's point carries beside its vectors, and how a scope becomes a filter.
+
+``labels`` is one string of words, indexed as such, for all that is filtered by equality: the
+engine converts and indexes one string several times faster than as many fields. ``body`` is
+what people see, as JSON. A section's text and a note's are not kept again where passages make
+them up, but as the ordinals of the first and last of these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, unquote
+
+import qdrant_edge as qdrant
+
+from memvault.model.chunk import Chunk, ChunkSize
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.query import Filters, Scope
+
+LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
+TEXT_GLUE = "\n"
+NO_PROJECT = "project"  # that of a project is longer
+_NOTE = "note:"
+_NEVER = "never"  # no chunk bears it
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_SIZES = {size.value: size for size in ChunkSize}
+
+Parts = tuple[int, int]  # first and last passage whose texts make up a text
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk as read back; ``text`` may still have to be put together of passages."""
+
+    note_id: str
+    sizes: tuple[ChunkSize, ...]
+    ordinal: int
+    heading: str
+    lines: LineRange
+    context: str
+    text: str | Parts
+
+    def with_text(self, text: str) -> Chunk:
+        size, *covers = self.sizes
+        return Chunk(
+            self.note_id,
+            size,
+            self.ordinal,
+            self.heading,
+            self.lines,
+            text,
+            self.context,
+            tuple(covers),
+        )
+
+
+def payloads(memory: Memory, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+    """One payload a chunk, in order."""
+    shared = " ".join((_note_label(memory.id), *_labels(memory)))
+    created = _seconds(memory.created_at)
+    return [
+        {
+            LABELS: f"{shared} {' '.join(chunk.sizes)}",
+            BODY: _to_json([chunk.ordinal, chunk.heading, *chunk.lines, chunk.context, text]),
+            IMPORTANCE: memory.importance,
+            CREATED: created,
+        }
+        for chunk, text in zip(chunks, _texts(chunks), strict=True)
+    ]
+
+
+def _labels(memory: Memory) -> Iterable[str]:
+    yield _label("lifecycle", memory.lifecycle)
+    yield _label("type", memory.type)
+    yield NO_PROJECT if memory.project is None else _label("project", memory.project)
+    for tag in memory.tags:
+        yield _label("tag", tag)
+
+
+@lru_cache(maxsize=4096)
+def _label(kind: str, value: str) -> str:
+    return f"{kind}:{quote(value.casefold(), safe='')}"
+
+
+def _note_label(note_id: str) -> str:
+    return _NOTE + quote(note_id, safe="")
+
+
+def _texts(chunks: Sequence[Chunk]) -> list[str | Parts]:
+    """Each chunk's text, or the passages that make it up."""
+    passages = {chunk.ordinal: chunk for chunk in chunks if chunk.size is ChunkSize.PASSAGE}
+    following = dict.fromkeys(ChunkSize, 0)
+    texts: list[str | Parts] = []
+    for chunk in chunks:
+        size, last = chunk.size, None
+        if size is not ChunkSize.PASSAGE:
+            while (covered := passages.get(following[size])) and size in covered.covers:
+                following[size] += 1
+            last = _last_part(chunk.text, passages, following[size])
+        if last is None:
+            texts.append(chunk.text)
+        else:
+            texts.append((following[size], last))
+            following[size] = last + 1
+    return texts
+
+
+def _last_part(text: str, passages: Mapping[int, Chunk], first: int) -> int | None:
+    """The passage with which the text ends, if it is made of those from ``first`` on."""
+    at, ordinal = 0, first
+    while (passage := passages.get(ordinal)) and text.startswith(passage.text, at):
+        at += len(passage.text)
+        if at == len(text):
+            return ordinal
+        if not text.startswith(TEXT_GLUE, at):
+            return None
+        at += len(TEXT_GLUE)
+        ordinal += 1
+    return None
+
+
+def note_id_of(payload: Mapping[str, Any] | None) -> str:
+    return unquote((payload or {})[LABELS].split(" ", 1)[0].removeprefix(_NOTE))
+
+
+def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
+    payload = payload or {}
+    labels = payload[LABELS].split(" ")
+    sizes = tuple(_SIZES[label] for label in labels if label in _SIZES)
+    ordinal, heading, first, last, context, text = json.loads(payload[BODY])
+    return StoredChunk(
+        note_id_of(payload),
+        sizes,
+        ordinal,
+        heading,
+        LineRange(first, last),
+        context,
+        text if isinstance(text, str) else (text[0], text[1]),
+    )
+
+
+def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> qdrant.Filter:
+    conditions: list[Any] = [_any(_note_label(note_id) for note_id in note_ids)]
+    if size is not None:
+        conditions.append(_any([size]))
+    return qdrant.Filter(must=conditions)
+
+
+def visible(size: ChunkSize | None, scope: Scope | None) -> qdrant.Filter | None:
+    """The chunks of a size (of any, if None) that a question of this scope may see."""
+    conditions: list[Any] = [] if size is None else [_any([size])]
+    if scope is not None:
+        if scope.project is not None:
+            conditions.append(_any([NO_PROJECT, _label("project", scope.project)]))
+        if scope.filters is not None:
+            conditions += _conditions(scope.filters)
+    return qdrant.Filter(must=conditions) if conditions else None
+
+
+def _conditions(filters: Filters) -> Iterable[qdrant.FieldCondition]:
+    if filters.lifecycles is not None:
+        yield _any(_label("lifecycle", lifecycle) for lifecycle in filters.lifecycles)
+    if filters.types is not None:
+        yield _any(_label("type", kind) for kind in filters.types)
+    if filters.tags is not None:
+        yield _any(_label("tag", tag.lstrip("#")) for tag in filters.tags)
+    if filters.min_importance is not None:
+        at_least = qdrant.RangeFloat(gte=filters.min_importance)
+        yield qdrant.FieldCondition(IMPORTANCE, range=at_least)
+    if filters.created_after is not None:
+        since = qdrant.RangeFloat(gte=_seconds(filters.created_after))
+        yield qdrant.FieldCondition(CREATED, range=since)
+    if filters.created_before is not None:
+        until = qdrant.RangeFloat(lte=_seconds(filters.created_before))
+        yield qdrant.FieldCondition(CREATED, range=until)
+
+
+def _seconds(moment: datetime) -> float:
+    """Since 1970; a moment without a time zone is taken as UTC."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _any(labels: Iterable[str]) -> qdrant.FieldCondition:
+    wanted = " ".join(labels) or _NEVER
+    return qdrant.FieldCondition(LABELS, match=qdrant.MatchTextAny(wanted))

@@ -1,0 +1,372 @@
+"""The names of a vault: what each note adds to them, and whom each name stands for.
+
+Names come from the vault alone: titles, file names and aliases, the projects, people and tags
+that frontmatter names, and links to notes that do not exist. What a note adds depends on that
+note alone (`names_of`); whom a name stands for depends on all notes (`NameBook`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+from memvault.model.graph import NodeKind
+from memvault.model.memory import Memory, id_of_entity
+from memvault.model.note import Link, ParsedNote
+from memvault.text.words import composed, is_uncased, name_key, phrase_of
+
+_KIND_WORDS = {
+    NodeKind.PERSON: "person people contact colleague friend",
+    NodeKind.PROJECT: "project",
+    NodeKind.ORGANISATION: "organisation organization org company employer firm institution",
+    NodeKind.TOOL: "tool software library product app application technology",
+    NodeKind.EVENT: "event conference meetup",
+    NodeKind.PLACE: "place city country location venue",
+    NodeKind.DECISION: "decision adr",
+    NodeKind.CONCEPT: "concept topic term",
+}
+KIND_OF_TYPE = {word: kind for kind, words in _KIND_WORDS.items() for word in words.split()}
+
+_FIELD_WORDS = {
+    NodeKind.PERSON: "person persons people participant participants attendee attendees author "
+    "authors owner lead team member members contact contacts assignee with",
+    NodeKind.ORGANISATION: "organisation organisations organization organizations org company "
+    "companies employer",
+    NodeKind.PLACE: "place places city country location venue",
+}
+KIND_OF_FIELD = {word: kind for kind, words in _FIELD_WORDS.items() for word in words.split()}
+
+# What Obsidian embeds besides notes, and files people keep beside them: a link to one of these
+# that is not there is a missing file, not a concept.
+_ATTACHMENT = re.compile(
+    r"\.(avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|webm|mkv|mov|mp4|ogv|pdf|canvas"
+    r"|base|csv|json|txt|zip|docx?|xlsx?|pptx?|html?)$",
+    re.IGNORECASE,
+)
+_NOTE_SUFFIX = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
+MAX_FIELD_CHARS = 80
+MAX_NAME_WORDS = 14  # a longer title is a sentence that nobody repeats word for word
+
+
+class Standing(IntEnum):
+    """How good a claim to a name is; the best claim wins, two equals for different things make
+    the name ambiguous, and an ambiguous name stands for nothing."""
+
+    SINGLE = 0  # a frontmatter field that names a person with one word
+    GIVEN = 1  # the given name of a person
+    PLURAL = 2
+    TAG = 3
+    LINKED = 4  # a link to a note that does not exist
+    NAMED = 5  # a frontmatter field that names a person, an organisation or a place
+    IDENTIFIER = 6  # a project's id
+    ALIAS = 7
+    TITLE = 8  # a note's title or file name
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One claim: ``text``, as someone wrote it, stands for the node ``target``.
+
+    ``path`` is the note that is that node, None for an entity without one.
+    """
+
+    text: str
+    target: str
+    kind: str
+    path: str | None
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a change of one note's names changes elsewhere: which notes are to be read again.
+
+    Attributes:
+        phrases: texts that mean something else than before; it concerns every note that contains
+            one (`VectorStore.containing`).
+        keys: the names that these are, and others whose claims changed; it concerns every note
+            whose frontmatter holds one (`concerns`).
+        entities: nodes without a note that are now written in another way; it concerns every note
+            with an edge to one.
+    """
+
+    phrases: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    entities: frozenset[str] = frozenset()
+
+    def __or__(self, other: Changes) -> Changes:
+        return Changes(
+            self.phrases | other.phrases, self.keys | other.keys, self.entities | other.entities
+        )
+
+    def concerns(self, memory: Memory) -> bool:
+        """Whether the frontmatter of a note, or its folder, holds a name that changed."""
+        if not self.keys:
+            return False
+        if memory.project and name_key(memory.project) in self.keys:
+            return True
+        texts = (text for value in memory.metadata.values() for text in field_values(value))
+        return any(name_key(text) in self.keys for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class BookUpdate:
+    """What one note's new names changed: in meaning, and which keys came and went."""
+
+    changes: Changes
+    come: set[str]
+    gone: set[str]
+
+
+def kind_of(memory: Memory) -> str:
+    """The kind of a note's node: its type, by memvault's word where it has one. A plain note that
+    bears its project's id for a file name is the project."""
+    word = memory.type.strip().lower() or str(NodeKind.NOTE)
+    kind = KIND_OF_TYPE.get(word, word)
+    stem = _stem(memory.path)
+    if kind == NodeKind.NOTE and memory.project and name_key(stem) == name_key(memory.project):
+        return str(NodeKind.PROJECT)
+    return str(kind)
+
+
+def _stem(path: str) -> str:
+    return _NOTE_SUFFIX.sub("", path.rsplit("/", 1)[-1])
+
+
+def concept_of(link: Link) -> tuple[str, str] | None:
+    """Id and name of the concept that a link names if no note answers to it; None for a link
+    inside its own note and for a missing attachment."""
+    target = link.target.strip().rstrip("/")
+    if not target or _ATTACHMENT.search(target):
+        return None
+    name = composed(_NOTE_SUFFIX.sub("", target.rsplit("/", 1)[-1]).strip())
+    key = name_key(name)
+    return (id_of_entity(NodeKind.CONCEPT, key), name) if key else None
+
+
+def tag_levels(tag: str) -> list[tuple[str, str]]:
+    """Id and name of a tag and of every tag it lies under: ``a/b`` is also ``a``."""
+    parts = [part for part in composed(tag).strip("/").split("/") if part]
+    levels = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+    return [(id_of_entity(NodeKind.TAG, level.lower()), level) for level in levels]
+
+
+def project_entity(project: str) -> str:
+    """Id of a project that no note stands for."""
+    return id_of_entity(NodeKind.PROJECT, name_key(project) or project)
+
+
+def named_entity(kind: str, name: str) -> str:
+    return id_of_entity(kind, name_key(name))
+
+
+def field_values(value: Any) -> list[str]:
+    """The plain names in a frontmatter value: a list of strings, or one string with commas or
+    semicolons. Links are left out, since they are read as links, and so is prose."""
+    items = (
+        value
+        if isinstance(value, list)
+        else re.split(r"[,;]", value)
+        if isinstance(value, str)
+        else []
+    )
+    names = (item.strip() for item in items if isinstance(item, str) and "[[" not in item)
+    return [name for name in names if name and len(name) <= MAX_FIELD_CHARS]
+
+
+def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
+    """Every name that a note adds to the vault; depends on nothing but the note."""
+    kind = kind_of(memory)
+    names = [
+        Name(text, memory.id, kind, memory.path, Standing.TITLE)
+        for text in dict.fromkeys((composed(_stem(memory.path)), composed(memory.title)))
+    ]
+    names += [
+        Name(composed(alias), memory.id, kind, memory.path, Standing.ALIAS)
+        for alias in memory.aliases
+    ]
+    names += _project_names(memory, kind)
+    for tag in memory.tags:
+        names += [
+            Name(level, id, NodeKind.TAG, None, Standing.TAG) for id, level in tag_levels(tag)
+        ]
+    for field, value in note.frontmatter.items():
+        field_kind = KIND_OF_FIELD.get(str(field).lower())
+        if field_kind is not None:
+            names += [_field_name(composed(text), field_kind) for text in field_values(value)]
+    for link in note.links:
+        concept = concept_of(link)
+        if concept:
+            names.append(Name(concept[1], concept[0], NodeKind.CONCEPT, None, Standing.LINKED))
+    return tuple(dict.fromkeys(names))
+
+
+def _project_names(memory: Memory, kind: str) -> list[Name]:
+    if not memory.project:
+        return []
+    text = composed(memory.project)
+    own = [Name(text, project_entity(text), NodeKind.PROJECT, None, Standing.IDENTIFIER)]
+    if kind == NodeKind.PROJECT:
+        own.append(Name(text, memory.id, kind, memory.path, Standing.ALIAS))
+    return own
+
+
+def _field_name(text: str, kind: str) -> Name:
+    single = kind == NodeKind.PERSON and " " not in text
+    standing = Standing.SINGLE if single else Standing.NAMED
+    return Name(text, named_entity(kind, text), kind, None, standing)
+
+
+def _forms(name: Name) -> Iterator[tuple[str, Name]]:
+    """The keys under which a name is found: itself, its plural, a person's given name."""
+    key = name_key(name.text)
+    parts = key.split(" ")
+    if not _can_be_a_name(parts):
+        return
+    yield key, name
+    if name.kind == NodeKind.PERSON:
+        if name.standing in (Standing.TITLE, Standing.NAMED) and 2 <= len(parts) <= 4:
+            given = composed(name.text).split()[0]
+            if given[0].isupper() and given.isalpha() and len(given) > 2:
+                yield parts[0], replace(name, text=given, standing=Standing.GIVEN)
+    elif name.standing >= Standing.LINKED and name.standing is not Standing.IDENTIFIER:
+        plural = plural_of(name.text)
+        if plural:
+            yield name_key(plural), replace(name, text=plural, standing=Standing.PLURAL)
+
+
+def _can_be_a_name(parts: list[str]) -> bool:
+    if not parts[0] or len(parts) > MAX_NAME_WORDS:
+        return False
+    if len(parts) == 1 and len(parts[0]) < 2:
+        return False
+    # A bare number is no name; a date is.
+    return any(char.isalpha() for part in parts for char in part) or len(parts) >= 3
+
+
+def plural_of(name: str) -> str | None:
+    """The English plural of a name that ends in a plain letter, or the singular's of a name of
+    several words that is already one; None where neither is sensible."""
+    if len(name) < 3 or not name[-1].isascii() or not name[-1].islower() or is_uncased(name):
+        return None
+    if name.endswith("s"):
+        if " " in name and not name.endswith(("ss", "us", "is", "ous")):
+            return name[:-3] + "y" if name.endswith("ies") else name[:-1]
+        return name + "es" if name.endswith("ss") else None
+    if name.endswith(("x", "z", "ch", "sh")):
+        return name + "es"
+    if name.endswith("y") and name[-2] not in "aeiou":
+        return name[:-1] + "ies"
+    return name + "s"
+
+
+class NameBook:
+    """All names of the vault, and for each whom it stands for. Not thread-safe by itself."""
+
+    def __init__(self) -> None:
+        self._claims: dict[str, Counter[Name]] = {}
+        self._of_note: dict[str, tuple[Name, ...]] = {}
+        self._meaning: dict[str, tuple[Name, ...]] = {}
+        self._spellings: dict[str, Counter[str]] = {}
+
+    def replace(self, note_id: str, names: Iterable[Name]) -> BookUpdate:
+        """Make these the only names that a note adds."""
+        new = tuple(dict.fromkeys(names))
+        old = self._of_note.pop(note_id, ())
+        if new:
+            self._of_note[note_id] = new
+        gone, come = set(old) - set(new), set(new) - set(old)
+        forms = [(-1, *form) for name in gone for form in _forms(name)]
+        forms += [(1, *form) for name in come for form in _forms(name)]
+        keys = {key for _, key, _ in forms}
+        known = {key for key in keys if key in self._claims}
+        changed = set()
+        for step, key, form in forms:
+            claims = self._claims.setdefault(key, Counter())
+            if _add(claims, form, step):
+                changed.add(key)
+        holds = {key for key in keys if self._claims[key]}
+        for key in keys - holds:
+            del self._claims[key]
+        phrases = self._reconsider(changed) | {phrase_of(key) for key in holds ^ known}
+        changes = Changes(phrases, frozenset(changed), self._respell(gone, come))
+        return BookUpdate(changes, holds - known, known - holds)
+
+    def _reconsider(self, keys: Iterable[str]) -> frozenset[str]:
+        """Settle anew whom these keys stand for; the phrases whose meaning changed."""
+        phrases: set[str] = set()
+        for key in keys:
+            before, after = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
+            if after:
+                self._meaning[key] = after
+            if before != after:
+                phrases.add(phrase_of(key))
+                phrases.update(name.text for name in (*before, *after))
+        return frozenset(phrases)
+
+    def _respell(self, gone: Iterable[Name], come: Iterable[Name]) -> frozenset[str]:
+        """Count spellings of entities anew; those now written in another way."""
+        steps = [(-1, name) for name in gone] + [(1, name) for name in come]
+        steps = [(step, name) for step, name in steps if name.path is None]
+        before = {name.target: self.spelling(name.target) for _, name in steps}
+        for step, name in steps:
+            spellings = self._spellings.setdefault(name.target, Counter())
+            _add(spellings, name.text, step)
+        for target in before:
+            if not self._spellings[target]:
+                del self._spellings[target]
+        return frozenset(
+            target for target, text in before.items() if text not in (None, self.spelling(target))
+        )
+
+    def meaning(self, key: str) -> tuple[Name, ...]:
+        """The winning claims to a key, all for one target, best first; empty if it is ambiguous."""
+        return self._meaning.get(key, ())
+
+    def lookup(self, text: str, kind: str | None = None) -> Name | None:
+        """What a name stands for, among things of one kind if given."""
+        key = name_key(text)
+        if kind is None:
+            found = self._meaning.get(key, ())
+        else:
+            found = _best(n for n in self._claims.get(key, ()) if n.kind == kind)
+        return found[0] if found else None
+
+    def knows(self, text: str) -> bool:
+        """Whether anything in the vault, even more than one thing, goes by this name."""
+        return name_key(text) in self._claims
+
+    def keys(self) -> Iterable[str]:
+        return self._claims.keys()
+
+    def spelling(self, target: str) -> str | None:
+        """How an entity without a note is written: as most notes do."""
+        spellings = self._spellings.get(target)
+        if not spellings:
+            return None
+        return min(spellings, key=lambda text: (-spellings[text], text))
+
+
+def _add(counter: Counter[Any], item: Any, step: int) -> bool:
+    """Count an item up or down; whether it came or went."""
+    before = counter[item]
+    counter[item] = before + step
+    if counter[item] <= 0:
+        del counter[item]
+        return True
+    return before == 0
+
+
+def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
+    """Claims of the best standing and others to the same target, or none if two targets tie."""
+    claims = list(claims)
+    if len(claims) < 2:
+        return tuple(claims)
+    ranked = sorted(claims, key=lambda n: (-n.standing, n.target, n.text))
+    first = ranked[0]
+    tie = any(n.target != first.target for n in ranked if n.standing == first.standing)
+    return () if tie else tuple(n for n in ranked if n.target == first.target)

@@ -1,0 +1,277 @@
+"""A note's share of the graph: what it names, in which relation, and in which sentence.
+
+The relation is the name that the person gave (``Lead: [[Ada]]``, ``supersedes:: [[Old plan]]``, a
+frontmatter key), for links and for unlinked names on that line alike. Where none is given, the few
+words in front of the name within its clause stand for it ("Proposed by [[Ada]]"), and are handed on
+along a list ("we met Ada and Emil"). This is what tells one road through the graph from another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
+from memvault.model.memory import Memory
+from memvault.model.note import Link, LinkStyle, ParsedNote
+from memvault.text.entities import NameRules
+from memvault.text.mentions import Mention
+from memvault.text.names import (
+    KIND_OF_FIELD,
+    Name,
+    Standing,
+    concept_of,
+    field_values,
+    kind_of,
+    named_entity,
+    project_entity,
+    tag_levels,
+)
+from memvault.text.passages import FoundEntity
+from memvault.text.statements import Item, Statement, excerpt, place, relate, statements_of
+from memvault.vault.properties import UNDERSTOOD
+from memvault.vault.resolve import LinkIndex
+
+# Weights say how surely and how much on purpose a note states an edge: a person who links means
+# it; one who writes a name into a named line nearly so; a name in running text is a mention; a
+# guess of the trained pipeline is the weakest.
+LINK_WEIGHT = 1.0
+EMBED_WEIGHT = 0.9
+FIELD_WEIGHT = 0.8  # a name, not linked, to which a relation's name is given
+PROJECT_WEIGHT = 0.6
+MENTION_WEIGHT = 0.5
+TAG_WEIGHT = 0.3
+GUESSED_WEIGHT = 0.3  # a given name alone, a plural, a tag's word
+ENTITY_WEIGHT = 0.25
+
+# A chat names its speakers in every line; more sentences than this say no more.
+MAX_ENTITY_EDGES = 5
+
+LINKS_TO = "links to"
+EMBEDS = "embeds"
+MENTIONS = "mentions"
+TAGGED = "tagged"
+PROJECT = "project"
+
+_PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
+_GUESSED = (Standing.SINGLE, Standing.GIVEN, Standing.PLURAL, Standing.TAG)
+_NOT_FIELDS = UNDERSTOOD | {"title", "cssclass", "cssclasses", "publish", "permalink"}
+
+
+def note_graph(
+    note: ParsedNote,
+    memory: Memory,
+    links: LinkIndex,
+    memories: Mapping[str, Memory],
+    names: NameRules,
+) -> NoteGraph:
+    """What a note adds to the graph, but for what the trained pipeline finds.
+
+    Args:
+        links: resolves link targets to paths.
+        memories: of every note, by path.
+        names: of the whole vault.
+    """
+    reader = _Reader(memory, links, memories, names)
+    stated = [(s, reader.items(s)) for s in statements_of(note, memory.title)]
+    stated += reader.frontmatter(note)
+    stated += reader.tags(note)
+    stated += reader.project()
+    return NoteGraph(own_node(memory), *_edges(memory.id, stated))
+
+
+def own_node(memory: Memory) -> GraphNode:
+    """The node of a note."""
+    day = memory.date.date().isoformat() if memory.date else None
+    return GraphNode(memory.id, kind_of(memory), memory.title, memory.path, memory.project, day)
+
+
+def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameRules) -> NoteGraph:
+    """The same graph with what the trained pipeline found in the note.
+
+    Left out is whatever the vault itself has a name for: such names are found by rule, and where
+    one is ambiguous, a guess would be no better.
+    """
+    found = list(found)
+    called = {entity.name for entity in found}
+    statements: dict[str, Statement] = {}
+    guesses: dict[str, list[Item]] = {}
+    times: Counter[str] = Counter()
+    for entity in found:
+        times[entity.id] += 1
+        if names.knows(entity.name) or times[entity.id] > MAX_ENTITY_EDGES:
+            continue
+        statement = statements.setdefault(entity.sentence, Statement(entity.sentence, entity.line))
+        if entity.relation and entity.relation not in called and not names.knows(entity.relation):
+            statement.fields = [(0, len(entity.sentence), entity.relation)]
+        node = GraphNode(entity.id, entity.kind, entity.name)
+        item = Item(node.id, node, "", EdgeOrigin.ENTITY, ENTITY_WEIGHT, entity.start, entity.end)
+        guesses.setdefault(entity.sentence, []).append(item)
+    stated = []
+    for text, items in guesses.items():
+        known = [_mentioned(m, names) for m in names.find(text, exclude=graph.node.id)]
+        free = [i for i in items if all(i.end <= k.start or k.end <= i.start for k in known)]
+        relate(statements[text], known + free)
+        stated.append((statements[text], free))
+    edges, entities = _edges(graph.node.id, stated)
+    return NoteGraph(graph.node, graph.edges + edges, graph.entities + entities)
+
+
+class _Reader:
+    """Reads statements with everything that the rest of the vault knows."""
+
+    def __init__(
+        self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameRules
+    ) -> None:
+        self._memory = memory
+        self._links = links
+        self._memories = memories
+        self._names = names
+
+    def items(self, statement: Statement) -> list[Item]:
+        """The things that a sentence links or names, each with its relation."""
+        items: list[Item] = []
+        after = 0
+        for link in statement.links:
+            item = self._linked(link)
+            if item is not None:
+                item.start, item.end = place(statement, link, after)
+                after = max(after, item.end)
+                items.append(item)
+        linked = [(item.start, item.end) for item in items]
+        for mention in self._names.find(
+            statement.text, exclude=self._memory.id, heading=statement.heading
+        ):
+            if all(mention.end <= start or end <= mention.start for start, end in linked):
+                items.append(_mentioned(mention, self._names))
+        relate(statement, items)
+        return items
+
+    def _linked(self, link: Link) -> Item | None:
+        origin, weight = EdgeOrigin.LINK, LINK_WEIGHT
+        if link.style is LinkStyle.EMBED:
+            origin, weight = EdgeOrigin.EMBED, EMBED_WEIGHT
+        elif link.style is LinkStyle.FRONTMATTER:
+            origin = EdgeOrigin.FRONTMATTER
+        elif link.relation:
+            origin = EdgeOrigin.FIELD
+        path = self._links.resolve(link.target, self._memory.path) if link.target else None
+        memory = self._memories.get(path) if path is not None else None
+        if memory is not None:
+            return Item(memory.id, None, link.relation or "", origin, weight)
+        concept = concept_of(link)
+        if concept is None:
+            return None
+        id, name = concept
+        node = GraphNode(id, NodeKind.CONCEPT, self._names.spelling(id) or name)
+        return Item(id, node, link.relation or "", origin, weight)
+
+    def frontmatter(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
+        """Links and names in the header; a key is the relation."""
+        for link in note.links:
+            if link.style is LinkStyle.FRONTMATTER:
+                item = self._linked(link)
+                if item is not None:
+                    yield Statement(link.sentence, link.line), [item]
+        for key, value in note.frontmatter.items():
+            if str(key).casefold() not in _NOT_FIELDS:
+                yield from self._field(str(key), value)
+
+    def _field(self, key: str, value: Any) -> Iterator[tuple[Statement, list[Item]]]:
+        kind = KIND_OF_FIELD.get(key.lower())
+        for text in field_values(value):
+            name = self._named(text, kind)
+            if name is not None:
+                item = _item(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
+                item.relation = key
+                yield Statement(f"{key}: {text}", 1), [item]
+
+    def _named(self, text: str, kind: str | None) -> Name | None:
+        """What a whole frontmatter value names: by its field if that asks for a kind of thing, else
+        only if it is spelled as a name of the vault."""
+        if kind is not None:
+            entity = Name(text, named_entity(kind, text), kind, None, Standing.NAMED)
+            return self._names.lookup(text) or self._names.lookup(text, kind) or entity
+        whole = [m for m in self._names.find(text) if m.end - m.start == len(text) and m.certain]
+        return whole[0].name if whole else None
+
+    def tags(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
+        for tag in note.tags:
+            statement = Statement(tag.sentence or f"tags: {tag.name}", tag.line)
+            for id, level in tag_levels(tag.name):
+                node = GraphNode(id, NodeKind.TAG, self._names.spelling(id) or level)
+                yield statement, [Item(id, node, TAGGED, EdgeOrigin.TAG, TAG_WEIGHT)]
+
+    def project(self) -> Iterator[tuple[Statement, list[Item]]]:
+        """The project that the note belongs to: its note if it has one, else its name."""
+        project = self._memory.project
+        if project:
+            name = self._names.lookup(project, NodeKind.PROJECT) or Name(
+                project, project_entity(project), NodeKind.PROJECT, None, Standing.IDENTIFIER
+            )
+            item = _item(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
+            item.relation = PROJECT
+            yield Statement(f"{PROJECT}: {project}", 1), [item]
+
+
+def _mentioned(mention: Mention, names: NameRules) -> Item:
+    item = _item(mention.name, names, EdgeOrigin.MENTION, MENTION_WEIGHT)
+    item.start, item.end, item.certain = mention.start, mention.end, mention.certain
+    return item
+
+
+def _item(name: Name, names: NameRules, origin: EdgeOrigin, weight: float) -> Item:
+    node = None
+    if name.path is None:
+        node = GraphNode(name.target, name.kind, names.spelling(name.target) or name.text)
+    return Item(
+        name.target, node, "", origin, GUESSED_WEIGHT if name.standing in _GUESSED else weight
+    )
+
+
+def _edges(
+    source: str, stated: Iterable[tuple[Statement, list[Item]]]
+) -> tuple[tuple[GraphEdge, ...], tuple[GraphNode, ...]]:
+    """Edges in the order of the text, and the nodes without a note that they end at.
+
+    One edge for each target, relation and sentence; what a sentence links it does not mention as
+    well. An uncertain mention stands only beside a certain one of the same thing.
+    """
+    stated = list(stated)
+    certain = {item.target for _, items in stated for item in items if item.certain}
+    seen: set[tuple[str, str, str]] = set()
+    equal: Counter[tuple[str, str, EdgeOrigin]] = Counter()
+    edges: list[GraphEdge] = []
+    entities: dict[str, GraphNode] = {}
+    for statement, items in stated:
+        deliberate = {i.target for i in items if i.origin is not EdgeOrigin.MENTION}
+        for item in items:
+            repeated = item.origin is EdgeOrigin.MENTION and item.target in deliberate
+            if item.target == source or item.target not in certain or repeated:
+                continue
+            relation = item.relation or _PLAIN_RELATION.get(item.origin, MENTIONS)
+            sentence = excerpt(statement.text, item.start, item.end)
+            if (item.target, relation, sentence) in seen:
+                continue
+            seen.add((item.target, relation, sentence))
+            ordinal = equal[item.target, relation, item.origin]
+            equal[item.target, relation, item.origin] += 1
+            weight = item.weight
+            if item.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
+                weight = FIELD_WEIGHT
+            edges.append(
+                GraphEdge(
+                    source,
+                    item.target,
+                    relation,
+                    item.origin,
+                    sentence,
+                    statement.line,
+                    ordinal,
+                    weight,
+                )
+            )
+            if item.node is not None:
+                entities[item.node.id] = item.node
+    return tuple(edges), tuple(entities.values())

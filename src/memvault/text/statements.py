@@ -1,0 +1,177 @@
+"""Statements: the sentences of a note with the things named in them, and how they are related."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from memvault.model.graph import EdgeOrigin, GraphNode
+from memvault.model.note import InlineField, Link, LinkStyle, ParsedNote
+from memvault.text.words import composed
+
+MAX_SENTENCE_CHARS = 300
+MAX_RELATION_WORDS = 4
+
+_CLAUSE_END = re.compile(r"[.,;:!?()\[\]{}|\"“”«»…。，；：！？、\n–—]")
+# What joins the members of a list, in the languages of most vaults; a word that also means
+# something else ("of" in Dutch, "a" in Czech) is left out.
+_LIST_GLUE = re.compile(
+    r"(?:[\s,;&/+、，]|\b(?:and|or|und|oder|sowie|et|ou|y|e|och|eller|og|en|ja|plus)\b)*",
+    re.IGNORECASE,
+)
+_IDLE = frozenset(
+    ("the", "a", "an", "this", "that", "these", "those", "my", "our", "your", "his", "her", "its",
+     "their", "some", "any", "and", "or", "but", "so", "also", "then", "'s", "’s", "s")
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Item:
+    """A thing named in a statement.
+
+    Attributes:
+        node: the thing's node if no note stands for it.
+        relation: as a person gave it, else the words in front, else empty.
+        start, end: where it stands in the statement; -1 where its text is not shown.
+        certain: False where only a capital that grammar asks for makes it a name.
+    """
+
+    target: str
+    node: GraphNode | None
+    relation: str
+    origin: EdgeOrigin
+    weight: float
+    start: int = -1
+    end: int = -1
+    certain: bool = True
+
+
+@dataclass(slots=True)
+class Statement:
+    """A sentence in NFC, the links in it, and the spans of it that a given name relates.
+
+    ``fields`` are (start, end, name); ``key`` is the span of a name in front (``Lead``).
+    """
+
+    text: str
+    line: int
+    heading: bool = False
+    links: list[Link] = field(default_factory=list)
+    fields: list[tuple[int, int, str]] = field(default_factory=list)
+    key: tuple[int, int] | None = None
+
+    def given_relation(self, position: int) -> str:
+        """The name given to the narrowest span that holds this place; empty if there is none."""
+        spans = [f for f in self.fields if f[0] <= position < f[1]]
+        return min(spans, key=lambda f: f[1] - f[0])[2] if spans else ""
+
+
+def statements_of(note: ParsedNote, title: str) -> list[Statement]:
+    """A note's title, headings and sentences, each text once, with the links and fields in it."""
+    found: dict[str, Statement] = {}
+
+    def statement(text: str, line: int, heading: bool = False) -> Statement:
+        if text not in found:
+            found[text] = Statement(composed(text), line, heading)
+        return found[text]
+
+    if all(heading.text != title for heading in note.headings):
+        statement(title, 1, heading=True)
+    for heading in note.headings:
+        statement(heading.text, heading.line, heading=True)
+    for block in note.blocks:
+        for sentence in block.sentences:
+            statement(sentence.text, sentence.line)
+    for link in note.links:
+        if link.style is not LinkStyle.FRONTMATTER:
+            statement(link.sentence, link.line).links.append(link)
+    for inline in note.fields:
+        if inline.sentence in found:
+            _place_field(found[inline.sentence], inline)
+    for block in note.blocks:
+        for sentence in block.sentences:
+            stated = found[sentence.text]
+            if sentence.relation and not stated.fields:  # the field began a sentence before
+                stated.fields.append((0, len(stated.text), sentence.relation))
+    return list(found.values())
+
+
+def _place_field(statement: Statement, inline: InlineField) -> None:
+    key, value = composed(inline.key), composed(inline.value)
+    start = max(0, statement.text.find(key + ":"))
+    value_start = start + len(key)
+    at = statement.text.find(value, value_start) if value else -1
+    end = at + len(value) if at >= 0 else len(statement.text)
+    statement.fields.append((value_start, end, inline.key))
+    if not inline.explicit or not statement.text[:start].strip(" -*+>"):
+        statement.key = statement.key or (start, start + len(key))
+
+
+def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
+    """Where the text that a link shows stands, looking from ``after`` on; (-1, -1) if nowhere."""
+    subpath = (link.subpath or "").replace("#", " > ")
+    whole = " > ".join(part for part in (link.target, subpath) if part)
+    for shown in (link.shown, whole, link.target.rsplit("/", 1)[-1]):
+        if shown:
+            start = statement.text.find(composed(shown), after)
+            if start >= 0:
+                return start, start + len(composed(shown))
+    return -1, -1
+
+
+def relate(statement: Statement, items: list[Item]) -> None:
+    """Give each item that has no relation the name over its span, else the words in front of it.
+
+    A name in front that itself names a thing (``Ada: yes, let us``) is a speaker or a topic, not a
+    relation, and is an item among the others.
+    """
+    topic = _topic(statement, items)
+    before, phrase = 0, ""
+    for item in sorted((i for i in items if i.start >= 0), key=lambda i: i.start):
+        if topic and item.relation == topic:
+            item.relation = ""
+            item.origin = EdgeOrigin.LINK if item.origin is EdgeOrigin.FIELD else item.origin
+        given = "" if topic else statement.given_relation(item.start)
+        gap = statement.text[before : item.start]
+        if not (before and _LIST_GLUE.fullmatch(gap)):
+            phrase = _phrase(gap)
+        if not item.relation:
+            item.relation = given or phrase
+            if given and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
+                item.origin = EdgeOrigin.FIELD
+        before = item.end
+
+
+def _topic(statement: Statement, items: list[Item]) -> str:
+    """The name in front if it names a thing, else empty."""
+    if statement.key and any((i.start, i.end) == statement.key and i.certain for i in items):
+        return statement.text[slice(*statement.key)]
+    return ""
+
+
+def _phrase(gap: str) -> str:
+    """The few words that lead to a name, or nothing if they are many or idle."""
+    parts = _CLAUSE_END.split(gap)[-1].split()
+    while parts and parts[-1].lower() in _IDLE:
+        parts.pop()
+    while parts and parts[0].lower() in _IDLE:
+        parts.pop(0)
+    telling = any(char.isalpha() for part in parts for char in part)
+    return " ".join(parts) if telling and len(parts) <= MAX_RELATION_WORDS else ""
+
+
+def excerpt(text: str, start: int, end: int) -> str:
+    """At most about 300 characters of a sentence, cut between words around [start, end)."""
+    if len(text) <= MAX_SENTENCE_CHARS:
+        return text
+    start, end = (0, 0) if start < 0 else (start, end)
+    spare = max(0, MAX_SENTENCE_CHARS - (end - start)) // 2
+    first = max(0, min(start - spare, len(text) - MAX_SENTENCE_CHARS))
+    last = min(len(text), max(first + MAX_SENTENCE_CHARS, end))
+    if first:
+        space = text.find(" ", first, start)
+        first = space + 1 if space >= 0 else first
+    if last < len(text):
+        space = text.rfind(" ", end, last)
+        last = space if space >= 0 else last
+    return ("…" if first else "") + text[first:last] + ("…" if last < len(text) else "")

@@ -1,0 +1,159 @@
+"""Every key-value engine keeps the same promises."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memvault.model.errors import StorageError, StoreUnavailable
+from memvault.stores.keyvalue import KeyValueStore
+
+Open = Callable[[Path], KeyValueStore]
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
+
+
+def test_a_value_is_read_back_until_it_is_deleted(keyvalue: KeyValueStore) -> None:
+    keyvalue.put("preferences", "colour", b"blue\x00\xff")
+    assert keyvalue.get("preferences", "colour") == b"blue\x00\xff"
+    assert keyvalue.get("sessions", "colour") is None
+    keyvalue.delete("preferences", ["colour", "absent"])
+    assert keyvalue.get("preferences", "colour") is None
+
+
+def test_a_value_expires_and_a_later_one_need_not(keyvalue: KeyValueStore) -> None:
+    keyvalue.put("s", "short", b"1", ttl_seconds=0.05)
+    keyvalue.put("s", "renewed", b"1", ttl_seconds=0.05)
+    keyvalue.put("s", "renewed", b"2")
+    assert keyvalue.get("s", "short") == b"1"
+    time.sleep(0.06)
+    assert keyvalue.get("s", "short") is None
+    assert keyvalue.get_many("s", ["short", "renewed"]) == {"renewed": b"2"}
+    assert list(keyvalue.items("s")) == [("renewed", b"2")]
+    assert keyvalue.count("s") == 1
+
+
+def test_a_counter_starts_again_once_it_has_expired(keyvalue: KeyValueStore) -> None:
+    keyvalue.put("n", "calls", b"41", ttl_seconds=0.05)
+    assert keyvalue.increment("n", "calls") == 42
+    time.sleep(0.06)
+    assert keyvalue.increment("n", "calls", 7) == 7
+
+
+def test_what_is_no_counter_is_not_counted_with(keyvalue: KeyValueStore) -> None:
+    keyvalue.put("n", "name", b"Ada")
+    with pytest.raises(StorageError, match="not a counter"):
+        keyvalue.increment("n", "name")
+    assert keyvalue.get("n", "name") == b"Ada"
+
+
+def test_no_increment_of_many_threads_is_lost(keyvalue: KeyValueStore) -> None:
+    def count() -> None:
+        for _ in range(50):
+            keyvalue.increment("n", "hits", 2)
+
+    threads = [threading.Thread(target=count) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert keyvalue.get("n", "hits") == b"800"
+
+
+def test_readers_see_all_of_a_write_or_nothing(keyvalue: KeyValueStore) -> None:
+    seen: set[int] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            values = keyvalue.get_many("ns", [f"k{i}" for i in range(40)])
+            seen.add(len(set(values.values())))
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for turn in range(60):
+        keyvalue.put_many("ns", {f"k{i}": b"%d" % turn for i in range(40)})
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert seen <= {0, 1}
+
+
+def test_a_write_that_fails_midway_leaves_nothing(keyvalue: KeyValueStore) -> None:
+    keyvalue.put("ns", "a", b"old")
+    broken = {"a": b"new", "b": object()}
+    with pytest.raises(Exception, match=r"."):
+        keyvalue.put_many("ns", broken)  # type: ignore[arg-type]
+    assert dict(keyvalue.items("ns")) == {"a": b"old"}
+
+
+def test_more_keys_than_a_query_takes_are_read_at_once(keyvalue: KeyValueStore) -> None:
+    many = {f"{i:05}": b"%d" % i for i in range(1_701)}
+    keyvalue.put_many("ns", many)
+    assert keyvalue.get_many("ns", many.keys() | {"absent"}) == many
+
+
+def test_it_is_there_after_reopening_and_closing_twice_is_allowed(
+    open_keyvalue: Open, tmp_path: Path
+) -> None:
+    store = open_keyvalue(tmp_path)
+    store.put("ns", "key", b"kept")
+    store.close()
+    store.close()
+    with pytest.raises(StoreUnavailable):
+        store.get("ns", "key")
+    again = open_keyvalue(tmp_path)
+    assert again.get("ns", "key") == b"kept"
+    again.close()
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, st.binary(max_size=3)),
+        st.tuples(st.just("delete"), KEYS),
+        st.tuples(st.just("many"), st.dictionaries(KEYS, st.binary(max_size=3), max_size=4)),
+        st.tuples(st.just("clear")),
+    ),
+    max_size=12,
+)
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(operations=OPERATIONS, prefix=st.text(st.characters(exclude_categories=["Cs"]), max_size=2))
+def test_it_holds_what_a_dictionary_would(
+    open_keyvalue: Open, operations: list[tuple[object, ...]], prefix: str
+) -> None:
+    model: dict[str, bytes] = {}
+    with TemporaryDirectory() as folder:
+        store = open_keyvalue(Path(folder))
+        store.put("other", "key", b"untouched")
+        for operation in operations:
+            match operation:
+                case ("put", str() as key, bytes() as value):
+                    store.put("ns", key, value)
+                    model[key] = value
+                case ("delete", str() as key):
+                    store.delete("ns", [key])
+                    model.pop(key, None)
+                case ("many", dict() as items):
+                    store.put_many("ns", items)
+                    model.update(items)
+                case _:
+                    store.clear("ns")
+                    model.clear()
+        expected = [(key, model[key]) for key in sorted(model) if key.startswith(prefix)]
+        assert list(store.items("ns", prefix)) == expected
+        assert store.count("ns") == len(model)
+        assert store.get("other", "key") == b"untouched"
+        store.close()

@@ -1,0 +1,120 @@
+"""Which vault a command is about, and what the exit codes are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from memvault import __version__
+from memvault.cli.app import run
+from memvault.cli.arguments import take_global_options
+from memvault.cli.bridge import run_bridge_command
+from memvault.cli.places import find_places
+from memvault.config.paths import user_config_file
+from memvault.model.errors import InvalidParams
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    for name in ("MEMVAULT_VAULT", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its user folders ignore the environment")
+def test_the_vault_is_the_option_else_the_environment_else_the_file_else_the_usual(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_places(None, None).vault == home / "Documents" / "Memory-Vault"
+    user_config_file().parent.mkdir(parents=True)
+    user_config_file().write_text('vault = "~/From file"\n')
+    assert find_places(None, None).vault == home / "From file"
+    given = home / "given.toml"
+    given.write_text('vault = "~/From given"\n')
+    assert find_places(None, str(given)).vault == home / "From given"
+    monkeypatch.setenv("MEMVAULT_VAULT", str(home / "env"))
+    assert find_places(None, str(given)).vault == home / "env"
+    assert find_places(str(home / "option"), str(given)).vault == home / "option"
+
+
+def test_settings_come_from_the_given_file_else_the_vaults_else_the_users(home: Path) -> None:
+    vault = str(home / "vault")
+    places = find_places(vault, None)
+    assert places.config_file == user_config_file()
+    places.state.create()
+    places.state.config_file.write_text("")
+    assert places.config_file == places.state.config_file
+    given = home / "given.toml"
+    given.write_text("")
+    assert find_places(vault, str(given)).config_file == given
+
+
+def test_a_relative_vault_is_made_absolute(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    assert find_places("notes/../vault", None).vault == home / "vault"
+
+
+def test_a_configuration_that_is_missing_or_malformed_is_named(home: Path) -> None:
+    with pytest.raises(InvalidParams, match="no configuration file"):
+        find_places(None, str(home / "missing.toml"))
+    (home / "bad.toml").write_text("vault = ")
+    with pytest.raises(InvalidParams, match=r"bad\.toml cannot be read"):
+        find_places(None, str(home / "bad.toml"))
+
+
+def test_global_options_may_stand_anywhere_before_two_dashes() -> None:
+    options = take_global_options(["search", "--vault", "V", "x", "--debug", "--config=C"])
+    assert (options.vault, options.config, options.debug) == ("V", "C", True)
+    assert options.rest == ["search", "x"]
+    assert take_global_options(["search", "--", "--vault", "V"]).rest == [
+        "search",
+        "--",
+        "--vault",
+        "V",
+    ]
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"memvault {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["no-such-command"], ["search"], ["search", "x", "--top", "0"], ["--vault"], ["connect", "x"]],
+)
+def test_bad_usage_is_exit_code_2(home: Path, arguments: list[str]) -> None:
+    assert run(arguments) == 2
+
+
+def test_a_vault_that_is_not_there_is_one_line_that_says_what_to_do(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status", "--vault", str(home / "nowhere")]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert "memvault init" in message
+
+
+def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["status", "--vault", str(home / "nowhere"), "--debug"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_help_and_mistakes_about_the_bridge_are_left_to_the_full_command_line(home: Path) -> None:
+    assert run_bridge_command(["mcp", "--help"]) is None
+    assert run_bridge_command(["mcp", "extra"]) is None
+    assert run(["mcp", "--help"]) == 0
+    assert run(["mcp", "extra"]) == 2
+    assert run_bridge_command(["mcp", "--vault", str(home / "nowhere")]) == 2
+
+
+def test_watch_refuses_embedded_stores(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "vault").mkdir()
+    assert run(["watch", "--vault", str(home / "vault")]) == 2
+    assert "memvault serve" in capsys.readouterr().err

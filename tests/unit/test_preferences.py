@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.curation.preferences import (
+    get_preference,
+    index_preferences,
+    preference_key,
+    read_preferences,
+    set_preference,
+)
+from memvault.model.errors import InvalidParams, StorageError
+from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from memvault.vault.parse import parse_note
+
+WHY = "the person said so today"
+NOTE = "permanent/preferences.md"
+
+
+def write(root: Path, path: str, data: bytes) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+
+
+def values(path: str, data: bytes) -> dict[str, str]:
+    return {key: each.value for key, each in read_preferences(parse_note(path, data)).items()}
+
+
+def put(root: Path, key: str, value: str, path: str | None = None) -> bytes:
+    vault = Vault(root)
+    found = set_preference(vault, Journal(vault), key, value, WHY, path=path)
+    return (root / found.path).read_bytes()
+
+
+def test_lines_fields_and_frontmatter_are_preferences() -> None:
+    data = (
+        b"---\nunits: metric\ntags: [a]\nid: x\n---\n# Preferences\n\n"
+        b"- Writing style: short. No exclamation marks\n  and plain words\n"
+        b"- **Tone:** dry\n* Work hours: 9:00-17:00 ^h\n\nColour:: blue\n\n"
+        b"```\nnot: this\n```\n%% nor: this %%\nno preference here\n"
+    )
+    assert values(NOTE, data) == {
+        "units": "metric",
+        "writing style": "short. No exclamation marks and plain words",
+        "tone": "dry",
+        "work hours": "9:00-17:00",
+        "colour": "blue",
+    }
+
+
+def test_another_note_of_type_preference_is_one_itself_by_its_title() -> None:
+    data = b"---\ntype: Preference\n---\n# Reply language\n\nGerman in letters.\n\nElse English.\n"
+    assert values("a/b.md", data) == {"reply language": "German in letters.\n\nElse English."}
+    assert values("a/b.md", b"Reply language: German\n") == {}
+
+
+def test_keys_are_equal_whatever_their_case_and_gaps() -> None:
+    assert (
+        len({preference_key(key) for key in ("Writing_Style", " writing-style", "WRITING  style")})
+        == 1
+    )
+
+
+def test_setting_changes_one_line_and_no_other_byte(tmp_path: Path) -> None:
+    before = (
+        b"\xef\xbb\xbf---\r\ntype:   preference # mine\r\n---\r\n\r\n"
+        b"* **Writing style:** old words ^w  \r\n*   Tone :  dry\r\n\r\nlast \xff line"
+    )
+    write(tmp_path, NOTE, before)
+    assert put(tmp_path, "writing_style", "new words") == before.replace(b"old words", b"new words")
+    assert put(tmp_path, "TONE", "warm").endswith(b"*   Tone :  warm\r\n\r\nlast \xff line")
+
+
+def test_a_new_key_goes_under_the_last_one_as_that_is_written(tmp_path: Path) -> None:
+    write(tmp_path, NOTE, b"# P\r\n\r\n* Tone: dry\r\n  as sand\r\n\r\nThe end.\r\n")
+    assert put(tmp_path, "reply_language", "German") == (
+        b"# P\r\n\r\n* Tone: dry\r\n  as sand\r\n* Reply language: German\r\n\r\nThe end.\r\n"
+    )
+
+
+def test_a_note_without_a_final_newline_gets_the_line_after_it(tmp_path: Path) -> None:
+    write(tmp_path, NOTE, b"Some words")
+    assert put(tmp_path, "Tone", "dry") == b"Some words\n\n- Tone: dry\n"
+    assert put(tmp_path, "Units", "metric") == b"Some words\n\n- Tone: dry\n- Units: metric\n"
+
+
+def test_the_note_is_made_when_it_is_missing(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    journal = Journal(vault)
+    found = set_preference(vault, journal, "writing style", "short", WHY, client="claude")
+    assert (found.path, found.value) == (NOTE, "short")
+    assert b"- Writing style: short\n" in (tmp_path / NOTE).read_bytes()
+    set_preference(vault, journal, "Writing-Style", "shorter", WHY)
+    entries = list(journal.entries())
+    assert [(each.kind, each.before, each.after) for each in entries] == [
+        ("preference_set", None, "short"),
+        ("preference_set", "short", "shorter"),
+    ]
+    assert (entries[0].actor.name, entries[0].path) == ("claude", NOTE)
+
+
+def test_clients_that_set_their_first_preferences_at_once_share_one_note(tmp_path: Path) -> None:
+    threads = [
+        threading.Thread(target=put, args=(tmp_path, f"key {letter}", letter)) for letter in "abcd"
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (note,) = tmp_path.rglob("*.md")
+    assert len(values(NOTE, note.read_bytes())) == 4
+
+
+def test_a_value_in_the_frontmatter_is_changed_there(tmp_path: Path) -> None:
+    write(tmp_path, NOTE, b"---\nunits: metric # SI\ntone: dry\n---\n")
+    after = put(tmp_path, "Units", "imperial")
+    assert values(NOTE, after) == {"units": "imperial", "tone": "dry"}
+    assert b"tone: dry\n" in after
+
+
+def test_a_line_in_another_note_is_edited_where_it_stands(tmp_path: Path) -> None:
+    other = "permanent/style.md"
+    write(tmp_path, other, b"---\ntype: preference\n---\n- Tone: dry\n")
+    assert put(tmp_path, "tone", "warm", path=other).endswith(b"- Tone: warm\n")
+    assert not (tmp_path / NOTE).exists()
+    assert put(tmp_path, "units", "metric", path=other).endswith(b"- Units: metric\n")
+    assert (tmp_path / NOTE).exists()
+
+
+@pytest.mark.parametrize("line", [b"- Tone: dry\n  as sand\n", b"Words with [tone:: dry] inside\n"])
+def test_a_key_that_shares_its_line_is_refused_and_nothing_is_written(
+    tmp_path: Path, line: bytes
+) -> None:
+    write(tmp_path, NOTE, line)
+    with pytest.raises(StorageError, match="line 1"):
+        put(tmp_path, "tone", "warm")
+    assert (tmp_path / NOTE).read_bytes() == line
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("", "x", WHY),
+        ("a: b", "x", WHY),
+        ("[[a]]", "x", WHY),
+        ("3", "x", WHY),
+        ("one two three four five six seven eight nine", "x", WHY),
+        ("a", "", WHY),
+        ("a", "x\n- b: y", WHY),
+        ("a", "x" * 3000, WHY),
+        ("a", "x", "short"),
+    ],
+)
+def test_a_key_value_or_rationale_that_cannot_be_one_is_refused(
+    tmp_path: Path, key: str, value: str, why: str
+) -> None:
+    vault = Vault(tmp_path)
+    with pytest.raises(InvalidParams):
+        set_preference(vault, Journal(vault), key, value, why)
+    assert list(tmp_path.rglob("*.md")) == []
+
+
+words = st.text("abc XYZé0-_", min_size=1, max_size=12).filter(
+    lambda text: text.strip("-_ ") != "" and text.lstrip(" _-")[0].isalpha() and text[0].isalpha()
+)
+plain_values = st.text("abc ÄÖ.,:;!?()/'\"#[]*_`%$1-", min_size=1, max_size=20)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(words, plain_values), min_size=1, max_size=4))
+def test_what_is_set_is_read_back_or_refused_and_the_rest_stays(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    root = tmp_path_factory.mktemp("v")
+    write(root, NOTE, b"First words.\n\n- Zzz: stays\n")
+    for key, value in pairs:
+        before = (root / NOTE).read_bytes()
+        others = {k: v for k, v in values(NOTE, before).items() if k != preference_key(key)}
+        try:
+            after = put(root, key, value)
+        except (InvalidParams, StorageError):
+            assert (root / NOTE).read_bytes() == before
+            continue
+        now = values(NOTE, after)
+        letters = [c for c in value if c.isalnum()]
+        assert [c for c in now.pop(preference_key(key)) if c.isalnum()] == letters
+        assert now == others
+        assert after.startswith(b"First words.\n\n- Zzz: stays\n")
+
+
+def test_the_store_follows_the_notes(tmp_path: Path) -> None:
+    store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
+    other = parse_note("a.md", b"---\ntype: preference\n---\n- Tone: warm\n- Units: metric\n")
+    index_preferences(store, "a.md", other)
+    index_preferences(store, "plain.md", parse_note("plain.md", b"Tone: none"))
+    assert (get_preference(store, "TONE") or other).value == "warm"  # type: ignore[union-attr]
+    index_preferences(store, NOTE, parse_note(NOTE, b"- Tone: dry\n"))
+    found = get_preference(store, "tone")
+    assert found is not None
+    assert (found.value, found.path, found.line) == ("dry", NOTE, 1)
+    index_preferences(store, NOTE, None)
+    again = get_preference(store, "tone")
+    assert again is not None and again.value == "warm"
+    index_preferences(store, "a.md", parse_note("a.md", b"---\ntype: note\n---\n- Tone: warm\n"))
+    assert get_preference(store, "tone") is None
+    assert get_preference(store, "units") is None
+    store.close()

@@ -1,0 +1,54 @@
+"""Where sentences end, in any language."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.vault.sentences import sentence_starts
+
+
+def split(text: str, whole: tuple[tuple[int, int], ...] = ()) -> list[str]:
+    starts = sentence_starts(text, whole)
+    return [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["One.", "Two!", "Three?", "Four"],
+        ["It costs 3.50 EUR.", "Version 2.0.1 is out."],
+        ["Dr. Smith met Mr. J. R. Jones, e.g. on Monday.", "Fine."],
+        ["See fig. 3 and no. 5.", "She said no.", "Then she left."],
+        ["The U.S. Senate met at 5 p.m. on Monday."],
+        ["He waited... and waited.", "Done…", "Next."],
+        ['"Why?" he asked.', "(It was late.)", "He left."],
+        ["Really?!", "Yes."],
+        ["1. First things come first.", "2. Then others."],
+        ["i went home. then i slept"],
+        ["Visit example.com/a.b now.", "Mail a@b.co."],
+        ["Das ist z.B. gut bzw. besser.", "Ende."],
+        ["¿Qué tal?", "¡Bien!", "Vale."],
+        ["これは文です。", "次の文！", "「最後」です。"],
+        ["यह वाक्य है।", "दूसरा।"],
+        ["هل هذا سؤال؟", "نعم."],
+        ["Что?", "Да.", "Ёлка растёт."],
+        ["Hello there!", "🙂 Nice."],
+    ],
+)
+def test_sentences_end_where_people_end_them(sentences: list[str]) -> None:
+    cjk = sentences[0].endswith("。")
+    assert split(("" if cjk else " ").join(sentences)) == sentences
+
+
+def test_no_sentence_ends_inside_a_whole_span() -> None:
+    assert split("See Vol. A. B. now. End.", ((4, 14),)) == ["See Vol. A. B. now.", "End."]
+
+
+@given(st.text("aB. !?…。\n\"')5-", max_size=60))
+def test_sentences_cover_the_text_in_order(text: str) -> None:
+    starts = sentence_starts(text)
+    assert starts[0] == 0
+    assert starts == sorted(set(starts))
+    assert all(start < len(text) for start in starts[1:])

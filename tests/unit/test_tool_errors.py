@@ -1,0 +1,147 @@
+"""A failed call tells a model how to mend it, and a program which code it is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Annotated, Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from mcp import MCPError
+from pydantic import Field
+
+from mcp_server.arguments import Narrowing, Query, Rationale, TopK, Verbosity
+from mcp_server.errors import AnsweringTool, UnknownTools
+from mcp_server.metrics import CALLS, ERRORS, ToolMetrics
+from mcp_server.sessions import IDLE_SECONDS, Sessions
+from memvault.model.errors import NoteConflict, SessionNotFound
+
+
+def answer(
+    query: Query,
+    *,
+    rationale: Rationale = "long enough",
+    top_k: TopK = 10,
+    verbosity_level: Verbosity = 1,
+    filters: Narrowing = None,
+) -> dict[str, Any]:
+    """A tool with the arguments of the real ones."""
+    if query == "conflict":
+        raise NoteConflict("The note changes faster than it can be written", path="a.md")
+    if query == "bug":
+        raise RuntimeError("secret /home/someone/vault")
+    return {"top_k": top_k}
+
+
+def store(rationale: Rationale, weight: Annotated[float, Field(ge=0, le=1)] = 0.5) -> str:
+    """A tool that requires a rationale."""
+    return rationale
+
+
+def call(name: str, arguments: dict[str, Any]):
+    server = FastMCP("test", middleware=[ToolMetrics(), UnknownTools()])
+    server.add_tool(AnsweringTool.from_function(answer))
+    server.add_tool(AnsweringTool.from_function(store))
+
+    async def run():
+        async with Client(server) as client:
+            return await client.call_tool_mcp(name, arguments)
+
+    return asyncio.run(run())
+
+
+def failure(name: str, **arguments: Any) -> dict[str, Any]:
+    result = call(name, arguments)
+    assert result.is_error
+    error = result.structured_content["error"]
+    assert result.content[0].text == error["message"]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"query": "q", "top_k": 0}, "top_k must be between 1 and 100"),
+        ({"query": "q", "top_k": 101}, "top_k must be between 1 and 100"),
+        ({"query": "q", "verbosity_level": 3}, "Verbosity level must be 0, 1, or 2"),
+        ({"query": "q", "verbosity_level": "loud"}, "Verbosity level must be 0, 1, or 2"),
+        ({}, "Invalid params: query - it is required"),
+        ({"query": 7}, "Invalid params: query - input should be a valid string"),
+        ({"query": "q", "limit": 3}, "Invalid params: limit - there is no such parameter"),
+        (
+            {"query": "q", "filters": {"min_importance": 7}},
+            "filters.min_importance must be between 0 and 1",
+        ),
+        (
+            {"query": "q", "filters": {"colour": "red"}},
+            "Invalid params: filters.colour - there is no such parameter",
+        ),
+    ],
+)
+def test_arguments_outside_their_limits_are_named_in_the_documents_words(arguments, message):
+    error = failure("answer", **arguments)
+    assert (error["code"], error["message"]) == (-32602, message)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"query": "q", "top_k": "many"}, {"query": ""}, {"query": "x" * 4097}]
+)
+def test_wrong_types_and_lengths_are_invalid_params_that_name_the_parameter(arguments):
+    error = failure("answer", **arguments)
+    assert error["code"] == -32602
+    assert error["message"].startswith(f"Invalid params: {error['data']['parameter']} - ")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"rationale": None}])
+def test_a_missing_rationale_is_asked_for(arguments):
+    assert failure("store", **arguments)["message"] == "Rationale is required (10-500 characters)"
+
+
+def test_a_domain_error_keeps_its_code_message_and_data():
+    error = failure("answer", query="conflict")
+    assert error == {
+        "code": -32002,
+        "message": "The note changes faster than it can be written",
+        "data": {"path": "a.md"},
+    }
+
+
+def test_an_unexpected_error_shows_nothing_of_the_inside_but_is_logged(caplog):
+    with caplog.at_level(logging.ERROR):
+        error = failure("answer", query="bug")
+    assert error["code"] == -32603
+    assert "secret" not in str(error)
+    assert error["data"]["reference"] in error["message"]
+    assert error["data"]["reference"] in caplog.text
+
+
+def test_an_unknown_tool_is_a_protocol_error():
+    with pytest.raises(MCPError, match="Unknown tool: nothing") as caught:
+        call("nothing", {})
+    assert caught.value.error.code == -32602
+
+
+def test_calls_and_errors_are_counted():
+    def counted(metric, *labels):
+        return metric.labels(*labels)._value.get()
+
+    calls, errors = counted(CALLS, "answer"), counted(ERRORS, "answer", "-32602")
+    call("answer", {"query": "q"})
+    call("answer", {"query": "q", "top_k": 0})
+    assert counted(CALLS, "answer") == calls + 2
+    assert counted(ERRORS, "answer", "-32602") == errors + 1
+
+
+def test_a_session_ends_after_a_day_without_a_call():
+    now = [0.0]
+    sessions = Sessions(clock=lambda: now[0])
+    sessions.touch("s")
+    now[0] += IDLE_SECONDS - 1
+    sessions.touch("s")
+    now[0] += IDLE_SECONDS + 1
+    with pytest.raises(SessionNotFound, match="Session expired or not found") as caught:
+        sessions.touch("s")
+    assert caught.value.code == -32000
+    sessions.touch("another")
+    sessions.touch(None)
