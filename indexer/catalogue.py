@@ -1,0 +1,125 @@
+"""What is indexed: one record a note, kept in the key-value store and in memory.
+
+Writing a note's record is the commit of its indexing: it comes last, so whatever is not in the
+catalogue as it is on disk is indexed again by the next scan.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from pydantic import BaseModel, ConfigDict
+
+from memvault.model.memory import Memory
+from memvault.stores.keyvalue import KeyValueStore
+from memvault.text.names import Name
+
+NAMESPACE = "notes"
+FORMAT = 1  # raise it when what is derived from a note changes: every note is then indexed anew
+
+
+class NoteRecord(BaseModel):
+    """A note as it was when it was indexed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    memory: Memory
+    size: int
+    mtime_ns: int
+    claimed_id: str | None = None  # the id its frontmatter asks for
+    link_keys: tuple[str, ...] = ()
+    names: tuple[Name, ...] = ()
+    frontmatter_problem: str | None = None
+    warnings: tuple[str, ...] = ()
+    format: int = FORMAT
+
+
+class Catalogue:
+    """Records by path, with the look-ups that indexing and answering need.
+
+    Reading is safe from any thread; `commit` is called by the indexer alone.
+    """
+
+    def __init__(self, store: KeyValueStore) -> None:
+        self._store = store
+        self._records: dict[str, NoteRecord] = {}
+        self._path_of_id: dict[str, str] = {}
+        self._linking: dict[str, set[str]] = defaultdict(set)
+        self._claims: dict[str, set[str]] = defaultdict(set)
+        self._in_project: dict[str, set[str]] = defaultdict(set)
+        for path, value in store.items(NAMESPACE):
+            self._remember(path, NoteRecord.model_validate_json(value))
+
+    def commit(self, records: Iterable[NoteRecord], removed: Iterable[str] = ()) -> None:
+        """Write the records and forget the removed paths, in the store first."""
+        gone = list(removed)
+        written = {record.memory.path: record for record in records}
+        if gone:
+            self._store.delete(NAMESPACE, gone)
+        if written:
+            self._store.put_many(
+                NAMESPACE, {path: r.model_dump_json().encode() for path, r in written.items()}
+            )
+        for path in gone:
+            self._forget(path)
+        for path, record in written.items():
+            self._remember(path, record)
+
+    def record(self, path: str) -> NoteRecord | None:
+        return self._records.get(path)
+
+    def records(self) -> list[NoteRecord]:
+        return list(self._records.values())
+
+    def paths(self) -> set[str]:
+        return set(self._records)
+
+    def by_path(self, path: str) -> Memory | None:
+        record = self._records.get(path)
+        return record.memory if record else None
+
+    def by_id(self, memory_id: str) -> Memory | None:
+        path = self._path_of_id.get(memory_id)
+        return self.by_path(path) if path else None
+
+    def all(self) -> Iterator[Memory]:
+        return (record.memory for record in list(self._records.values()))
+
+    def linking(self, keys: Iterable[str]) -> set[str]:
+        """Paths of the notes with a link that one of these keys could resolve."""
+        return set().union(*(self._linking.get(key, set()) for key in keys))
+
+    def claimants(self, memory_id: str) -> set[str]:
+        """Paths of the notes whose frontmatter asks for this id."""
+        return set(self._claims.get(memory_id, set()))
+
+    def in_project(self, project: str) -> set[str]:
+        return set(self._in_project.get(project.casefold(), set()))
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def _remember(self, path: str, record: NoteRecord) -> None:
+        self._forget(path)
+        self._records[path] = record
+        self._path_of_id[record.memory.id] = path
+        for key in record.link_keys:
+            self._linking[key].add(path)
+        if record.claimed_id:
+            self._claims[record.claimed_id].add(path)
+        if record.memory.project:
+            self._in_project[record.memory.project.casefold()].add(path)
+
+    def _forget(self, path: str) -> None:
+        record = self._records.pop(path, None)
+        if record is None:
+            return
+        if self._path_of_id.get(record.memory.id) == path:
+            del self._path_of_id[record.memory.id]
+        for key in record.link_keys:
+            self._linking[key].discard(path)
+        if record.claimed_id:
+            self._claims[record.claimed_id].discard(path)
+        if record.memory.project:
+            self._in_project[record.memory.project.casefold()].discard(path)

@@ -1,0 +1,84 @@
+"""What is wrong with the indexes or the notes, and how to mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from indexer.indexer import Indexer
+from memvault.vault.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``severity`` is error (answers may be wrong) or note (a person may want to look)."""
+
+    severity: str
+    what: str
+    advice: str
+    path: str | None = None
+    mended_by_scan: bool = False
+
+
+def examine(indexer: Indexer) -> list[Finding]:
+    """Compare the vault, the catalogue and the stores; changes nothing."""
+    return [
+        *_unindexed(indexer),
+        *_mismatched(indexer),
+        *_troubled_notes(indexer),
+        *_journal(indexer),
+    ]
+
+
+def _error(what: str, path: str | None = None) -> Finding:
+    advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
+    return Finding("error", what, advice, path, mended_by_scan=True)
+
+
+def _unindexed(indexer: Indexer) -> list[Finding]:
+    waiting = indexer.differing()
+    findings = [_error("not indexed as it is on disk", path) for path in sorted(waiting.changed)]
+    return findings + [_error("indexed, but gone from the vault", p) for p in sorted(waiting.gone)]
+
+
+def _mismatched(indexer: Indexer) -> list[Finding]:
+    known = {memory.id: memory.path for memory in indexer.catalogue.all()}
+    chunks = set(indexer.stores.vectors.note_ids())
+    nodes = {node.id for node in indexer.stores.graph.all_nodes() if node.path}
+    findings = [
+        _error("missing from the graph", known[memory_id])
+        for memory_id in sorted(known.keys() - nodes)
+    ]
+    for name, extra in (("vector index", chunks - known.keys()), ("graph", nodes - known.keys())):
+        if extra:
+            findings.append(_error(f"{len(extra)} notes in the {name} that the catalogue lacks"))
+    missing = sorted(known.keys() - chunks)
+    return findings + [_error("missing from the vector index", known[one]) for one in missing]
+
+
+def _troubled_notes(indexer: Indexer) -> list[Finding]:
+    findings = []
+    for record in indexer.catalogue.records():
+        path = record.memory.path
+        if record.frontmatter_problem:
+            findings.append(
+                Finding(
+                    "note",
+                    f"frontmatter cannot be read whole ({record.frontmatter_problem})",
+                    "correct the YAML in your editor; until then memvault will not write to it",
+                    path,
+                )
+            )
+        findings += [
+            Finding("note", warning, "look at the file in your editor", path)
+            for warning in record.warnings
+        ]
+    return findings + [
+        Finding("note", problem, "see the message", None) for problem in indexer.problems
+    ]
+
+
+def _journal(indexer: Indexer) -> list[Finding]:
+    return [
+        Finding("note", f"journal: {torn}", "the other entries are read; nothing else is lost")
+        for torn in Journal(indexer.vault).torn_lines()
+    ]

@@ -1,0 +1,31 @@
+"""What the trained pipeline found, kept by a note's content: derived, and never computed twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.text.passages import FoundEntity
+
+NAMESPACE = "entities:1"  # raise the number when the pipeline finds something else in a text
+_entities = TypeAdapter(tuple[FoundEntity, ...])
+
+
+class FoundEntities:
+    """Lists of entities by content hash, in a file that outlives the indexes."""
+
+    def __init__(self, file: Path) -> None:
+        self._store = SqliteKeyValueStore(file)
+
+    def get(self, content_hash: str) -> tuple[FoundEntity, ...] | None:
+        """None if the pipeline has not read this text yet."""
+        value = self._store.get(NAMESPACE, content_hash)
+        return None if value is None else _entities.validate_json(value)
+
+    def put(self, content_hash: str, entities: tuple[FoundEntity, ...]) -> None:
+        self._store.put(NAMESPACE, content_hash, _entities.dump_json(entities))
+
+    def close(self) -> None:
+        self._store.close()

@@ -1,0 +1,252 @@
+"""The indexer: makes the three indexes say what the vault says.
+
+Order of every change, so that a crash anywhere is repaired by the next scan: names are learnt;
+notes whose edges depend on changed names are linked anew; then, batch by batch, chunks, graph and
+preferences are written and, last, the notes' records are committed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
+from indexer.directory import Affected, Directory
+from indexer.found import FoundEntities
+from indexer.pending import Pending, PendingReader
+from indexer.progress import Progress, Report, ScanReport, silent
+from indexer.reading import Reading, Unreadable, read_note
+from memvault.config.settings import IndexSettings
+from memvault.curation.preferences import index_preferences
+from memvault.model.graph import NoteGraph
+from memvault.model.memory import Memory
+from memvault.model.note import ParsedNote
+from memvault.stores.open import Stores
+from memvault.text.chunking import chunk_notes
+from memvault.text.embedding import Embedder
+from memvault.vault.files import NoteStat, Vault
+from memvault.vault.resolve import LinkIndex, link_key
+
+logger = logging.getLogger(__name__)
+BATCH = 64  # notes written and committed together
+Listener = Callable[[Collection[str]], None]
+OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is asked to tidy up
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """Paths of notes that are not indexed as they are on disk, and of those that are gone."""
+
+    changed: set[str]
+    gone: set[str]
+    on_disk: int
+
+
+class Indexer:
+    """Keeps one set of stores true to one vault. Methods are safe to call from any thread; changes
+    are made one at a time."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        stores: Stores,
+        embedder: Embedder,
+        found: FoundEntities,
+        settings: IndexSettings,
+    ) -> None:
+        self.vault = vault
+        self.stores = stores
+        self.catalogue = Catalogue(stores.keyvalue)
+        self.version = 0  # counts changes, so that what is computed from the index can be cached
+        self.on_change: list[Listener] = []  # called with the paths written, after each change
+        self.problems: list[str] = []
+        self._embedder = embedder
+        self._found = found
+        self._lock = threading.RLock()
+        self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
+        self.max_note_bytes = settings.max_note_bytes
+        self._directory = Directory((r.memory, r.names) for r in self.catalogue.records())
+
+    def scan(self, report: Report = silent) -> ScanReport:
+        """Compare the whole vault with the catalogue and index what differs."""
+        with self._lock:
+            self._forget_lost_indexes()
+            differing = self.differing()
+            result = self._apply(
+                differing.changed, differing.gone, report, also=self._remove_strays()
+            )
+            result.unchanged = differing.on_disk - result.indexed
+            self.problems = [*self.vault.problems, *result.problems]
+            if result.indexed >= OPTIMIZE_AFTER:
+                self.stores.vectors.optimize()
+            return result
+
+    def index(self, paths: Collection[str]) -> ScanReport:
+        """Index these notes as they are on disk now; those that are gone are removed."""
+        with self._lock:
+            present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
+            gone = {p for p in paths if p not in present and self.catalogue.record(p)}
+            return self._apply(present, gone, silent)
+
+    @property
+    def links(self) -> LinkIndex:
+        """Which note a link means, as the vault is indexed now."""
+        return self._directory.links
+
+    def differing(self) -> Differing:
+        """What a scan would look at; reads file names, sizes and times only."""
+        on_disk = {stat.path: stat for stat in self.vault.walk()}
+        changed = {path for path, stat in on_disk.items() if self._differs(stat)}
+        return Differing(changed, self.catalogue.paths() - set(on_disk), len(on_disk))
+
+    def link_again(self, paths: Collection[str]) -> None:
+        """Write the edges of unchanged notes anew, since what they name is better known now."""
+        with self._lock:
+            self._relink(paths)
+            self.version += 1
+
+    # -- what has to be done ------------------------------------------------------------------
+
+    def _differs(self, stat: NoteStat) -> bool:
+        record = self.catalogue.record(stat.path)
+        now = (stat.size, stat.mtime_ns, FORMAT)
+        return record is None or (record.size, record.mtime_ns, record.format) != now
+
+    def _forget_lost_indexes(self) -> None:
+        """An index that came back empty is filled again: its notes no longer count as indexed."""
+        if not len(self.catalogue):
+            return
+        if self.stores.vectors.count() == 0 or self.stores.graph.counts()[0] == 0:
+            logger.warning("an index is empty though notes were indexed: indexing them again")
+            self.catalogue.commit([], self.catalogue.paths())
+            self._directory = Directory(())
+
+    def _remove_strays(self) -> set[str]:
+        """Remove what an interrupted change left behind; gives the notes that link to it."""
+        known = {memory.id for memory in self.catalogue.all()}
+        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
+        linking: set[str] = set()
+        if nodes:
+            sources = {edge.source for edge in self.stores.graph.neighbours(nodes)} - nodes
+            linking = {m.path for m in map(self.catalogue.by_id, sources) if m is not None}
+            self.stores.graph.remove(nodes)
+        chunks = set(self.stores.vectors.note_ids()) - known
+        if chunks:
+            self.stores.vectors.remove(chunks)
+        return linking
+
+    def _depending_on(self, affected: Affected) -> set[str]:
+        if not len(self.catalogue):
+            return set()
+        paths = self.catalogue.linking(affected.link_keys)
+        for project in affected.projects:
+            paths |= self.catalogue.in_project(project)
+        names, found = affected.names, set[str]()
+        if names.phrases:
+            found |= self.stores.vectors.containing(names.phrases)
+        if names.entities:
+            found |= {edge.source for edge in self.stores.graph.neighbours(names.entities)}
+        paths |= {m.path for m in map(self.catalogue.by_id, found) if m is not None}
+        return paths | {m.path for m in self.catalogue.all() if names.concerns(m)}
+
+    # -- doing it -----------------------------------------------------------------------------
+
+    def _apply(
+        self,
+        paths: Collection[str],
+        gone: Collection[str],
+        report: Report,
+        also: Collection[str] = (),
+    ) -> ScanReport:
+        result = ScanReport()
+        pending = self._reader.read(paths, gone, report, result)
+        self.catalogue.commit(pending.restamped)
+        again = self._depending_on(self._learn_names(pending)) | set(also)
+        again -= set(pending.memories) | pending.gone
+        self._relink(again)
+        self._remove(pending)
+        for batch in pending.batches(BATCH):
+            self._index_batch(batch, pending)
+            result.indexed += len(batch)
+            report(Progress("indexing", result.indexed, len(pending.memories)))
+        result.relinked, result.removed = len(again), len(pending.gone)
+        if pending.memories or pending.gone or again:
+            self.version += 1
+            for listener in self.on_change:
+                listener({*pending.memories, *again})
+        return result
+
+    def _learn_names(self, pending: Pending) -> Affected:
+        affected = Affected()
+        for path in (*pending.gone, *pending.memories):
+            old, new = self.catalogue.by_path(path), pending.memories.get(path)
+            if old is not None and (new is None or new.id != old.id):
+                affected |= self._directory.update(path, None)
+        for path, memory in pending.memories.items():
+            affected |= self._directory.update(path, memory, pending.names[path])
+        return affected
+
+    def _remove(self, pending: Pending) -> None:
+        """Remove notes that are gone, and what stands under an id that a note no longer has."""
+        stale = set()
+        for path in (*pending.gone, *pending.memories):
+            old, new = self.catalogue.by_path(path), pending.memories.get(path)
+            if old is not None and (new is None or new.id != old.id):
+                stale.add(old.id)
+        stale -= {memory.id for memory in pending.memories.values()}
+        if stale:
+            self.stores.vectors.remove(stale)
+            self.stores.graph.remove(stale)
+        for path in pending.gone:
+            index_preferences(self.stores.keyvalue, path, None)
+        self.catalogue.commit([], pending.gone)
+
+    def _index_batch(self, batch: list[Reading], pending: Pending) -> None:
+        notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
+        chunks = chunk_notes(notes, self._embedder)
+        self.stores.vectors.replace(
+            [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
+        )
+        self.stores.graph.replace([self._graph_of(note, memory) for note, memory in notes])
+        for note, _ in notes:
+            index_preferences(self.stores.keyvalue, note.path, note)
+        self.stores.vectors.flush()
+        self.catalogue.commit([self._record(reading, pending) for reading in batch])
+
+    def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
+        found = self._found.get(note.content_hash) or ()
+        return self._directory.graph_of(note, memory, found)
+
+    def _relink(self, paths: Collection[str]) -> None:
+        rest = iter(sorted(paths))
+        while batch := list(islice(rest, BATCH)):
+            self.stores.graph.replace(list(self._graphs_as_indexed(batch)))
+
+    def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
+        for path in paths:
+            memory = self.catalogue.by_path(path)
+            try:
+                reading = read_note(self.vault, path, self.max_note_bytes)
+            except Unreadable as error:
+                logger.warning("%s", error)
+                continue
+            if memory is not None and reading is not None:
+                yield self._graph_of(reading.note, memory)
+
+    def _record(self, reading: Reading, pending: Pending) -> NoteRecord:
+        note, path = reading.note, reading.note.path
+        targets = {link.target for link in note.links if link.target}
+        problem = note.frontmatter_problem
+        return NoteRecord(
+            memory=pending.memories[path],
+            size=reading.stat.size,
+            mtime_ns=reading.stat.mtime_ns,
+            claimed_id=reading.claimed_id,
+            link_keys=tuple(sorted({link_key(target) for target in targets})),
+            names=pending.names[path],
+            frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
+            warnings=note.warnings,
+        )

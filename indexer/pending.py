@@ -1,0 +1,131 @@
+"""The notes that one change touches: read, given their ids, and waiting to be indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
+from indexer.progress import Progress, Report, ScanReport
+from indexer.reading import Reading, Readings, Unreadable, read_note
+from memvault.model.memory import Memory, id_of_path
+from memvault.text.names import Name, names_of
+from memvault.vault.files import Vault
+
+
+@dataclass(slots=True)
+class Pending:
+    """First pass over changed notes.
+
+    Attributes:
+        memories: by path, with the ids they will bear.
+        names: by path, what the note is called and what it names.
+        gone: paths to be forgotten.
+        restamped: records of notes that were saved again without a change.
+    """
+
+    readings: Readings = field(default_factory=Readings)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
+    claims: dict[str, str | None] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    restamped: list[NoteRecord] = field(default_factory=list)
+
+    def give_id(self, path: str, memory_id: str) -> None:
+        memory = self.memories[path]
+        self.memories[path] = memory.model_copy(update={"id": memory_id})
+        self.names[path] = tuple(
+            replace(name, target=memory_id) if name.target == memory.id else name
+            for name in self.names[path]
+        )
+
+    def batches(self, size: int) -> Iterator[list[Reading]]:
+        paths = iter(list(self.memories))
+        while batch := list(islice(paths, size)):
+            yield list(self.readings.take(batch))
+
+
+class PendingReader:
+    """Fills a `Pending` from the vault and the catalogue."""
+
+    def __init__(self, vault: Vault, catalogue: Catalogue, max_bytes: int) -> None:
+        self._vault = vault
+        self._catalogue = catalogue
+        self._max_bytes = max_bytes
+
+    def read(
+        self, paths: Collection[str], gone: Iterable[str], report: Report, result: ScanReport
+    ) -> Pending:
+        """Read the notes; those that turn out to be gone, or unchanged, are sorted out."""
+        pending = Pending(gone=set(gone))
+        for done, path in enumerate(sorted(paths), 1):
+            self._read_one(path, pending, result)
+            report(Progress("reading", done, len(paths)))
+        self._settle_ids(pending, result)
+        return pending
+
+    def _read_one(self, path: str, pending: Pending, result: ScanReport) -> None:
+        try:
+            reading = read_note(self._vault, path, self._max_bytes)
+        except Unreadable as error:
+            result.problems.append(error.message)
+            return
+        record = self._catalogue.record(path)
+        if reading is None:
+            if record is not None:
+                pending.gone.add(path)
+        elif record is not None and self._is_unchanged(reading, record):
+            stat = reading.stat
+            pending.restamped.append(
+                record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})
+            )
+        else:
+            self._add(reading, pending)
+
+    @staticmethod
+    def _is_unchanged(reading: Reading, record: NoteRecord) -> bool:
+        return (
+            record.format == FORMAT
+            and reading.note.content_hash == record.memory.content_hash
+            and reading.memory(record.memory.id) == record.memory
+        )
+
+    @staticmethod
+    def _add(reading: Reading, pending: Pending) -> None:
+        path = reading.note.path
+        pending.readings.add(reading)
+        pending.claims[path] = reading.claimed_id
+        memory = reading.memory(reading.claimed_id or id_of_path(path))
+        pending.memories[path] = memory
+        pending.names[path] = names_of(reading.note, memory)
+
+    def _settle_ids(self, pending: Pending, result: ScanReport) -> None:
+        """Where several notes ask for one id (a copied note), the first path keeps it."""
+        asked = {claim for claim in pending.claims.values() if claim}
+        for path in (*pending.claims, *pending.gone):
+            record = self._catalogue.record(path)
+            if record is not None and record.claimed_id:
+                asked.add(record.claimed_id)
+        for memory_id in sorted(asked):
+            self._settle_id(memory_id, pending, result)
+
+    def _settle_id(self, memory_id: str, pending: Pending, result: ScanReport) -> None:
+        others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
+        here = {path for path, claim in pending.claims.items() if claim == memory_id}
+        claimants = sorted(others | here)
+        for place, path in enumerate(claimants):
+            wanted = memory_id if place == 0 else id_of_path(path)
+            record = self._catalogue.record(path)
+            if path in others and record is not None and record.memory.id != wanted:
+                reading = read_note(self._vault, path, self._max_bytes)
+                if reading is None:
+                    continue
+                self._add(reading, pending)
+            if path in pending.memories:
+                pending.give_id(path, wanted)
+        if len(claimants) > 1:
+            result.problems.append(
+                f"{', '.join(claimants[1:])}: same id as {claimants[0]}; "
+                "give each note an id of its own, or none"
+            )

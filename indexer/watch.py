@@ -1,0 +1,187 @@
+"""Watching the vault: file events, gathered until they pause, become changes to index.
+
+Where the file system gives no events (network drives, some containers), the vault is compared
+with the catalogue at intervals instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingObserver
+
+from indexer.indexer import Indexer
+from memvault.config.settings import IndexSettings
+from memvault.vault.files import Vault
+from memvault.vault.ignore import IGNORE_FILE
+
+logger = logging.getLogger(__name__)
+LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
+RETRY_SECONDS = 5.0  # after a store or the disk failed
+PROBE_SECONDS = 1.0  # for the first event of a file written to see whether events come
+
+
+class _Gatherer(FileSystemEventHandler):
+    """Collects the paths that events name; a folder's event asks for a whole scan."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._condition = threading.Condition()
+        self._paths: set[str] = set()
+        self._scan = False
+        self._first = self._last = 0.0
+        self.probes: set[str] = set()
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if event.event_type in ("opened", "closed_no_write"):
+            return
+        ends = [str(end) for end in (event.src_path, event.dest_path) if end]
+        with self._condition:
+            self.probes.update(Path(end).name for end in ends if Path(end).suffix == ".probe")
+            if event.is_directory:
+                wanted = event.event_type in ("moved", "deleted", "created")
+                self._scan = self._scan or wanted
+            else:
+                gathered = [self._gather(end) for end in ends]  # both, so no short-circuit
+                wanted = any(gathered)
+            if wanted:
+                self._last = time.monotonic()
+                self._first = self._first or self._last
+            self._condition.notify_all()
+
+    def ask_for_scan(self) -> None:
+        with self._condition:
+            self._scan = True
+            self._first = self._last = time.monotonic()
+            self._condition.notify_all()
+
+    def wake(self) -> None:
+        with self._condition:
+            self._condition.notify_all()
+
+    def next_change(
+        self, debounce: float, stopped: Callable[[], bool]
+    ) -> tuple[set[str], bool] | None:
+        """Wait for events and then for a pause; the paths, and whether to scan all instead."""
+        with self._condition:
+            while not stopped():
+                if not (self._paths or self._scan):
+                    self._condition.wait()
+                    continue
+                now = time.monotonic()
+                ready = min(self._last + debounce, self._first + LONGEST_WAIT)
+                if now < ready:
+                    self._condition.wait(ready - now)
+                    continue
+                change = (self._paths, self._scan)
+                self._paths, self._scan, self._first = set(), False, 0.0
+                return change
+        return None
+
+    def _gather(self, end: str) -> bool:
+        relative = self._vault.relative(Path(end))
+        if relative is None:
+            return False
+        if Path(relative).name == IGNORE_FILE:
+            self._scan = True
+            return True
+        if not self._vault.is_note(relative):
+            return False
+        self._paths.add(relative)
+        return True
+
+
+class Watcher:
+    """Runs an indexer from file events until it is stopped."""
+
+    def __init__(self, indexer: Indexer, settings: IndexSettings) -> None:
+        self._indexer = indexer
+        self._settings = settings
+        self._gatherer = _Gatherer(indexer.vault)
+        self._observer: BaseObserver | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
+        self.polling = False
+
+    def start(self) -> None:
+        """Begin to watch; returns when events are gathered, so a scan after it misses nothing."""
+        self._observe(polling=self._settings.polling == "always")
+        if self._settings.polling == "auto" and not self._events_arrive():
+            logger.warning("the file system gives no events: comparing files at intervals")
+            self._stop_observer()
+            self._observe(polling=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the change in hand."""
+        self._stopped.set()
+        self._gatherer.wake()
+        self._stop_observer()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _observe(self, *, polling: bool) -> None:
+        self.polling = polling
+        observer: BaseObserver = (
+            PollingObserver(timeout=self._settings.polling_seconds) if polling else Observer()
+        )
+        try:
+            observer.schedule(self._gatherer, str(self._indexer.vault.root), recursive=True)
+            observer.start()
+        except OSError as error:  # no more inotify watches, or none at all
+            if polling:
+                raise
+            logger.warning("the vault cannot be watched (%s): comparing at intervals", error)
+            self._observe(polling=True)
+            return
+        self._observer = observer
+
+    def _stop_observer(self) -> None:
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join()
+            self._observer = None
+
+    def _events_arrive(self) -> bool:
+        """Write a file where nothing is indexed and see whether its event comes."""
+        if self.polling or self._settings.polling == "never":
+            return True
+        folder = self._indexer.vault.root / ".memvault"
+        probe = folder / f"{uuid.uuid4().hex}.probe"
+        try:
+            folder.mkdir(exist_ok=True)
+            probe.touch()
+        except OSError:
+            return True  # a vault that cannot be written: events may come all the same
+        try:
+            deadline = time.monotonic() + PROBE_SECONDS
+            while time.monotonic() < deadline:
+                if probe.name in self._gatherer.probes:
+                    return True
+                time.sleep(0.01)
+            return False
+        finally:
+            probe.unlink(missing_ok=True)
+
+    def _run(self) -> None:
+        while change := self._gatherer.next_change(
+            self._settings.debounce_seconds, self._stopped.is_set
+        ):
+            paths, scan = change
+            try:
+                if scan:
+                    self._indexer.scan()
+                else:
+                    self._indexer.index(paths)
+            except Exception:
+                logger.exception("indexing failed; trying again with a scan")
+                self._stopped.wait(RETRY_SECONDS)
+                self._gatherer.ask_for_scan()

@@ -1,0 +1,105 @@
+"""A vault of any size that reads like notes: people, projects, decisions, sessions, their links.
+
+The prose is a Markov chain over this repository's own documents, so nothing has to be fetched and
+the words follow a natural distribution. The same seed gives the same vault.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST = (
+    "Ada Bela Ciro Dana Edda Faro Gil Hedy Ilja Jun Kaja Lior Mina Noor Otto Pia Ravi Sena".split()
+)
+LAST = (
+    "Abel Brandt Conti Dorn Ekman Faure Gruber Halme Ivanov Jansen Kaya Lund Moretti Nagy".split()
+)
+THINGS = "harbour lantern orchard meadow quarry lighthouse granary mill bridge archive".split()
+
+
+class Prose:
+    """Sentences from a Markov chain of order two."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self._next: dict[tuple[str, str], list[str]] = defaultdict(list)
+        sources = [
+            *ROOT.glob("docs/*.md"),
+            *ROOT.glob("vault_template/**/*.md"),
+            ROOT / "README.md",
+        ]
+        text = " ".join(source.read_text(encoding="utf-8") for source in sorted(sources))
+        words = re.findall(r"[A-Za-z][a-z'-]+[.,]?", re.sub(r"```.*?```", " ", text, flags=re.S))
+        for first, second, third in zip(words, words[1:], words[2:], strict=False):
+            self._next[first, second].append(third)
+        self._starts = sorted(self._next)
+
+    def sentence(self) -> str:
+        pair = self._dice.choice(self._starts)
+        words = list(pair)
+        for _ in range(self._dice.randint(8, 22)):
+            options = self._next.get((words[-2], words[-1]))
+            if not options:
+                break
+            words.append(self._dice.choice(options))
+        return " ".join(words).rstrip(".,").capitalize() + "."
+
+    def paragraph(self, sentences: int) -> str:
+        return " ".join(self.sentence() for _ in range(sentences))
+
+
+def generate(folder: Path, notes: int, seed: int = 1) -> None:
+    """Write this many notes: a tenth people, a twentieth projects, the rest decisions, sessions
+    and plain notes of 80 to 300 words."""
+    dice = random.Random(seed)
+    prose = Prose(dice)
+    people = _names(notes // 10 or 1, [FIRST, LAST])
+    projects = _names(notes // 20 or 1, [[t.capitalize() for t in THINGS], LAST])
+    for number in range(notes):
+        path, text = _note(number, notes, people, projects, prose, dice)
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+def _names(count: int, parts: list[list[str]]) -> list[str]:
+    names = []
+    for number in range(count):
+        first, rest = parts[0][number % len(parts[0])], number // len(parts[0])
+        last, more = parts[1][rest % len(parts[1])], rest // len(parts[1])
+        names.append(f"{first} {last}" + (f" {more + 1}" if more else ""))
+    return names
+
+
+def _note(
+    number: int,
+    notes: int,
+    people: list[str],
+    projects: list[str],
+    prose: Prose,
+    dice: random.Random,
+) -> tuple[str, str]:
+    if number < len(people):
+        name = people[number]
+        body = f"Works on [[{dice.choice(projects)}]]. {prose.paragraph(4)}"
+        return f"permanent/people/{name}.md", f"---\ntype: person\n---\n\n# {name}\n\n{body}\n"
+    person, project = dice.choice(people), dice.choice(projects)
+    if number < len(people) + len(projects):
+        name = projects[number - len(people)]
+        body = f"Lead: [[{person}]]. Team: {dice.choice(people)}, [[{dice.choice(people)}]].\n\n"
+        return f"projects/{name}/{name}.md", f"# {name}\n\n{body}{prose.paragraph(6)}\n"
+    day = f"20{dice.randint(20, 26)}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}"
+    title = f"{dice.choice(THINGS).capitalize()} {number}"
+    text = "\n\n".join(prose.paragraph(dice.randint(3, 6)) for _ in range(dice.randint(2, 3)))
+    if number % 3 == 0:
+        head = f"---\ntype: decision\nproject: {project}\ndate: {day}\n---\n\n# {title}\n\n"
+        body = f"Proposed by [[{person}]].\n\n{text}\n"
+        return f"projects/{project}/decisions/{title}.md", head + body
+    if number % 3 == 1:
+        head = f"---\ntype: session\ndate: {day}\n---\n\n# {title}\n\n"
+        return f"sessions/{day}/{title}.md", f"{head}Talked with {person}.\n\n{text}\n"
+    return f"permanent/{title}.md", f"# {title}\n\n{text}\n\n#{dice.choice(THINGS)} [[{project}]]\n"

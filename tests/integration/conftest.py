@@ -1,0 +1,41 @@
+"""An indexer on a real vault with real stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from memvault.stores.open import open_stores
+
+from indexer.found import FoundEntities
+from indexer.indexer import Indexer
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+
+
+@pytest.fixture
+def open_indexer(
+    vault_folder: Path, state: StateFolder, settings: Settings, embedder: Embedder
+) -> Iterator[Callable[..., Indexer]]:
+    """Open an indexer on the vault; each name has stores of its own."""
+    opened: list[Indexer] = []
+    state.create()
+
+    def open_one(name: str = "live") -> Indexer:
+        stores = open_stores(settings, state.root / name, embedder.dimension)
+        found = FoundEntities(state.entity_cache)
+        one = Indexer(Vault(vault_folder), stores, embedder, found, settings.index)
+        opened.append(one)
+        return one
+
+    yield open_one
+    for one in opened:
+        one.stores.close()
+
+
+@pytest.fixture
+def indexer(open_indexer: Callable[..., Indexer]) -> Indexer:
+    return open_indexer()

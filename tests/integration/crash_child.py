@@ -1,0 +1,61 @@
+"""A process to be killed: it edits notes, stores memories and indexes, as fast as it can."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.curation.draft import Draft
+from memvault.curation.remember import remember
+from memvault.text import openvino_model
+from memvault.text.spacy_loader import load_spacy
+
+__all__ = ["live", "openvino_model"]
+
+load_spacy()  # what takes long to import is imported once, before the processes are forked
+BODY = "Line of a memory that is written whole or not at all.\n"
+
+
+def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> None:
+    """Run until killed; send (path, marker) of every memory after it was stored and indexed."""
+    settings = Settings(index=IndexSettings(debounce_seconds=0.02, ner="off"))
+    services = Services(vault, settings, StateFolder(state_root))
+    acknowledged.send(("started", ""))
+    threading.Thread(target=_edit, args=(vault, run), daemon=True).start()
+    services.start()
+    for number in itertools.count():
+        marker = f"run{run}n{number}"
+        draft = Draft.checked(
+            content=f"# Memory {marker}\n\n{BODY * 40}\n{marker} ends here.\n",
+            rationale="Kept to see whether it survives.",
+            project=f"p{number % 3}",
+        )
+        path = remember(
+            services.vault,
+            services.journal,
+            draft,
+            services.catalogue.by_id,
+            datetime.now(UTC),
+            links=services.indexer.links,
+        )
+        services.indexer.index([path])
+        acknowledged.send((path, marker))
+
+
+def _edit(vault: Path, run: int) -> None:
+    """A person at work beside: notes are written, changed and deleted."""
+    for number in itertools.count():
+        note = vault / f"notes/Note {number % 7}.md"
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(
+            f"# Note {number % 7}\n\nVersion {run}.{number}, see [[Note {number % 5}]].\n"
+        )
+        if number % 11 == 0:
+            note.unlink()
+        threading.Event().wait(0.03)

@@ -1,0 +1,267 @@
+"""The bridge: many clients, one engine, and an engine that dies under them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from mcp_server.address import read_address
+from memvault.config.paths import StateFolder
+from tests.integration.tiny_engine import command, environment
+
+IDLE_SECONDS = 3.0
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+class RawBridge:
+    """A bridge and both its pipes, spoken to in lines."""
+
+    def __init__(self, state: Path) -> None:
+        self.process = subprocess.Popen(
+            command("bridge", state, IDLE_SECONDS),
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def send(self, method: str, id_: int | None = None, **params: Any) -> None:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if id_ is not None:
+            message["id"] = id_
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        return dict(json.loads(self.process.stdout.readline()))
+
+    def ask(self, method: str, id_: int, **params: Any) -> dict[str, Any]:
+        self.send(method, id_, **params)
+        answer = self.receive()
+        assert answer["id"] == id_
+        return answer
+
+    def shake_hands(self) -> None:
+        info = {"name": "test", "version": "1"}
+        self.ask("initialize", 0, protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+        self.send("notifications/initialized")
+
+    def who(self, id_: int, pause: float = 0.0) -> int:
+        answer = self.ask("tools/call", id_, name="who", arguments={"pause": pause})
+        return int(answer["result"]["structuredContent"]["result"])
+
+    def close(self) -> int:
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        return self.process.wait(timeout=15)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path
+    address = read_address(StateFolder(tmp_path))
+    if address is not None:
+        with suppress(OSError):
+            os.kill(address.pid, signal.SIGTERM)
+
+
+@pytest.fixture
+def bridge(state: Path) -> Iterator[RawBridge]:
+    raw = RawBridge(state)
+    raw.shake_hands()
+    yield raw
+    raw.close()
+
+
+def engines_started(state: Path) -> int:
+    return (state / "engine.log").read_text().count("listens on")
+
+
+def kill_the_engine(state: Path) -> int:
+    address = read_address(StateFolder(state))
+    assert address is not None
+    os.kill(address.pid, KILL)
+    return address.pid
+
+
+def test_three_bridges_at_the_same_instant_start_one_engine_and_survive_its_death(
+    state: Path,
+) -> None:
+    bridges = [RawBridge(state) for _ in range(3)]
+    for raw in bridges:
+        raw.shake_hands()
+        raw.ask("tools/list", 9)
+    first = {raw.who(1) for raw in bridges}
+    assert len(first) == 1
+    assert engines_started(state) == 1
+
+    assert {kill_the_engine(state)} == first
+    second = {raw.who(2) for raw in bridges}
+    assert len(second) == 1
+    assert second != first
+    assert engines_started(state) == 2
+    assert [raw.close() for raw in bridges] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_real_client_works_in_the_old_and_the_newest_protocol_and_after_a_crash(
+    state: Path, mode: str
+) -> None:
+    argv = command("bridge", state, IDLE_SECONDS)
+
+    async def use() -> tuple[list[str], object, object]:
+        transport = StdioTransport(argv[0], argv[1:], env=environment(), keep_alive=False)
+        async with Client(transport, mode=mode) as client:
+            tools = [tool.name for tool in await client.list_tools()]
+            before = (await client.call_tool("who")).data
+            kill_the_engine(state)
+            after = (await client.call_tool("who")).data
+            return tools, before, after
+
+    tools, before, after = asyncio.run(use())
+    assert tools == ["who", "write"]
+    assert before != after
+
+
+def test_messages_pass_with_their_bytes_untouched(bridge: RawBridge) -> None:
+    word = "žluťoučký 🐎 \u2028 \\n"
+    answer = bridge.ask("tools/call", 1, name="write", arguments={"word": word})
+    assert answer["result"]["structuredContent"] == {"result": word}
+    large = "x" * 3_000_000
+    answer = bridge.ask("tools/call", 2, name="write", arguments={"word": large})
+    assert answer["result"]["structuredContent"] == {"result": large}
+
+
+def test_what_is_not_json_is_answered_by_the_engine_and_hurts_nobody(bridge: RawBridge) -> None:
+    assert bridge.process.stdin is not None
+    bridge.process.stdin.write(b"\xff\xfe not json\n\n[1, 2]\n")
+    bridge.process.stdin.flush()
+    assert bridge.who(7) > 0
+
+
+def test_a_question_under_way_when_the_engine_dies_is_asked_again(
+    bridge: RawBridge, state: Path
+) -> None:
+    bridge.ask("tools/list", 1)
+    before = bridge.who(2)
+    threading.Timer(0.3, kill_the_engine, [state]).start()
+    assert bridge.who(3, pause=1.0) != before
+
+
+def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
+    bridge: RawBridge, state: Path
+) -> None:
+    bridge.ask("tools/list", 1)
+    bridge.send("tools/call", 2, name="write", arguments={"word": "once", "pause": 5})
+    words = state / "words"
+    while not words.exists():
+        time.sleep(0.02)
+    kill_the_engine(state)
+    answer = bridge.receive()
+    assert answer["id"] == 2
+    assert "may or may not have been done" in answer["error"]["message"]
+    assert bridge.who(3) > 0
+    assert words.read_text() == "once\n"
+
+
+def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(
+    bridge: RawBridge, state: Path
+) -> None:
+    before = bridge.who(1)
+    os.kill(before, signal.SIGTERM)
+    while read_address(StateFolder(state)) is not None:
+        time.sleep(0.02)
+    time.sleep(0.7)
+    assert engines_started(state) == 1
+    assert bridge.who(2) != before
+
+
+def test_the_bridge_ends_when_its_client_does_and_the_engine_later(state: Path) -> None:
+    raw = RawBridge(state)
+    raw.shake_hands()
+    began = time.monotonic()
+    assert raw.close() == 0
+    assert time.monotonic() - began < 2
+    deadline = time.monotonic() + IDLE_SECONDS + 10
+    while read_address(StateFolder(state)) is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert (state / "closed").exists()
+
+
+def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state: Path) -> None:
+    lines = [
+        {
+            "jsonrpc": "2.0",
+            "id": 0,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    ]
+    done = subprocess.run(
+        command("bridge", state, IDLE_SECONDS),
+        env=environment(),
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1]
+
+
+def test_an_engine_that_cannot_start_is_an_answer_to_the_client(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from mcp_server.bridge import run_bridge; from mcp_server.launch import Launcher\n"
+        "from memvault.config.paths import StateFolder\n"
+        f"run_bridge(Launcher(StateFolder(Path({str(tmp_path)!r})),"
+        " [sys.executable, '-c', 'exit(\"no disk\")'], timeout=5))"
+    )
+    request = {"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment(),
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    answer = json.loads(done.stdout)
+    assert answer["id"] == 5
+    assert "no disk" in answer["error"]["message"]
+
+
+def test_the_bridge_loads_no_heavy_module() -> None:
+    script = (
+        "import sys, mcp_server.bridge\n"
+        "heavy = {'mcp', 'fastmcp', 'pydantic', 'typer', 'rich', 'starlette', 'filelock', 'numpy'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

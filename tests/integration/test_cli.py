@@ -1,0 +1,150 @@
+"""The command line against a real vault, its real engine and real stores."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from mcp_server.address import read_address
+from memvault.cli.app import run
+from memvault.cli.places import find_places
+from memvault.cli.vaults import _copy_template
+from tests.integration.tiny_engine import environment
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A vault made by `memvault init`, with its engine running."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMVAULT_STATE", str(home / "state"))
+        patch.setenv("MEMVAULT_ENGINE__IDLE_EXIT_SECONDS", "60")
+        patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+        patch.setenv("MEMVAULT_VAULT", str(home / "My vault"))
+        assert run(["init"]) == 0
+        yield home / "My vault"
+        address = read_address(find_places(None, None).state)
+        if address is not None:
+            with suppress(OSError):
+                os.kill(address.pid, signal.SIGTERM)
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> object:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_init_makes_a_vault_that_answers(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (vault / "Home.md").is_file()
+    (vault / "Quay.md").write_text("# Quay\n\nThe ferry to Osk leaves from the eastern quay.\n")
+    deadline = time.monotonic() + 15
+    while True:
+        assert run(["search", "where", "does the ferry leave?", "--top", "3", "--json"]) == 0
+        answer = printed(capsys)
+        assert isinstance(answer, dict)
+        if any(node["path"] == "Quay.md" for node in answer["nodes"]):
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert run(["search", "where does the ferry leave?"]) == 0
+    shown = capsys.readouterr().out
+    assert "Quay.md:" in shown
+    assert "eastern quay" in shown
+    assert run(["show", "Quay.md", "--raw"]) == 0
+    assert capsys.readouterr().out == (vault / "Quay.md").read_text()
+    assert run(["show", answer["nodes"][0]["id"]]) == 0
+
+
+def test_status_doctor_and_rebuild_tell_what_is_there(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status", "--json"]) == 0
+    status = printed(capsys)
+    assert isinstance(status, dict)
+    assert status["notes"] >= 1
+    assert run(["doctor", "--json"]) == 0
+    assert isinstance(printed(capsys), list)
+    assert run(["rebuild"]) == 0
+    assert "Rebuilt from" in capsys.readouterr().out
+    assert run(["status"]) == 0
+
+
+def test_a_memory_that_is_not_there_is_exit_code_1(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["show", "no-such-id"]) == 1
+    assert capsys.readouterr().err.startswith("memvault: ")
+
+
+def test_everything_goes_out_and_conversations_come_in_once(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = {
+        "sender": "human",
+        "text": "How do tides work?",
+        "created_at": "2026-01-02T10:00:00Z",
+    }
+    conversation = {
+        "uuid": "5f0c",
+        "name": "Tides",
+        "created_at": "2026-01-02T10:00:00Z",
+        "chat_messages": [message],
+    }
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([conversation]))
+    capsys.readouterr()
+    assert run(["import", "claude", str(export), "--json"]) == 0
+    first = printed(capsys)
+    assert isinstance(first, dict)
+    assert len(first["added"]) == 1
+    assert run(["import", "claude", str(export), "--json"]) == 0
+    second = printed(capsys)
+    assert isinstance(second, dict)
+    assert (second["added"], second["unchanged"]) == ([], 1)
+
+    assert run(["export", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / first["added"][0]).is_file()
+    assert run(["export", str(tmp_path / "out.json")]) == 0
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["files"]
+    assert run(["export", str(tmp_path / "out")]) == 2
+
+
+def test_the_bridge_of_the_command_line_answers_with_the_real_tools(vault: Path) -> None:
+    info = {"name": "test", "version": "1"}
+    initialize = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info}
+    lines = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "memvault.cli", "mcp", "--vault", str(vault)],
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    names = {tool["name"] for tool in answers[1]["result"]["tools"]}
+    assert {"recall_memory", "store_memory", "search", "fetch"} <= names
+
+
+def test_the_template_touches_nothing_that_a_person_has(tmp_path: Path) -> None:
+    (tmp_path / "Home.md").write_text("mine")
+    (tmp_path / "projects").mkdir()
+    added = _copy_template(tmp_path)
+    assert added > 0
+    assert (tmp_path / "Home.md").read_text() == "mine"
+    assert list((tmp_path / "projects").iterdir()) == []
+    assert (tmp_path / "permanent").is_dir()
+    assert _copy_template(tmp_path) == 0

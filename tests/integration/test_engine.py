@@ -1,0 +1,244 @@
+"""The engine process: one per vault, guarded, administrable, gone when nobody needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from fastmcp import Client
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect as websocket
+
+from mcp_server.address import EngineAddress, read_address, write_address
+from mcp_server.client import connect
+from mcp_server.launch import Launcher
+from memvault.config.paths import StateFolder
+from memvault.config.settings import EngineSettings
+from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
+from tests.integration.tiny_engine import command, environment
+
+T = TypeVar("T")
+
+
+def until(look: Callable[[], T], seconds: float = 30.0) -> T:
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+    return seen
+
+
+def spawn(state: StateFolder, idle_seconds: float | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command("serve", state.root, idle_seconds),
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateFolder]:
+    state = StateFolder(tmp_path_factory.mktemp("state"))
+    process = spawn(state)
+    until(lambda: read_address(state))
+    yield state
+    process.terminate()
+    process.communicate(timeout=15)
+    assert process.returncode == 0
+
+
+def address_of(state: StateFolder) -> EngineAddress:
+    address = read_address(state)
+    assert address is not None
+    return address
+
+
+def status_of(
+    state: StateFolder, path: str, method: str = "GET", **headers: str
+) -> tuple[int, bytes]:
+    address = address_of(state)
+    connection = http.client.HTTPConnection(address.host, address.port, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in {"Host": address.netloc, **headers}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def test_health_and_metrics_answer(engine: StateFolder) -> None:
+    assert status_of(engine, "/healthz")[0] == 200
+    status, text = status_of(engine, "/metrics")
+    assert status == 200
+    assert b"# HELP" in text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_mcp_answers_over_http_in_the_old_and_the_newest_protocol(
+    engine: StateFolder, mode: str
+) -> None:
+    address = address_of(engine)
+
+    async def ask() -> object:
+        async with Client(f"http://{address.netloc}/mcp", mode=mode) as client:
+            return (await client.call_tool("who")).data
+
+    assert asyncio.run(ask()) == address.pid
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/healthz", "/metrics", "/admin/status", "/bridge", "/"])
+def test_a_foreign_host_or_origin_is_refused_on_every_route(engine: StateFolder, path: str) -> None:
+    address = address_of(engine)
+    bearer = f"Bearer {address.token}"
+    assert status_of(engine, path, Host="evil.example", Authorization=bearer)[0] == 421
+    for foreign in ("http://evil.example", "null", f"http://127.0.0.1:{address.port + 1}"):
+        assert status_of(engine, path, Origin=foreign, Authorization=bearer)[0] == 403
+
+
+def test_its_own_pages_may_ask(engine: StateFolder) -> None:
+    address = address_of(engine)
+    for name in ("127.0.0.1", "localhost"):
+        own = f"{name}:{address.port}"
+        assert status_of(engine, "/healthz", Host=own, Origin=f"http://{own}")[0] == 200
+
+
+def test_administration_needs_the_token_of_the_state_folder(engine: StateFolder) -> None:
+    bearer = f"Bearer {address_of(engine).token}"
+    assert status_of(engine, "/admin/status")[0] == 401
+    assert status_of(engine, "/admin/status", Authorization="Bearer guess")[0] == 401
+    assert status_of(engine, "/admin/status", Authorization=bearer)[0] == 200
+
+
+def test_the_websocket_is_guarded_like_every_route(engine: StateFolder) -> None:
+    address = address_of(engine)
+    url = f"ws://{address.netloc}/bridge"
+    bearer = {"Authorization": f"Bearer {address.token}"}
+    for headers in ({}, bearer | {"Origin": "http://evil.example"}):
+        with pytest.raises(InvalidStatus), websocket(url, additional_headers=headers, proxy=None):
+            pass
+    with websocket(url, additional_headers=bearer, proxy=None):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file modes")
+def test_the_address_is_for_its_owner_alone(engine: StateFolder) -> None:
+    assert engine.engine_address.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_second_engine_on_the_same_vault_ends_at_once_and_says_why(engine: StateFolder) -> None:
+    second = subprocess.run(
+        command("serve", engine.root),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert second.returncode == 1
+    assert f"already serves this vault (process {address_of(engine).pid})" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert status_of(engine, "/healthz")[0] == 200
+
+
+def test_the_command_line_client_reaches_tools_and_administration(engine: StateFolder) -> None:
+    launcher = Launcher(engine, command("serve", engine.root))
+    with connect(launcher, engine) as client:
+        assert client.call_tool("who", {}) == {"result": address_of(engine).pid}
+        assert client.status()["notes"] == 3
+        assert client.doctor(fix=True) == [{"problem": "a stale index", "fixed": True}]
+        assert list(client.rebuild())[-1] == {"stage": "indexing", "done": 3, "total": 3}
+        with pytest.raises(MemvaultError, match="no_such_tool"):
+            client.call_tool("no_such_tool", {})
+
+
+def test_an_engine_told_to_shut_down_closes_its_stores_and_frees_its_place(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    first = spawn(state)
+    until(lambda: read_address(state))
+    with connect(Launcher(state, []), state) as client:
+        client.shutdown()
+    _, log = first.communicate(timeout=15)
+    assert first.returncode == 0, log
+    assert (tmp_path / "closed").read_text() == str(first.pid)
+    assert read_address(state) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_engine_cleanly_even_with_a_bridge_open(
+    tmp_path: Path, signum: signal.Signals
+) -> None:
+    state = StateFolder(tmp_path)
+    process = spawn(state)
+    until(lambda: read_address(state))
+    with connect(Launcher(state, []), state):
+        process.send_signal(signum)
+        _, log = process.communicate(timeout=15)
+    assert process.returncode == 0, log
+    assert "Traceback" not in log
+    assert (tmp_path / "closed").exists()
+    assert read_address(state) is None
+
+
+def test_an_idle_engine_ends_after_its_last_client_left_and_not_before(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    process = spawn(state, idle_seconds=0.6)
+    until(lambda: read_address(state))
+    with connect(Launcher(state, []), state) as client:
+        time.sleep(1.2)
+        assert client.call_tool("who", {}) == {"result": process.pid}
+    assert process.wait(timeout=10) == 0
+    assert read_address(state) is None
+
+
+def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    stale = EngineAddress(os.getpid(), "127.0.0.1", 9, "old", "0", 0.0)
+    write_address(state, stale)
+    launcher = Launcher(state, command("serve", tmp_path, 0.5), timeout=30)
+    with connect(launcher, state) as client:
+        pid = client.call_tool("who", {})["result"]
+    assert pid != stale.pid
+
+
+def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
+    tmp_path: Path, engine: StateFolder
+) -> None:
+    state = StateFolder(tmp_path)
+    other = address_of(engine)
+    write_address(state, EngineAddress(other.pid, other.host, other.port, "stale", "0", 0.0))
+    launcher = Launcher(state, command("serve", tmp_path, 0.5), timeout=30)
+    with connect(launcher, state) as client:
+        assert client.call_tool("who", {})["result"] != other.pid
+
+
+def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
+    failing = [sys.executable, "-c", "import sys; sys.exit('the model is missing')"]
+    with pytest.raises(EngineUnavailable, match="the model is missing"):
+        Launcher(StateFolder(tmp_path), failing, timeout=10).connect()
+
+
+def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:
+    sleeping = [sys.executable, "-c", "import time; time.sleep(3)"]
+    with pytest.raises(EngineUnavailable, match="did not answer within 1 seconds"):
+        Launcher(StateFolder(tmp_path), sleeping, timeout=1).connect()
+
+
+def test_another_host_needs_a_token(tmp_path: Path) -> None:
+    from mcp_server.engine import run_engine
+
+    def assemble() -> tuple[object, object]:
+        raise AssertionError("the stores must not be opened")
+
+    with pytest.raises(InvalidParams, match="MEMVAULT_ENGINE__TOKEN"):
+        run_engine(StateFolder(tmp_path), EngineSettings(host="0.0.0.0"), assemble)  # type: ignore[arg-type]

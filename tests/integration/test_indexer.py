@@ -1,0 +1,198 @@
+"""The indexes say what the vault says."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer.indexer import Indexer
+from memvault.model.memory import id_of_path
+from memvault.model.query import Scope
+from tests.snapshot import snapshot
+
+Write = Callable[..., Path]
+
+
+def edges_of(indexer: Indexer, path: str) -> set[tuple[str, str | None, str]]:
+    """(relation, path of the target or None, name of the target) of a note's edges."""
+    memory = indexer.catalogue.by_path(path)
+    assert memory is not None
+    edges = [e for e in indexer.stores.graph.neighbours([memory.id]) if e.source == memory.id]
+    nodes = indexer.stores.graph.nodes([e.target for e in edges])
+    return {(e.relation, nodes[e.target].path, nodes[e.target].name) for e in edges}
+
+
+def targets(indexer: Indexer, path: str) -> set[str | None]:
+    return {target for _, target, _ in edges_of(indexer, path)}
+
+
+def found(indexer: Indexer, words: str) -> list[str]:
+    hits = indexer.stores.vectors.search_keywords(words, 10, scope=Scope())
+    memories = [indexer.catalogue.by_id(hit.note_id) for hit in hits]
+    return [memory.path for memory in memories if memory is not None]
+
+
+def test_a_first_scan_makes_every_note_findable(indexer: Indexer, write: Write) -> None:
+    write("permanent/Bread.md", "# Bread\n\nSourdough needs a starter and patience.\n")
+    write("projects/kiln/Kiln.md", "# Kiln\n\nThe kiln reaches 1200 degrees.\n")
+    report = indexer.scan()
+    assert (report.indexed, report.removed) == (2, 0)
+    assert found(indexer, "sourdough starter") == ["permanent/Bread.md"]
+
+
+def test_an_unchanged_vault_is_not_indexed_again(indexer: Indexer, write: Write) -> None:
+    write("a.md", "One thing.\n")
+    indexer.scan()
+    before = indexer.version
+    report = indexer.scan()
+    assert (report.indexed, report.unchanged, indexer.version) == (0, 1, before)
+
+
+def test_a_note_saved_without_a_change_stays_as_it_is(indexer: Indexer, write: Write) -> None:
+    write("a.md", "---\ncreated: 2024-01-01\n---\nOne thing.\n")
+    indexer.scan()
+    before = snapshot(indexer)
+    write("a.md", "---\ncreated: 2024-01-01\n---\nOne thing.\n")
+    assert indexer.scan().indexed == 0
+    assert snapshot(indexer) == before
+
+
+def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:
+    write("a.md", "The meeting is in Lisbon.\n")
+    indexer.scan()
+    write("a.md", "The meeting is in Porto, not far from the river.\n")
+    indexer.index(["a.md"])
+    assert found(indexer, "Lisbon") == []
+    assert found(indexer, "Porto river") == ["a.md"]
+
+
+def test_a_deleted_note_is_forgotten(indexer: Indexer, write: Write) -> None:
+    write("a.md", "Lemons keep well.\n")
+    write("b.md", "See [[a]].\n")
+    indexer.scan()
+    (indexer.vault.root / "a.md").unlink()
+    indexer.index(["a.md"])
+    assert found(indexer, "lemons") == []
+    assert edges_of(indexer, "b.md") == {("links to", None, "a")} or targets(indexer, "b.md") == {
+        None
+    }
+
+
+def test_a_moved_note_keeps_its_links(indexer: Indexer, write: Write) -> None:
+    write("inbox/Walnut.md", "# Walnut\n\nA dark wood.\n")
+    write("b.md", "Built from [[Walnut]].\n")
+    indexer.scan()
+    (indexer.vault.root / "permanent").mkdir()
+    shutil.move(indexer.vault.root / "inbox/Walnut.md", indexer.vault.root / "permanent/Walnut.md")
+    indexer.index(["inbox/Walnut.md", "permanent/Walnut.md"])
+    assert targets(indexer, "b.md") == {"permanent/Walnut.md"}
+    assert indexer.catalogue.by_id(id_of_path("inbox/Walnut.md")) is None
+
+
+def test_a_note_written_later_catches_the_links_that_waited_for_it(
+    indexer: Indexer, write: Write
+) -> None:
+    write("b.md", "Ask [[Mira Holm]] about it.\n")
+    indexer.scan()
+    assert targets(indexer, "b.md") == {None}
+    write("people/Mira Holm.md", "---\ntype: person\n---\nPotter.\n")
+    report = indexer.index(["people/Mira Holm.md"])
+    assert report.relinked == 1
+    assert targets(indexer, "b.md") == {"people/Mira Holm.md"}
+
+
+def test_a_name_in_plain_text_becomes_an_edge_when_its_note_appears(
+    indexer: Indexer, write: Write
+) -> None:
+    write("b.md", "I spoke with Mira Holm yesterday.\n")
+    indexer.scan()
+    write("people/Mira Holm.md", "---\ntype: person\n---\nPotter.\n")
+    indexer.index(["people/Mira Holm.md"])
+    assert targets(indexer, "b.md") == {"people/Mira Holm.md"}
+
+
+def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, write: Write) -> None:
+    text = "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d\n---\nCopied.\n"
+    write("b.md", text)
+    indexer.scan()
+    write("a.md", text)
+    report = indexer.index(["a.md"])
+    first, second = indexer.catalogue.by_path("a.md"), indexer.catalogue.by_path("b.md")
+    assert first is not None and second is not None
+    assert first.id == "0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d"
+    assert second.id == id_of_path("b.md")
+    assert any("same id" in problem for problem in report.problems)
+    (indexer.vault.root / "a.md").unlink()
+    indexer.index(["a.md"])
+    remaining = indexer.catalogue.by_path("b.md")
+    assert remaining is not None and remaining.id == first.id
+
+
+def test_edits_made_while_nobody_watched_are_found_by_the_next_scan(
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
+) -> None:
+    write("a.md", "Alpha note about tents.\n")
+    write("b.md", "Beta note about stoves.\n")
+    first = open_indexer()
+    first.scan()
+    first.stores.close()
+    write("a.md", "Alpha note about canoes.\n")
+    (vault_folder / "b.md").unlink()
+    write("c.md", "Gamma note about lanterns.\n")
+    second = open_indexer()
+    report = second.scan()
+    assert (report.indexed, report.removed) == (2, 1)
+    assert found(second, "canoes") == ["a.md"]
+    assert found(second, "stoves") == []
+
+
+def test_an_index_that_came_back_empty_is_filled_again(
+    open_indexer: Callable[..., Indexer], write: Write
+) -> None:
+    write("a.md", "Alpha note about tents.\n")
+    first = open_indexer()
+    first.scan()
+    first.stores.vectors.remove(list(first.stores.vectors.note_ids()))
+    assert first.scan().indexed == 1
+    assert found(first, "tents") == ["a.md"]
+
+
+@pytest.mark.parametrize("step", ["relink", "vectors", "graph", "commit"])
+def test_a_change_cut_off_at_any_step_is_completed_by_the_next_scan(
+    open_indexer: Callable[..., Indexer],
+    write: Write,
+    vault_folder: Path,
+    step: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Cut(Exception):
+        pass
+
+    def cut(*_: object) -> None:
+        raise Cut
+
+    write("a.md", "Alpha. See [[New]] and [[b]].\n")
+    write("b.md", "Beta.\n")
+    live = open_indexer()
+    live.scan()
+    write("New.md", "# New\n\nFresh words, see [[a]].\n")
+    (vault_folder / "b.md").unlink()
+    with monkeypatch.context() as patch:
+        owner, name = {
+            "relink": (live.stores.graph, "replace"),
+            "vectors": (live.stores.vectors, "replace"),
+            "graph": (live.stores.graph, "remove"),
+            "commit": (live.catalogue, "commit"),
+        }[step]
+        patch.setattr(owner, name, cut)
+        with pytest.raises(Cut):
+            live.scan()
+    live.stores.close()
+    again = open_indexer()
+    again.scan()
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert snapshot(again) == snapshot(fresh)

@@ -1,0 +1,365 @@
+"""The tools as a client sees them: a real vault, real stores, the real model, MCP in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+
+NOTES = {
+    "permanent/Mira Sand.md": "---\ntype: person\naliases: [Mira]\n---\n"
+    "Mira Sand is a marine biologist. She works at the [[Harbour Lab]] in Lisbon.\n",
+    "permanent/Harbour Lab.md": "---\ntype: organisation\n---\n"
+    "A research institute on the Tagus that studies algae and tides.\n",
+    "projects/kelp/Kelp census.md": "---\ntype: project\nproject: kelp\nimportance: high\n"
+    "tags: [ocean, survey]\n---\n# Kelp census\n\nLead: [[Mira Sand]]\n\n"
+    "We count kelp along the coast every spring. See also [[Diving permits]].\n",
+    "projects/kelp/Counting by drone.md": "---\ntype: decision\nproject: kelp\n---\n"
+    "supersedes:: [[Counting by boat]]\n\nThe kelp is counted by drone, which is cheaper.\n",
+    "projects/kelp/Counting by boat.md": "---\ntype: decision\nproject: kelp\n---\n"
+    "The kelp is counted from a boat, with two divers.\n",
+    "projects/oven/Clay oven.md": "---\ntype: project\nproject: oven\n---\n"
+    "Building a clay oven in the garden: sand, straw and three weekends.\n",
+    "permanent/preferences.md": "---\ntype: preference\n---\n- Reply language: Portuguese\n",
+    "permanent/Broken.md": "---\ntags: [unclosed\ntype: note\n---\nA note with a typing error above.\n",
+}
+READING = [
+    "recall_memory",
+    "vector_search",
+    "graph_query",
+    "get_preference",
+    "get_memory",
+    "search",
+    "fetch",
+]
+ALL = {*READING, "get_memetic_status", "store_memory", "set_preference"}
+
+
+def write_vault(root: Path) -> None:
+    for path, text in NOTES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+
+
+def opened(base: Path) -> Services:
+    vault = base / "My vault"
+    vault.mkdir()
+    write_vault(vault)
+    settings = Settings(index=IndexSettings(ner="off"))
+    services = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    services.scan()
+    return services
+
+
+class Caller:
+    """A client that connects for each call."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.server: FastMCP[Any] = build_server(services)
+
+    def raw(self, name: str, **arguments: Any):
+        async def run():
+            async with Client(self.server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert not result.is_error, result.content
+        assert json.loads(result.content[0].text) == result.structured_content
+        pulse = result.structured_content["pulse"]
+        assert 0 <= pulse["entropy"] <= 1 and 0 <= pulse["coherence"] <= 1
+        return result.structured_content
+
+    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert result.is_error
+        return result.structured_content["error"]
+
+    def id_of(self, title: str) -> str:
+        return next(m.id for m in self.services.catalogue.all() if m.title == title)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> Iterator[Caller]:
+    services = opened(tmp_path_factory.mktemp("read"))
+    yield Caller(services)
+    services.close()
+
+
+@pytest.fixture
+def writer(tmp_path) -> Iterator[Caller]:
+    services = opened(tmp_path)
+    yield Caller(services)
+    services.close()
+
+
+def listed(server: FastMCP[Any]):
+    async def run():
+        async with Client(server) as client:
+            return await client.list_tools(), await client.list_prompts()
+
+    return asyncio.run(run())
+
+
+def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
+    tools, prompts = listed(reader.server)
+    assert {each.name for each in tools} == ALL
+    for each in tools:
+        assert each.description and each.input_schema["additionalProperties"] is False
+        assert "pulse" in each.output_schema["required"]
+        assert each.annotations.open_world_hint is False
+        assert each.annotations.read_only_hint is (
+            each.name not in {"store_memory", "set_preference"}
+        )
+    assert [each.name for each in prompts] == ["context"]
+
+
+def test_the_full_set_has_at_least_the_core_tools(reader):
+    tools, _ = listed(build_server(reader.services, tools="full"))
+    assert {each.name for each in tools} >= ALL
+
+
+def test_recall_gives_each_memory_once_with_its_source(reader):
+    answer = reader.ok("recall_memory", query="Who counts the kelp, and how?")
+    ids = [node["id"] for node in answer["nodes"]]
+    assert len(ids) == len(set(ids))
+    best = answer["nodes"][0]
+    assert best["path"].startswith("projects/kelp/")
+    assert {
+        *("id", "title", "path", "content", "importance", "relevance_score", "verified"),
+        *("confidence", "lifecycle", "type", "created_at", "johari_quadrant", "lines"),
+    } <= best.keys()
+    first, last = best["lines"]
+    lines = NOTES[best["path"]].splitlines()[first - 1 : last]
+    assert any(line and line in best["content"] for line in lines)
+    scores = [node["relevance_score"] for node in answer["nodes"]]
+    assert scores == sorted(scores, reverse=True)
+    assert answer["mode"] == "default"
+
+
+def test_recall_of_a_project_leaves_out_the_other_projects(reader):
+    answer = reader.ok("recall_memory", query="sand and straw", project="kelp", top_k=100)
+    paths = {node["path"] for node in answer["nodes"]}
+    assert "projects/kelp/Kelp census.md" in paths
+    assert not any(path.startswith("projects/oven/") for path in paths)
+
+
+def test_recall_keeps_to_its_filters(reader):
+    answer = reader.ok("recall_memory", query="kelp", filters={"min_importance": 0.7})
+    assert [node["title"] for node in answer["nodes"]] == ["Kelp census"]
+    answer = reader.ok("recall_memory", query="kelp", filters={"types": ["decision"]})
+    assert {node["type"] for node in answer["nodes"]} == {"decision"}
+
+
+def test_recall_can_ask_for_one_johari_quadrant(reader):
+    everything = reader.ok("recall_memory", query="kelp", top_k=100)["nodes"]
+    hidden = reader.ok(
+        "recall_memory", query="kelp", top_k=100, filters={"johari_quadrants": ["hidden"]}
+    )["nodes"]
+    wanted = [node["id"] for node in everything if node["johari_quadrant"] == "hidden"]
+    assert wanted and [node["id"] for node in hidden] == wanted
+
+
+def test_finding_nothing_is_no_error_and_suggests_to_explore(reader):
+    answer = reader.ok("recall_memory", query="kelp", filters={"tags": ["no such tag"]})
+    assert answer["nodes"] == []
+    assert answer["pulse"]["suggested_action"] == "explore"
+
+
+def test_verbosity_decides_how_much_is_told(reader):
+    def of(level: int) -> tuple[dict[str, Any], int]:
+        answer = reader.ok("recall_memory", query="kelp", verbosity_level=level)
+        return answer["nodes"][0], len(json.dumps(answer))
+
+    (bare, short), (_, usual), (full, long) = of(0), of(1), of(2)
+    assert set(bare) == {"id", "title", "path", "relevance_score"}
+    assert "state" in full and "project" in full
+    assert short < usual < long
+
+
+def test_a_superseded_memory_is_less_sure_than_it_is_relevant(reader):
+    nodes = reader.ok("recall_memory", query="How is the kelp counted?")["nodes"]
+    by_title = {node["title"]: node for node in nodes}
+    old, new = by_title["Counting by boat"], by_title["Counting by drone"]
+    assert old["confidence"] == pytest.approx(old["relevance_score"] / 2, abs=1e-3)
+    assert new["confidence"] == pytest.approx(new["relevance_score"], abs=1e-3)
+
+
+def test_vector_search_gives_chunks_with_their_places(reader):
+    answer = reader.ok("vector_search", query="an oven of clay", top_k=3)
+    assert 1 <= len(answer["chunks"]) <= 3
+    best = answer["chunks"][0]
+    assert best["title"] == "Clay oven"
+    assert {"id", "chunk_id", "path", "heading", "lines", "text", "score"} <= best.keys()
+
+
+def test_graph_query_shows_the_road_to_what_it_found(reader):
+    answer = reader.ok("graph_query", query="Where does the lead of the Kelp census work?")
+    by_title = {node["title"]: node for node in answer["results"]}
+    hops = by_title["Harbour Lab"]["hops"]
+    assert hops[-1]["to"] == "Harbour Lab"
+    assert {"from", "relation", "to", "path"} == hops[-1].keys()
+    assert hops[-1]["path"] == "permanent/Mira Sand.md"
+
+
+def test_graph_query_goes_no_further_than_it_is_told(reader):
+    answer = reader.ok("graph_query", query="Kelp census", max_hops=1, top_k=100)
+    assert all(len(node.get("hops", [])) <= 1 for node in answer["results"])
+
+
+def test_graph_query_of_a_project_leaves_out_the_other_projects(reader):
+    answer = reader.ok("graph_query", query="Clay oven", project="kelp", top_k=100)
+    assert all(not n["path"].startswith("projects/oven/") for n in answer["results"])
+
+
+def test_get_memory_gives_the_raw_note_with_links_both_ways(reader):
+    answer = reader.ok("get_memory", path="permanent/Mira Sand.md")
+    assert answer["content"] == NOTES["permanent/Mira Sand.md"]
+    assert [link["title"] for link in answer["links"]] == ["Harbour Lab"]
+    assert "Kelp census" in [link["title"] for link in answer["backlinks"]]
+    assert reader.ok("get_memory", id=answer["id"]) == answer
+
+
+def test_a_link_without_a_note_has_a_title_but_no_path(reader):
+    links = reader.ok("get_memory", path="projects/kelp/Kelp census.md")["links"]
+    wanted = next(link for link in links if link["title"] == "Diving permits")
+    assert "path" not in wanted and "id" not in wanted
+
+
+@pytest.mark.parametrize("arguments", [{}, {"id": "a", "path": "b"}])
+def test_get_memory_wants_either_an_id_or_a_path(reader, arguments):
+    assert reader.error("get_memory", **arguments)["code"] == -32602
+
+
+@pytest.mark.parametrize("path", ["nowhere.md", "../outside.md", "/etc/passwd"])
+def test_a_note_that_is_not_there_is_named(reader, path):
+    error = reader.error("get_memory", path=path)
+    assert error["code"] == -32602 and path in error["message"]
+
+
+def test_search_and_fetch_are_as_chatgpt_wants_them(reader):
+    found = reader.ok("search", query="marine biologist")["results"]
+    assert all(set(each) == {"id", "title", "url"} for each in found)
+    first = found[0]
+    assert first["title"] == "Mira Sand"
+    assert unquote(first["url"]) == "obsidian://open?vault=My vault&file=permanent/Mira Sand.md"
+    fetched = reader.ok("fetch", id=first["id"])
+    assert {"id", "title", "text", "url", "metadata"} <= fetched.keys()
+    assert fetched["text"] == NOTES["permanent/Mira Sand.md"]
+    assert fetched["metadata"]["path"] == "permanent/Mira Sand.md"
+    assert all(isinstance(value, str) for value in fetched["metadata"].values())
+
+
+def test_fetching_an_unknown_id_is_an_error_that_names_it(reader):
+    assert "no-such-id" in reader.error("fetch", id="no-such-id")["message"]
+
+
+def test_a_preference_is_found_however_its_key_is_written(reader):
+    for key in ("Reply language", "reply_language", "REPLY-LANGUAGE"):
+        answer = reader.ok("get_preference", key=key)
+        assert (answer["value"], answer["path"]) == ("Portuguese", "permanent/preferences.md")
+
+
+def test_a_preference_never_stated_has_no_value(reader):
+    answer = reader.ok("get_preference", key="shoe size")
+    assert answer["value"] is None and answer["path"] is None
+
+
+def test_a_preference_that_is_set_is_in_the_note_and_found(writer):
+    reason = "They asked for metric units"
+    written = writer.ok("set_preference", key="units", value="metric", rationale=reason)
+    assert writer.ok("get_preference", key="Units")["value"] == "metric"
+    text = (writer.services.vault.root / written["path"]).read_text(encoding="utf-8")
+    assert text == NOTES["permanent/preferences.md"] + "- Units: metric\n"
+
+
+def test_a_stored_memory_is_a_note_that_is_recalled_at_once(writer):
+    stored = writer.ok(
+        "store_memory",
+        content="The diving season at Cabo Raso opens on the first of April.",
+        title="Diving season",
+        rationale="Needed to plan the census",
+        project="kelp",
+        tags=["ocean"],
+        link_to=[writer.id_of("Kelp census")],
+    )
+    assert {"node_id", "path", "created_at", "johari_quadrant", "utl_state"} <= stored.keys()
+    assert stored["path"] == "projects/kelp/Diving season.md"
+    assert 0 <= stored["utl_state"]["delta_s"] <= 1
+    nodes = writer.ok("recall_memory", query="When does the diving season open?")["nodes"]
+    assert nodes[0]["id"] == stored["node_id"]
+    note = writer.ok("get_memory", id=stored["node_id"])
+    assert "Kelp census" in [link["title"] for link in note["links"]]
+
+
+def test_a_familiar_memory_surprises_less_than_a_new_one(writer):
+    def surprise(content: str) -> float:
+        stored = writer.ok("store_memory", content=content, rationale="A test of surprise")
+        return stored["utl_state"]["delta_s"]
+
+    familiar = surprise("The kelp is counted by drone, since a drone is cheaper.")
+    assert familiar < surprise("Grandmother's violin has a crack in its scroll.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"content": "x" * 65_537}, "Content exceeds maximum length of 65536 characters"),
+        ({"rationale": None}, "Rationale is required (10-500 characters)"),
+        ({"rationale": "short"}, "Rationale must be at least 10 characters"),
+        ({"content_base64": "eA=="}, "Provide either content or content_base64, not both"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_in_the_documents_words(reader, arguments, message):
+    given = {"content": "x", "rationale": "long enough to do"} | arguments
+    given = {name: value for name, value in given.items() if value is not None}
+    error = reader.error("store_memory", **given)
+    assert (error["code"], error["message"]) == (-32602, message)
+
+
+def test_the_status_tells_what_is_indexed_and_what_waits_for_a_person(reader):
+    status = reader.ok("get_memetic_status")
+    assert status["indexed"]["notes"] == len(NOTES)
+    assert status["indexed"]["chunks"] >= len(NOTES)
+    assert set(status["stores"].values()) == {"ok"}
+    assert 1 <= len(status["top_active_concepts"]) <= 5
+    assert status["entropy_level"] == status["pulse"]["entropy"] > 0
+    tasks = {(task["task_type"], task["paths"][0]) for task in status["curation_tasks"]}
+    assert ("malformed_frontmatter", "permanent/Broken.md") in tasks
+    assert ("unresolved_links", "projects/kelp/Kelp census.md") in tasks
+
+
+def test_the_pulse_of_an_answer_moves_with_the_vault(writer):
+    def coherence() -> float:
+        answer = writer.ok("recall_memory", query="clay oven and marine biology", top_k=9)
+        return answer["pulse"]["coherence"]
+
+    before = coherence()
+    note = writer.services.vault.root / "projects/oven/Clay oven.md"
+    links = "".join(f"[[{Path(path).stem}]] " for path in NOTES)
+    note.write_text(note.read_text(encoding="utf-8") + links, encoding="utf-8")
+    writer.services.scan()
+    assert coherence() > before
+
+
+def test_the_context_prompt_brings_passages_with_their_places(reader):
+    async def run():
+        async with Client(reader.server) as client:
+            return await client.get_prompt("context", {"topic": "kelp", "depth": "brief"})
+
+    text = asyncio.run(run()).messages[0].content.text
+    assert "projects/kelp/" in text and text.count("### ") == 3

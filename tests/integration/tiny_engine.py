@@ -1,0 +1,101 @@
+"""An engine with two small tools, and the bridge to it: the processes without the library.
+
+``tiny_engine.py serve STATE [IDLE_SECONDS]`` and ``tiny_engine.py bridge STATE [IDLE_SECONDS]``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+from memvault.config.paths import StateFolder
+
+REPO = Path(__file__).parents[2]
+
+
+def command(mode: str, state: Path, idle_seconds: float | None = None) -> list[str]:
+    idle = [] if idle_seconds is None else [str(idle_seconds)]
+    return [sys.executable, str(Path(__file__)), mode, str(state), *idle]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPO / "src"), str(REPO)])}
+
+
+class TinyBackend:
+    def __init__(self, state: StateFolder) -> None:
+        self._state = state
+
+    def status(self) -> dict[str, object]:
+        return {"notes": 3, "vault": Path("vault")}
+
+    def doctor(self, *, fix: bool) -> list[dict[str, object]]:
+        return [{"problem": "a stale index", "fixed": fix}]
+
+    def rebuild(self, report: object) -> None:
+        from indexer.progress import Progress
+
+        assert callable(report)
+        for done in range(4):
+            report(Progress("indexing", done, 3))
+
+    def close(self) -> None:
+        (self._state.root / "closed").write_text(str(os.getpid()))
+
+
+def serve(state: StateFolder, idle_seconds: float | None) -> None:
+    from fastmcp import FastMCP
+
+    from mcp_server.engine import run_engine
+    from memvault.config.settings import EngineSettings
+
+    logging.basicConfig(level=logging.INFO)
+    mcp: FastMCP = FastMCP("tiny")
+
+    @mcp.tool(annotations={"readOnlyHint": True})
+    def who(pause: float = 0.0) -> int:
+        """The engine's process id."""
+        time.sleep(pause)
+        return os.getpid()
+
+    @mcp.tool
+    def write(word: str, pause: float = 0.0) -> str:
+        """Appends a word to a file."""
+        with (state.root / "words").open("a") as file:
+            file.write(word + "\n")
+        time.sleep(pause)
+        return word
+
+    settings = EngineSettings(idle_exit_seconds=idle_seconds or 600)
+    run_engine(
+        state,
+        settings,
+        lambda: (mcp, TinyBackend(state)),
+        idle_exit=idle_seconds is not None,
+    )
+
+
+def main() -> int:
+    mode, state = sys.argv[1], StateFolder(Path(sys.argv[2]))
+    idle_seconds = float(sys.argv[3]) if len(sys.argv) > 3 else None
+    if mode == "bridge":
+        from mcp_server.bridge import run_bridge
+        from mcp_server.launch import Launcher
+
+        run_bridge(Launcher(state, command("serve", state.root, idle_seconds), timeout=30))
+        return 0
+    from memvault.model.errors import MemvaultError
+
+    try:
+        serve(state, idle_seconds)
+    except MemvaultError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

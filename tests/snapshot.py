@@ -1,0 +1,24 @@
+"""Everything that the stores of one vault hold, in a form that compares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from indexer.indexer import Indexer
+from memvault.curation.preferences import NAMESPACE as PREFERENCES
+
+
+def snapshot(indexer: Indexer) -> dict[str, Any]:
+    """Chunks with their vectors, nodes, edges, preferences and memories."""
+    stores = indexer.stores
+    return {
+        "memories": {m.path: m.model_dump() for m in indexer.catalogue.all()},
+        "chunks": {
+            row.chunk.id: (row.chunk, tuple(round(float(x), 5) for x in row.vector))
+            for note_id in stores.vectors.note_ids()
+            for row in stores.vectors.chunks(note_id)
+        },
+        "nodes": {node.id: node for node in stores.graph.all_nodes()},
+        "edges": {edge.id: edge for edge in stores.graph.all_edges()},
+        "preferences": dict(stores.keyvalue.items(PREFERENCES)),
+    }
