@@ -1,0 +1,1 @@
+"""The application that answers: engine, bridge, tools, resources, prompts."""

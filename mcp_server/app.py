@@ -1,0 +1,120 @@
+"""The engine's one web application: MCP, bridges, health, metrics and administration."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import mcp_types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from fastmcp import FastMCP
+from fastmcp.server.context import reset_transport, set_transport
+from mcp.shared.message import SessionMessage
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from mcp_server.admin import Backend, admin_routes
+from mcp_server.guard import AccessPolicy, GuardMiddleware
+from mcp_server.presence import Presence, PresenceMiddleware
+from memvault import __version__
+
+
+def engine_app(
+    mcp: FastMCP,
+    backend: Backend,
+    *,
+    policy: AccessPolicy,
+    presence: Presence,
+    stop: Callable[[], None],
+) -> Starlette:
+    """``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``, ``/metrics``, ``/admin``.
+
+    The FastMCP lifespan is entered once, with the application's; connections share it.
+    """
+    mcp_app = mcp.http_app(path="/mcp", host_origin_protection=False)
+
+    async def bridge(websocket: WebSocket) -> None:
+        await serve_bridge(mcp, websocket)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with mcp_app.lifespan(mcp_app):
+            yield
+
+    return Starlette(
+        routes=[
+            Route("/healthz", _healthz),
+            Route("/metrics", _metrics),
+            WebSocketRoute("/bridge", bridge),
+            Mount("/admin", routes=admin_routes(backend, presence, stop)),
+            Mount("/", app=mcp_app),
+        ],
+        middleware=[
+            Middleware(GuardMiddleware, policy=policy),
+            Middleware(PresenceMiddleware, presence=presence),
+        ],
+        lifespan=lifespan,
+    )
+
+
+async def _healthz(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+def _metrics(_: Request) -> Response:
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
+    """Serve MCP over one websocket, a JSON-RPC message per frame, until the bridge leaves.
+
+    The same loop as FastMCP's stdio transport: it speaks the handshake protocols and the
+    stateless one, as the client's first request decides.
+    """
+    await websocket.accept()
+    inbound, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
+    write, outbound = anyio.create_memory_object_stream[SessionMessage](16)
+    server = mcp._mcp_server
+    token = set_transport("stdio")
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_receive, websocket, inbound)
+            tasks.start_soon(_send, websocket, outbound)
+            await server.run(read, write, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+    finally:
+        reset_transport(token)
+
+
+async def _receive(
+    websocket: WebSocket, inbound: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    with inbound:
+        while True:
+            event = await websocket.receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            frame = event.get("bytes") or event.get("text") or b""
+            try:
+                message = mcp_types.jsonrpc_message_adapter.validate_json(frame, by_name=False)
+            except ValidationError as error:
+                await inbound.send(error)
+            else:
+                await inbound.send(SessionMessage(message))
+
+
+async def _send(websocket: WebSocket, outbound: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    with outbound:
+        async for item in outbound:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            try:
+                await websocket.send_bytes(text.encode())
+            except (WebSocketDisconnect, RuntimeError):
+                return  # the bridge left while an answer was on its way

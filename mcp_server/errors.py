@@ -1,0 +1,149 @@
+"""The one place where what went wrong becomes what a client sees.
+
+A failed call is a tool result with ``isError``: its text is the message, its structured content
+``{error: {code, message, data}}``. A tool that does not exist is a fault of the protocol.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import mcp_types as mt
+from fastmcp.exceptions import DisabledError, NotFoundError
+from fastmcp.exceptions import ValidationError as InvalidArguments
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from fastmcp.tools.function_tool import FunctionTool
+from mcp import MCPError
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memvault.model.errors import InvalidParams, MemvaultError
+
+logger = logging.getLogger(__name__)
+
+RATIONALE = "Rationale is required (10-500 characters)"
+VERBOSITY = "Verbosity level must be 0, 1, or 2"
+
+# What **core** says word for word (EC-CORE-002, -003, -016), by parameter and pydantic error type.
+WORDS = {
+    ("rationale", "missing"): RATIONALE,
+    ("rationale", "string_type"): RATIONALE,
+    ("rationale", "string_too_short"): "Rationale must be at least 10 characters",
+    ("rationale", "string_too_long"): "Rationale must be at most 500 characters",
+    ("content", "string_too_long"): "Content exceeds maximum length of 65536 characters",
+    **{
+        ("verbosity_level", kind): VERBOSITY
+        for kind in ("greater_than_equal", "less_than_equal", "int_type", "int_parsing")
+    },
+}
+OUT_OF_RANGE = {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}
+MISSING = {"missing_argument", "missing_keyword_only_argument"}
+ADVICE = {
+    "missing": "it is required",
+    "unexpected_keyword_argument": "there is no such parameter",
+    "extra_forbidden": "there is no such parameter",
+}
+
+
+class AnsweringTool(FunctionTool):
+    """A tool whose failures are answers that a model can act on."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        try:
+            return await super().run(arguments)
+        except InvalidArguments as error:
+            cause = error.__cause__
+            if not isinstance(cause, ValidationError):
+                raise
+            return error_result(invalid_params(cause, self.parameters))
+        except MemvaultError as error:
+            return error_result(error)
+        except MCPError:
+            raise
+        except Exception:
+            reference = uuid4().hex[:8]
+            logger.exception("tool %s failed (reference %s)", self.name, reference)
+            return error_result(
+                MemvaultError(
+                    f"Internal error (reference {reference}): the engine's log has the details",
+                    reference=reference,
+                )
+            )
+
+
+class UnknownTools(Middleware):
+    """Makes a call of a tool that does not exist the protocol error that it is."""
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        try:
+            return await call_next(context)
+        except (NotFoundError, DisabledError) as error:
+            name = context.message.name
+            raise MCPError(mt.INVALID_PARAMS, f"Unknown tool: {name}") from error
+
+
+def error_result(error: MemvaultError) -> ToolResult:
+    """The result that tells a client of this error."""
+    logger.info("answered with error %d (%s)", error.code, type(error).__name__)
+    content: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data:
+        content["data"] = error.data
+    return ToolResult(content=error.message, structured_content={"error": content}, is_error=True)
+
+
+def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> InvalidParams:
+    """Say what is wrong with a call's arguments.
+
+    Args:
+        schema: the tool's input schema, for the range of the parameter.
+    """
+    details = error.errors(include_url=False, include_input=True)[0]
+    kind = "missing" if details["type"] in MISSING else details["type"]
+    location = [str(part) for part in details["loc"]]
+    parameter = ".".join(location) or "arguments"
+    data: dict[str, Any] = {"parameter": parameter}
+    if isinstance(details["input"], str) and kind.startswith("string_too"):
+        data["received"] = len(details["input"])
+    words = WORDS.get((parameter, kind))
+    if words is None and kind in OUT_OF_RANGE:
+        words = _range_words(parameter, _property(schema, location))
+    return InvalidParams(words or f"Invalid params: {parameter} - {_said(kind, details)}", **data)
+
+
+def _said(kind: str, details: ErrorDetails) -> str:
+    said = ADVICE.get(kind) or details["msg"]
+    return said[:1].lower() + said[1:]
+
+
+def _range_words(parameter: str, described: Mapping[str, Any]) -> str | None:
+    low, high = described.get("minimum"), described.get("maximum")
+    if low is None or high is None:
+        return None
+    return f"{parameter} must be between {low:g} and {high:g}"
+
+
+def _property(schema: Mapping[str, Any], location: list[str]) -> Mapping[str, Any]:
+    """The part of a JSON schema that describes the value at this location."""
+    part: Mapping[str, Any] = schema
+    for name in location:
+        part = _first_with_properties(part, schema).get("properties", {}).get(name, {})
+    choices = [part, *part.get("anyOf", [])]
+    return next((choice for choice in choices if "minimum" in choice), part)
+
+
+def _first_with_properties(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    for choice in (part, *part.get("anyOf", [])):
+        if "$ref" in choice:
+            name = choice["$ref"].rsplit("/", 1)[-1]
+            return dict(schema.get("$defs", {}).get(name, {}))
+        if "properties" in choice:
+            return dict(choice)
+    return {}

@@ -1,0 +1,57 @@
+"""Who is using the engine: open bridges and requests under way, and when the last one left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# A monitor that looks every few seconds must not keep an engine alive.
+_NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
+
+
+class Presence:
+    """Counts visits; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._visits = 0
+        self._last_left = time.monotonic()
+
+    @property
+    def visits(self) -> int:
+        return self._visits
+
+    @contextmanager
+    def visit(self) -> Iterator[None]:
+        with self._lock:
+            self._visits += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._visits -= 1
+                self._last_left = time.monotonic()
+
+    def idle_seconds(self) -> float:
+        """Seconds since the last visit ended; 0 while one lasts."""
+        with self._lock:
+            return 0.0 if self._visits else time.monotonic() - self._last_left
+
+
+class PresenceMiddleware:
+    """Counts every request and websocket as a visit for as long as it is open."""
+
+    def __init__(self, app: ASGIApp, presence: Presence) -> None:
+        self._app = app
+        self._presence = presence
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or scope["path"] in _NOT_A_CLIENT:
+            await self._app(scope, receive, send)
+            return
+        with self._presence.visit():
+            await self._app(scope, receive, send)

@@ -1,0 +1,43 @@
+"""Questions that go from one note to another."""
+
+from __future__ import annotations
+
+from fastmcp.tools import tool
+
+from mcp_server.answers import GraphAnswer
+from mcp_server.arguments import MaxHops, Project, Query, SessionId, TopK, Verbosity
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import CORE, READS
+from memvault.model.query import Scope
+
+
+class GraphTools:
+    """Tools over the graph."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=CORE, title="Ask the graph")
+    def graph_query(
+        self,
+        query: Query,
+        *,
+        project: Project = None,
+        max_hops: MaxHops = 3,
+        top_k: TopK = 10,
+        verbosity_level: Verbosity = 1,
+        session_id: SessionId = None,
+    ) -> GraphAnswer:
+        """Answer a question whose answer stands some relations away, in plain language.
+
+        For "where does the lead of X work", "which projects do people I met at Y lead", "what
+        decided Z": name the notes, people or projects you start from. Each result has `hops`, the
+        road of relations that led to it (the note at `path` states each), to be cited with it.
+        """
+        self._box.sessions.touch(session_id)
+        found = self._box.known(
+            self._box.services.neighbourhood.answer(query, top_k, max_hops, Scope(None, project))
+        )
+        return GraphAnswer(
+            results=self._box.nodes(found, verbosity_level), pulse=self._box.pulse_of(found)
+        )

@@ -1,0 +1,75 @@
+"""Reading one note."""
+
+from __future__ import annotations
+
+from fastmcp.tools import tool
+
+from mcp_server.answers import LinkShape, MemoryAnswer, utc
+from mcp_server.arguments import MemoryId, NotePath
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import CORE, READS
+from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode
+from memvault.model.memory import Memory
+
+STATED = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
+
+
+class NoteTools:
+    """Tools over whole notes."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=CORE, title="Read a memory")
+    def get_memory(self, id: MemoryId | None = None, path: NotePath | None = None) -> MemoryAnswer:
+        """Read a whole note as it is on disk, with the notes it links to and those linking to it.
+
+        Give the `id` or the `path` that another tool returned. Use it when a passage is not
+        enough, or before you quote at length.
+        """
+        if (id is None) == (path is None):
+            raise InvalidParams("Provide either id or path, not both and not neither")
+        memory = self._box.memory(id) if id is not None else self._box.memory_at(path or "")
+        content = self._box.services.vault.read(memory.path).decode("utf-8", errors="replace")
+        links, backlinks, notice = self._links(memory)
+        return MemoryAnswer(
+            id=memory.id,
+            title=memory.title,
+            path=memory.path,
+            lifecycle=memory.lifecycle,
+            type=memory.type,
+            importance=memory.importance,
+            verified=memory.verified,
+            created_at=utc(memory.created_at),
+            tags=list(memory.tags),
+            project=memory.project,
+            content=content,
+            links=links,
+            backlinks=backlinks,
+            johari_quadrant=self._box.meter.states([memory.id])[memory.id].quadrant,
+            notice=notice,
+            pulse=self._box.meter.of([memory.id]),
+        )
+
+    def _links(self, memory: Memory) -> tuple[list[LinkShape], list[LinkShape], str | None]:
+        graph = self._box.services.stores.graph
+        try:
+            edges = [e for e in graph.neighbours([memory.id]) if e.origin in STATED]
+            nodes = graph.nodes({end for e in edges for end in (e.source, e.target)})
+        except (StoreUnavailable, GraphQueryError):
+            return [], [], "the graph does not answer: links are missing from this answer"
+        links = [_link(e, nodes.get(e.target)) for e in edges if e.source == memory.id]
+        backlinks = [_link(e, nodes.get(e.source)) for e in edges if e.target == memory.id]
+        return links, backlinks, None
+
+
+def _link(edge: GraphEdge, other: GraphNode | None) -> LinkShape:
+    is_note = other is not None and other.path is not None
+    return LinkShape(
+        relation=edge.relation,
+        title=other.name if other else "",
+        id=other.id if other and is_note else None,
+        path=other.path if other and is_note else None,
+        line=edge.line,
+    )

@@ -1,0 +1,139 @@
+"""Writing a memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastmcp.tools import tool
+from memvault.vault.resolve import LinkIndex
+from pydantic import Field, JsonValue
+
+from mcp_server.answers import StoredAnswer, utc
+from mcp_server.arguments import Project, Rationale, SessionId
+from mcp_server.toolbox import Toolbox, client_name
+from mcp_server.tools.kinds import ADDS, CORE
+from memvault.cognition.learning import learnt
+from memvault.curation.draft import Draft
+from memvault.curation.remember import remember
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
+
+Content = Annotated[
+    str | None,
+    Field(
+        description="What to remember, as Markdown, in full sentences that can be understood "
+        "without this conversation. [[Note title]] links to a note.",
+        json_schema_extra={"maxLength": MAX_CONTENT_CHARS},
+    ),
+]
+Encoded = Annotated[
+    str | None, Field(description="Instead of content: a picture, sound or film in base64.")
+]
+Title = Annotated[str | None, Field(max_length=200, description="The note's title and file name.")]
+Importance = Annotated[
+    float | str | None,
+    Field(description="critical, high, medium or low, or a number from 0 to 1; medium if unsure."),
+]
+Modality = Annotated[
+    str,
+    Field(
+        description="What content_base64 is.",
+        json_schema_extra={"enum": ["text", "image", "audio", "video"]},
+    ),
+]
+Kept = Annotated[
+    Lifecycle | None,
+    Field(
+        description="permanent only if the person asked to keep it for good; temporary for a "
+        "project, ephemeral for a session. Left out, memvault decides."
+    ),
+]
+Kind = Annotated[
+    str | None,
+    Field(max_length=100, description="fact, decision, person, event, preference, idea, …"),
+]
+Links = Annotated[
+    list[str] | None, Field(description="Ids or paths of memories that this one belongs with.")
+]
+
+
+class StoreTools:
+    """Tools that write new notes."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=ADDS, tags=CORE, title="Store a memory")
+    def store_memory(
+        self,
+        *,
+        rationale: Rationale,
+        content: Content = None,
+        content_base64: Encoded = None,
+        title: Title = None,
+        importance: Importance = None,
+        modality: Modality = "text",
+        lifecycle: Kept = None,
+        project: Project = None,
+        type: Kind = None,
+        tags: list[str] | None = None,
+        link_to: Links = None,
+        metadata: dict[str, JsonValue] | None = None,
+        session_id: SessionId = None,
+    ) -> StoredAnswer:
+        """Keep something worth knowing in later conversations, as a note the person can edit.
+
+        Store what was decided, learnt or asked to be remembered, one thing per memory; recall
+        first, so that nothing is stored twice. For how the person likes things done, use
+        set_preference. `metadata` becomes further frontmatter keys.
+        """
+        self._box.sessions.touch(session_id)
+        draft = Draft.checked(
+            content=content,
+            content_base64=content_base64,
+            rationale=rationale,
+            title=title,
+            importance=importance,
+            modality=modality,
+            lifecycle=lifecycle,
+            project=project,
+            type=type,
+            tags=tags,
+            link_to=link_to,
+            metadata=metadata,
+            client=client_name(),
+        )
+        return self._answer(self._write(draft))
+
+    def _write(self, draft: Draft) -> Memory:
+        services = self._box.services
+        links = LinkIndex() if draft.link_to else None
+        if links is not None:
+            for memory in services.catalogue.all():
+                links.add(memory.path, memory.aliases)
+        path = remember(
+            services.vault,
+            services.journal,
+            draft,
+            self._resolve,
+            datetime.now(UTC),
+            links=links,
+        )
+        services.indexer.index([path])
+        return self._box.memory_at(path)
+
+    def _resolve(self, name: str) -> Memory | None:
+        catalogue = self._box.services.catalogue
+        return catalogue.by_id(name) or catalogue.by_path(name)
+
+    def _answer(self, memory: Memory) -> StoredAnswer:
+        meter = self._box.meter
+        new = learnt(meter, memory.id)
+        return StoredAnswer(
+            node_id=memory.id,
+            path=memory.path,
+            created_at=utc(memory.created_at),
+            johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
+            utl_state=new.state,
+            pulse=meter.of([memory.id, *new.among]),
+        )

@@ -1,0 +1,23 @@
+"""The command line, ``memvault``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command that the process was started with, and exit with its code.
+
+    ``memvault mcp`` is started by AI clients, several at a time, and must answer at once: it goes
+    its own way past Typer, Rich and the library.
+    """
+    arguments = sys.argv[1:]
+    if "mcp" in arguments:
+        from memvault.cli.bridge import run_bridge_command
+
+        code = run_bridge_command(arguments)
+        if code is not None:
+            sys.exit(code)
+    from memvault.cli.app import run
+
+    sys.exit(run(arguments))

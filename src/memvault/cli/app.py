@@ -1,0 +1,75 @@
+"""The commands, put together, and their errors as one line each."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+from memvault import __version__
+from memvault.cli import ask, clients, engine, health, vaults
+from memvault.cli.arguments import take_global_options
+from memvault.model.errors import InvalidParams, MemvaultError
+
+app = typer.Typer(
+    name="memvault",
+    help="Your Obsidian vault as the memory of every AI you use.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memvault {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    vault: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="The vault; else MEMVAULT_VAULT, else the configuration."),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A memvault.toml to use instead.")
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Your Obsidian vault as the memory of every AI you use."""
+
+
+for _group in (vaults, engine, ask, health, clients):
+    _group.add_commands(app)
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code: 0 done, 1 failed, 2 bad usage."""
+    given = take_global_options(arguments)
+    front = ["--debug"] if given.debug else []
+    front += [f"--vault={given.vault}"] if given.vault is not None else []
+    front += [f"--config={given.config}"] if given.config is not None else []
+    try:
+        app(args=[*front, *given.rest], prog_name="memvault")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
+    except MemvaultError as error:
+        return _failed(error.message, given.debug, 2 if isinstance(error, InvalidParams) else 1)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}. This should not happen; see --debug."
+        return _failed(reason, given.debug, 1)
+    return 0
+
+
+def _failed(message: str, debug: bool, code: int) -> int:
+    if debug:
+        traceback.print_exc()
+    sys.stderr.write(f"memvault: {message}\n")
+    return code

@@ -1,0 +1,53 @@
+"""What the commands share: where the vault is, the engine, the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from memvault.cli.places import Places, find_places, require_vault
+
+# What only some commands need is imported when they run: `--help` should answer at once.
+if TYPE_CHECKING:
+    from mcp_server.client import EngineClient
+    from memvault.config.settings import Settings
+
+console = Console(highlight=False)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def places_of(context: typer.Context, *, must_exist: bool = True) -> Places:
+    """The vault and state folder that the command line, environment or configuration name."""
+    options = context.find_root().params
+    places = find_places(options["vault"], options["config"])
+    if must_exist:
+        require_vault(places)
+    return places
+
+
+def settings_of(places: Places) -> Settings:
+    from memvault.config.settings import load_settings
+
+    return load_settings(places.config_file)
+
+
+@contextmanager
+def engine_of(places: Places) -> Iterator[EngineClient]:
+    """The vault's engine, started if need be, with a word to the person when that takes long."""
+    from mcp_server.client import connect
+    from mcp_server.launch import Launcher, engine_command
+
+    launcher = Launcher(places.state, engine_command(places.vault, places.config))
+    with console.status("Starting the engine …") as waiting, connect(launcher, places.state) as e:
+        waiting.stop()
+        yield e
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout, for programs: no colours, no wrapping."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,142 @@
+"""The long-running commands: ``serve``, ``mcp`` and ``watch``."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from memvault.cli.bridge import run_bridge_command
+from memvault.cli.context import console, places_of, settings_of
+from memvault.cli.places import Places
+from memvault.model.errors import InvalidParams, MemvaultError
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+    from mcp_server.address import EngineAddress
+    from mcp_server.services import Services
+    from memvault.config.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def add_commands(app: typer.Typer) -> None:
+    app.command()(serve)
+    app.command()(mcp)
+    app.command()(watch)
+
+
+def serve(
+    context: typer.Context,
+    idle_exit: Annotated[
+        bool,
+        typer.Option("--idle-exit", help="End some time after the last client left."),
+    ] = False,
+) -> None:
+    """Run the engine in the foreground: the watcher, and MCP over HTTP at /mcp."""
+    from mcp_server.engine import run_engine
+
+    places = places_of(context)
+    settings = settings_of(places)
+    _log_to_stderr()
+
+    def ready(address: EngineAddress) -> None:
+        if sys.stdout.isatty():
+            console.print(Text.assemble(("MCP  ", "dim"), f"http://{address.netloc}/mcp"))
+            console.print(Text(f"Serving {places.vault}. Ctrl-C stops.", style="dim"))
+
+    run_engine(
+        places.state,
+        settings.engine,
+        lambda: _assemble(places, settings),
+        idle_exit=idle_exit,
+        on_ready=ready,
+    )
+
+
+def _assemble(places: Places, settings: Settings) -> tuple[FastMCP, Services]:
+    """Open the services and the server, and index what changed in the background: questions
+    are answered from what is indexed so far."""
+    from mcp_server.server import build_server
+    from mcp_server.services import open_services
+
+    services = open_services(places.vault, settings, places.state)
+
+    def start() -> None:
+        try:
+            services.start()
+        except MemvaultError as error:
+            _log.error("indexing stopped: %s", error.message)
+        except Exception:
+            _log.exception("indexing stopped")
+
+    threading.Thread(target=start, name="first scan", daemon=True).start()
+    return build_server(services), services
+
+
+def mcp(context: typer.Context) -> None:
+    """The bridge that AI clients start over stdio; it finds or starts the engine.
+
+    `memvault connect` writes it into a client's configuration.
+    """
+    options = context.find_root().params
+    arguments = [f"--{name}={options[name]}" for name in ("vault", "config") if options[name]]
+    raise typer.Exit(run_bridge_command([*arguments, "mcp"]) or 0)
+
+
+def watch(context: typer.Context) -> None:
+    """The indexer alone, for server stores: MCP is answered on another machine."""
+    places = places_of(context)
+    settings = settings_of(places)
+    if "embedded" in {settings.vectors, settings.graph, settings.keyvalue}:
+        raise InvalidParams(
+            "`memvault watch` is for server stores, but some stores here are embedded, which one "
+            "process alone can open. Use `memvault serve`, which watches too."
+        )
+    _log_to_stderr()
+    _watch_until_stopped(places, settings)
+
+
+def _watch_until_stopped(places: Places, settings: Settings) -> None:
+    from indexer.progress import Progress
+    from mcp_server.services import open_services
+    from memvault.cli.progress import bar
+
+    stop = threading.Event()
+
+    def end(_signum: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    services = open_services(places.vault, settings, places.state)
+    try:
+        with bar() as progress:
+            task = progress.add_task("indexing", total=None)
+
+            def report(now: Progress) -> None:
+                progress.update(
+                    task, description=now.stage, completed=now.done, total=now.total or None
+                )
+
+            services.start(report=report)
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, end)
+        console.print(f"Watching {places.vault}. Ctrl-C stops.")
+        while not stop.wait(0.5):  # a wait without end would keep Windows from seeing Ctrl-C
+            pass
+    finally:
+        services.close()
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for name in ("memvault", "indexer", "mcp_server"):
+        logging.getLogger(name).setLevel(logging.INFO)

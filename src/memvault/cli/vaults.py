@@ -1,0 +1,159 @@
+"""Make a vault, bring conversations in, take everything out."""
+
+from __future__ import annotations
+
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+import memvault
+from memvault.cli.context import AsJson, console, engine_of, places_of, print_json
+from memvault.cli.places import Places, find_places
+from memvault.cli.progress import bar, follow_first_scan
+from memvault.model.errors import InvalidParams, StorageError
+
+if TYPE_CHECKING:
+    from memvault.curation.importing import ImportReport
+
+
+class Provider(StrEnum):
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+
+
+def add_commands(app: typer.Typer) -> None:
+    app.command()(init)
+    app.command("import")(import_)
+    app.command()(export)
+
+
+def init(
+    context: typer.Context,
+    vault: Annotated[
+        str | None, typer.Argument(metavar="[VAULT]", help="Where; else as --vault says.")
+    ] = None,
+) -> None:
+    """Make a new vault from the template; in a folder with notes, add only what is missing."""
+    options = context.find_root().params
+    places = find_places(vault or options["vault"], options["config"])
+    added = _copy_template(places.vault)
+    console.print(Text(f"Vault: {places.vault} ({added} files added)"), soft_wrap=True)
+    with engine_of(places) as engine:
+        status = follow_first_scan(engine)
+    console.print(f"{status['notes']:,} notes indexed.")
+    hint = "Connect an AI client: memvault connect claude-desktop" + _vault_hint(places)
+    console.print(Text(hint), soft_wrap=True)
+
+
+def _vault_hint(places: Places) -> str:
+    usual = find_places(None, None).vault
+    return "" if places.vault == usual else f' --vault "{places.vault}"'
+
+
+def _copy_template(vault: Path) -> int:
+    """Copy what the vault lacks; gives the number of files.
+
+    A vault that has notes of its own gets the folders' notes only where the folder is new: what
+    is in a person's folder is theirs.
+    """
+    if vault.exists() and not vault.is_dir():
+        raise InvalidParams(f"{vault} is a file; name a folder.")
+    template = _template()
+    try:
+        vault.mkdir(parents=True, exist_ok=True)
+        theirs = {entry.name for entry in vault.iterdir() if not entry.name.startswith(".")}
+        added = 0
+        for source in sorted(path for path in template.rglob("*") if path.is_file()):
+            relative = source.relative_to(template)
+            target = vault / relative
+            if target.exists() or (len(relative.parts) > 1 and relative.parts[0] in theirs):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+            added += 1
+    except OSError as error:
+        raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
+    return added
+
+
+def _template() -> Path:
+    """Beside the package in a wheel, at the top of a checkout."""
+    package = Path(memvault.__file__).parent
+    for folder in (package / "vault_template", package.parents[1] / "vault_template"):
+        if folder.is_dir():
+            return folder
+    raise StorageError("The template vault is missing; install memvault again.")
+
+
+def import_(
+    context: typer.Context,
+    provider: Annotated[Provider, typer.Argument(help="Whose export it is.")],
+    file: Annotated[
+        Path, typer.Argument(help="conversations.json, its zip, or the unpacked folder.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Bring conversations in as session notes, one each; importing twice adds nothing."""
+    from memvault.curation.importing import import_conversations
+    from memvault.vault.files import Vault
+    from memvault.vault.journal import Journal
+
+    vault = Vault(places_of(context).vault)
+    with bar() as progress:
+        task = progress.add_task("importing", total=None)
+        report = import_conversations(
+            vault,
+            Journal(vault),
+            file.expanduser(),
+            provider.value,
+            progress=lambda done: progress.update(task, completed=done),
+        )
+    if as_json:
+        print_json(_report_fields(report))
+        return
+    console.print(
+        f"{len(report.added):,} added, {len(report.updated):,} updated, "
+        f"{report.unchanged:,} already there."
+    )
+    for left in report.left_alone:
+        console.print(Text(f"left as it is: {left.path or left.title} ({left.reason})", "yellow"))
+    for skipped in report.skipped:
+        console.print(Text(f"skipped: {skipped.name} ({skipped.reason})", "yellow"))
+
+
+def _report_fields(report: ImportReport) -> dict[str, object]:
+    return {
+        "added": report.added,
+        "updated": report.updated,
+        "unchanged": report.unchanged,
+        "left_alone": [
+            {"title": left.title, "path": left.path, "reason": left.reason}
+            for left in report.left_alone
+        ],
+        "skipped": [{"name": each.name, "reason": each.reason} for each in report.skipped],
+    }
+
+
+def export(
+    context: typer.Context,
+    target: Annotated[
+        Path, typer.Argument(metavar="DIR|FILE.json", help="A new folder, or one JSON file.")
+    ],
+) -> None:
+    """Take everything out: all notes and the journal, as a folder or as one JSON file."""
+    from memvault.vault.export import export_folder, export_json
+    from memvault.vault.files import Vault
+
+    vault = Vault(places_of(context).vault)
+    destination = target.expanduser()
+    write = export_json if destination.suffix.lower() == ".json" else export_folder
+    with bar() as progress:
+        task = progress.add_task("exporting", total=None)
+        count = write(
+            vault, destination, progress=lambda done: progress.update(task, completed=done)
+        )
+    console.print(Text(f"{count:,} files exported to {destination}"))
