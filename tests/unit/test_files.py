@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.vault import exchange as exchange_module
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter import set_key
 from memvault.vault.names import MAX_NAME_BYTES, safe_name
@@ -348,6 +349,37 @@ def test_neither_a_person_nor_an_agent_loses_words_to_the_other(
     vault.edit("a.md", lambda data: set_key(data, "k", -1))
     assert all(word.encode() in note.read_bytes() for word in words)
     assert note.read_bytes().startswith(b"---\nk: -1\n---\n")
+
+
+@pytest.mark.parametrize(
+    "save_before", [{1: b"theirs"}, {1: b""}, {1: b"theirs", 2: b"theirs, later"}, {2: b"unused"}]
+)
+def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save_before: dict[int, bytes]
+) -> None:
+    vault = write(tmp_path, {"a.md": "mine"})
+    swap, swaps = exchange_module.exchange, 0
+
+    def late_save(one: Path, other: Path) -> bool:
+        nonlocal swaps
+        swaps += 1
+        if (text := save_before.get(swaps)) is not None:
+            saved = tmp_path / "editor.swp"
+            saved.write_bytes(text)
+            saved.replace(tmp_path / "a.md")
+        return swap(one, other)
+
+    if not swap(tmp_path / "a.md", tmp_path / "a.md"):
+        pytest.skip("this system cannot let two files change names")
+    monkeypatch.setattr("memvault.vault.write.exchange", late_save)
+    expected = b"mine" if swaps_unused(save_before) else list(save_before.values())[-1]
+    assert vault.edit("a.md", lambda data: data + b" + edit") == expected + b" + edit"
+    assert vault.read("a.md") == expected + b" + edit"
+    assert names_in(tmp_path) == ["a.md"]
+
+
+def swaps_unused(save_before: dict[int, bytes]) -> bool:
+    return 1 not in save_before
 
 
 def test_a_full_disk_is_said_and_nothing_is_half_written(

@@ -33,23 +33,37 @@ def text_of(text: str) -> str:
         ("[[C\\|c]]", "C", None, "c", "c"),
     ],
 )
-def test_wikilinks(text: str, target: str, subpath: str | None, shown: str | None, reads: str) -> None:
+def test_wikilinks(
+    text: str, target: str, subpath: str | None, shown: str | None, reads: str
+) -> None:
     [link] = links(text)
-    assert (link.style, link.target, link.subpath, link.shown) == (LinkStyle.WIKILINK, target, subpath, shown)
+    assert (link.style, link.target, link.subpath, link.shown) == (
+        LinkStyle.WIKILINK,
+        target,
+        subpath,
+        shown,
+    )
     assert text_of(text) == link.sentence == reads
 
 
-@pytest.mark.parametrize("text", ["[[]]", "[[ ]]", "[[a\nb]]", "\\[[a]]", "`[[a]]`", "[[a", "[ [a]]", "[[|x]]"])
+@pytest.mark.parametrize(
+    "text", ["[[]]", "[[ ]]", "[[a\nb]]", "\\[[a]]", "`[[a]]`", "[[a", "[ [a]]", "[[|x]]"]
+)
 def test_what_is_no_wikilink_stays_text(text: str) -> None:
     assert links(text) == []
 
 
 def test_embeds_are_links_and_pictures_are_not() -> None:
-    found = links("![[Note#Part]] ![[photo.png|300]] ![[photo.JPG|a cat]] ![alt](pic.png) ![note](Other.md) ![](https://x/y.md)")
+    found = links(
+        "![[Note#Part]] ![[photo.png|300]] ![[photo.JPG|a cat]] ![alt](pic.png) ![note](Other.md) ![](https://x/y.md)"
+    )
     assert [(link.style, link.target, link.subpath) for link in found] == [
         (LinkStyle.EMBED, "Note", "Part"), (LinkStyle.EMBED, "Other", None),
     ]  # fmt: skip
-    assert text_of("See ![[photo.png|300]] ![[photo.JPG|a cat]] ![alt|20x30](pic.png)") == "See  a cat alt"
+    assert (
+        text_of("See ![[photo.png|300]] ![[photo.JPG|a cat]] ![alt|20x30](pic.png)")
+        == "See  a cat alt"
+    )
 
 
 def test_an_embed_that_stands_alone_is_a_link_without_words() -> None:
@@ -75,21 +89,35 @@ def test_markdown_links_between_notes(text: str, target: str, subpath: str | Non
     assert (link.style, link.target, link.subpath) == (LinkStyle.MARKDOWN, target, subpath)
 
 
-@pytest.mark.parametrize("text", ["[x](https://a.b/c.md)", "[x](mailto:a@b.c)", "[x](file.pdf)", "[x](//host/x.md)", "[x](obsidian://open?x)", "[x]()", "<https://a.b>", "[x](folder/)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x](https://a.b/c.md)",
+        "[x](mailto:a@b.c)",
+        "[x](file.pdf)",
+        "[x](//host/x.md)",
+        "[x](obsidian://open?x)",
+        "[x]()",
+        "<https://a.b>",
+        "[x](folder/)",
+    ],
+)
 def test_links_that_lead_to_no_note_are_not_kept(text: str) -> None:
     assert links(text) == []
 
 
 def test_each_link_keeps_the_sentence_and_line_it_stands_in() -> None:
-    text = "# About [[Head]]\n\nFirst [[A. B]] here. Then [c](C.md)\nand [[D]]! End.\n\n> quote\n> [[E]]"
+    text = "# About [[Head]]\n\nFirst [[A. B]] here. Then [c](C.md)\nand [[D]]! End.\n\n> quote\n> of [[E]]"
     assert [(link.target, link.line, link.sentence) for link in links(text)] == [
-        ("Head", 1, "About Head"), ("A. B", 3, "First A. B here."), ("C", 3, "Then c and D!"), ("D", 4, "Then c and D!"), ("E", 7, "quote E"),
+        ("Head", 1, "About Head"), ("A. B", 3, "First A. B here."), ("C", 3, "Then c and D!"), ("D", 4, "Then c and D!"), ("E", 7, "quote of E"),
     ]  # fmt: skip
 
 
 def test_frontmatter_links_carry_their_key_and_line() -> None:
     text = '---\nlead: "[[Ada Berg|Ada]]"\nteam:\n  - "[[B#x]]"\n  - plain\n  - [[C]]\nnote: see [[D]] and [[E]]\ndeep: {a: "[[F]]"}\nlead2: "[[Ada Berg]]"\n---\n'
-    assert [(link.relation, link.target, link.subpath, link.line, link.sentence) for link in links(text)] == [
+    assert [
+        (link.relation, link.target, link.subpath, link.line, link.sentence) for link in links(text)
+    ] == [
         ("lead", "Ada Berg", None, 2, "lead: Ada"),
         ("team", "B", "x", 4, "team: B > x"),
         ("team", "C", None, 6, "team: C"),

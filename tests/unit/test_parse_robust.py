@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -21,14 +20,18 @@ def test_any_bytes_are_read(data: bytes) -> None:
 
 
 def test_line_ends_and_byte_order_marks_change_nothing_but_the_hash() -> None:
-    unix = parse_note("n.md", "---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n".encode())
+    unix = parse_note("n.md", b"---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n")
     for data in (
         b"---\r\na: 1\r\n---\r\n# T\r\n\r\nOne\r\nTwo [[L]]\r\n",
         b"\xef\xbb\xbf---\na: 1\n---\n# T\n\nOne\nTwo [[L]]\n",
         b"---\ra: 1\r---\r# T\r\rOne\rTwo [[L]]\r",
     ):
         note = parse_note("n.md", data)
-        assert (note.blocks, note.links, note.frontmatter) == (unix.blocks, unix.links, unix.frontmatter)
+        assert (note.blocks, note.links, note.frontmatter) == (
+            unix.blocks,
+            unix.links,
+            unix.frontmatter,
+        )
         assert note.warnings == ()
 
 
@@ -45,7 +48,9 @@ def test_utf16_is_read_and_said() -> None:
     assert "UTF-16" in note.warnings[0]
 
 
-@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(32)) * 20, b"text\0text"])
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(32)) * 20, b"text\0text"]
+)
 def test_a_binary_file_called_md_has_no_blocks(data: bytes) -> None:
     note = parse_note("n.md", data)
     assert note.blocks == ()
@@ -73,16 +78,17 @@ BOMBS = {
 }  # fmt: skip
 
 
+@pytest.mark.timeout(60)  # each takes well under a second; a hang takes hours
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
 def test_no_text_makes_reading_hang_or_recurse_to_death(bomb: str) -> None:
-    started = time.process_time()
     parse_note("n.md", bomb.encode())
-    assert time.process_time() - started < 20  # they take well under a second; a hang takes hours
 
 
 def test_what_is_nested_too_deeply_is_said() -> None:
     assert parse_note("n.md", ("- " * 30 + "deep").encode()).blocks[0].text == "deep"
-    assert parse_note("n.md", ("- " * 300 + "deep").encode()).warnings == ("what is nested deeper than 50 levels is not indexed",)
+    assert parse_note("n.md", ("- " * 300 + "deep").encode()).warnings == (
+        "what is nested deeper than 50 levels is not indexed",
+    )
 
 
 def test_what_the_vault_walks_can_be_read(tmp_path: Path) -> None:

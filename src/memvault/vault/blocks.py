@@ -205,8 +205,8 @@ class _Reader:
         for start, key, value, explicit in sorted(found):
             at = _part_of(parts, at, start)
             line = first_line + flat.line_at(start)
-            value = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
-            self._content.fields.append(InlineField(key, value, line, sentences[at].text, explicit))
+            said = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
+            self._content.fields.append(InlineField(key, said, line, sentences[at].text, explicit))
 
 
 def _part_of(parts: list[Part], at: int, offset: int) -> int:

@@ -79,7 +79,8 @@ def read_importance(value: Any) -> float:
             value = float(value)
         except ValueError:
             return DEFAULT_IMPORTANCE
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and math.isnan(value)):
         return DEFAULT_IMPORTANCE
     return float(min(1, max(0, value)))
 

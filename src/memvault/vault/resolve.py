@@ -18,10 +18,6 @@ class _Entry(NamedTuple):
     folded: str
     aliases: frozenset[str]
 
-    @property
-    def folder(self) -> str:
-        return self.folded.rpartition("/")[0]
-
 
 def link_key(target: str) -> str:
     """What two links must share to be able to mean the same note: the last part of the path,
@@ -76,8 +72,8 @@ class LinkIndex:
         """The path of the note that `target` means in the note at path `source`, or None.
 
         ``./`` and ``../`` start at the source's folder, ``/`` at the vault's top. Else the note is
-        the one at exactly this path, or one whose path ends so: in the source's folder first, then
-        below it, then by the fewest folders, then by name. Aliases count where no path does.
+        the one at exactly this path, or one whose path ends so: in the source's folder or below it
+        first, then by the fewest folders, then by name. Aliases count where no path does.
         """
         target = target.strip()
         if not target:
@@ -109,7 +105,6 @@ def _rank(entry: _Entry, wanted: str, written: str, home: str) -> tuple[bool | i
     below = not home or entry.folded.startswith(home + "/")
     return (
         entry.folded != wanted,
-        entry.folder != home,
         not below,
         entry.folded.count("/"),
         not _nfc(entry.written).endswith(written),

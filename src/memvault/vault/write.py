@@ -100,12 +100,16 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     if displaced == before:
         sync_folder(target.parent)
         return True
-    put_back: bytes | None = None
-    while displaced not in (after, put_back):
-        put_back = displaced
-        exchange(temporary, target)
-        displaced = temporary.read_bytes()
-    return False
+    placed = after
+    while True:
+        if not exchange(temporary, target):
+            if target.exists():  # else it was deleted, and stays so
+                replace(temporary, target)
+            return False
+        found = temporary.read_bytes()
+        if found == placed:
+            return False
+        placed, displaced = displaced, found  # saved once more meanwhile: the newest goes back
 
 
 def publish(temporary: Path, target: Path) -> None:

@@ -11,6 +11,7 @@ _OPEN = re.compile(r"[\[(][ \t]*([^\W\d_][^\n:\[\](){}|<>`]{0,59}?)[ \t]*::[ \t]
 _CLOSERS = {"[": "]", "(": ")"}
 _BRACKETS = re.compile(r"[\[\]()\n]")
 MAX_VALUE_CHARS = 1000
+MAX_DEPTH = 8
 
 
 def _rule(state: StateInline, silent: bool) -> bool:
@@ -40,6 +41,8 @@ def _closing(source: str, start: int, stop: int, opener: str) -> int | None:
     for match in _BRACKETS.finditer(source, start, min(stop, start + MAX_VALUE_CHARS)):
         if match[0] == opener:
             depth += 1
+            if depth > MAX_DEPTH:
+                return None
         elif match[0] == "\n":
             return None
         elif match[0] == _CLOSERS[opener]:

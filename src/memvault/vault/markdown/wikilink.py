@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
 _INNER = re.compile(
-    r"\[\[(?P<path>[^\[\]|\n]{0,1000})(?:\|(?P<shown>(?:[^\]\n]|\](?!\])){0,1000}))?\]\]"
+    r"\[\[(?P<path>[^\[\]|\n]{0,1000})(?:\|(?P<shown>(?:[^\[\]\n]|\[(?!\[)|\](?!\])){0,1000}))?\]\]"
 )
 
 
