@@ -20,7 +20,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 demo: $(VENV)/.installed  ## a new vault, indexed and asked
-	$(BIN)/python -m memvault.cli.demo
+	@rm -rf demo-vault
+	@$(BIN)/memvault --vault demo-vault init
+	@echo; echo 'memvault search "How are the seeds kept, and who decided it?"'; echo
+	@$(BIN)/memvault --vault demo-vault search -n 2 "How are the seeds kept, and who decided it?"
+	@echo; echo 'memvault search "Who leads the seed library?"'; echo
+	@$(BIN)/memvault --vault demo-vault search -n 2 "Who leads the seed library?"
+	@echo 'Connect an AI client with one line, such as:'
+	@echo '  $(CURDIR)/$(BIN)/memvault --vault "$(CURDIR)/demo-vault" connect claude-desktop'
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -33,9 +40,12 @@ test: lint  ## style, types and every test
 bench: $(VENV)/.installed-dev  ## speed and size, as a table and as JSON in .bench/
 	$(BIN)/python -m tests.benchmarks
 
+eval: $(VENV)/.installed-dev  ## the question sets in ../shared/eval, when present
+	$(BIN)/python -m tests.benchmarks.run_sets
+
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .demo-vault .bench dist build
+	rm -rf $(VENV) demo-vault .bench dist build

@@ -16,7 +16,7 @@ from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.names import Name
 
 NAMESPACE = "notes"
-FORMAT = 1  # raise it when what is derived from a note changes: every note is then indexed anew
+FORMAT = 2  # raise it when what is derived from a note changes: every note is then indexed anew
 
 
 class NoteRecord(BaseModel):

@@ -79,6 +79,15 @@ class Directory:
             affected.names |= self._names.replace(new.id, names)
         return affected
 
+    def warm_up(self) -> None:
+        """Load the matcher of names, which takes seconds, before it is needed."""
+        self._names.warm_up()
+
+    @property
+    def names(self) -> NameRules:
+        """The names of the vault."""
+        return self._names
+
     def graph_of(
         self, note: ParsedNote, memory: Memory, found: Iterable[FoundEntity] = ()
     ) -> NoteGraph:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Collection
 
 from indexer.found import FoundEntities
@@ -70,12 +69,17 @@ class EntityPass:
                 timeout,
             )
 
-    def stop(self) -> None:
+    def ask_to_stop(self) -> None:
+        """Begin nothing more; returns at once."""
         with self._condition:
             self._stopped = True
             self._condition.notify_all()
+
+    def stop(self, timeout: float | None = None) -> None:
+        """Stop after the notes in hand, or when the time (seconds) runs out."""
+        self.ask_to_stop()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(timeout)
 
     def _run(self) -> None:
         pipeline: EntityPipeline | None = None
@@ -90,8 +94,10 @@ class EntityPass:
                         self._found.put(note.content_hash, found)
                     self._indexer().link_again([note.path for note in new])
             except Exception:
+                if self._stopped:
+                    return
                 logger.exception("the entity pass failed; trying again later")
-                time.sleep(RETRY_SECONDS)
+                self._pause()
                 self.add(paths)
             self._done()
 
@@ -104,6 +110,10 @@ class EntityPass:
             self._waiting.difference_update(paths)
             self._in_hand = len(paths)
             return paths
+
+    def _pause(self) -> None:
+        with self._condition:
+            self._condition.wait_for(lambda: self._stopped, RETRY_SECONDS)
 
     def _done(self) -> None:
         with self._condition:

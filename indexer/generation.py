@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 from memvault.config.paths import StateFolder
 
 POINTER = "current"
+DAMAGED = "damaged"  # the last generation that could not be opened, for who wants to look
 
 
 def live_folder(state: StateFolder) -> Path:
@@ -44,11 +46,21 @@ def make_live(state: StateFolder, folder: Path) -> None:
     temporary.replace(state.indexes / POINTER)
 
 
+def put_aside(state: StateFolder, folder: Path) -> None:
+    """Keep a damaged generation out of the way, in place of one kept earlier."""
+    (state.indexes / POINTER).unlink(missing_ok=True)
+    kept = state.indexes / DAMAGED
+    shutil.rmtree(kept, ignore_errors=True)
+    # Where a file in it is still held open (Windows), it stays, and is removed as stale later.
+    with suppress(OSError):
+        folder.rename(kept)
+
+
 def remove_stale(state: StateFolder) -> None:
     """Delete generations that are not live (left by a rebuild that was cut off)."""
     live = live_folder(state)
     for entry in state.indexes.iterdir():
-        if entry.name == POINTER or entry == live:
+        if entry.name in (POINTER, DAMAGED) or entry == live:
             continue
         if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)

@@ -21,17 +21,20 @@ from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.reading import Reading, Unreadable, read_note
 from memvault.config.settings import IndexSettings
 from memvault.curation.preferences import index_preferences
+from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
+from memvault.text.entities import NameRules
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.resolve import LinkIndex, link_key
 
 logger = logging.getLogger(__name__)
-BATCH = 64  # notes written and committed together
+FEW = 64  # notes that a tool may wait for
+BATCH = 512  # notes written and committed together, at most
 Listener = Callable[[Collection[str]], None]
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is asked to tidy up
 
@@ -61,11 +64,12 @@ class Indexer:
         self.stores = stores
         self.catalogue = Catalogue(stores.keyvalue)
         self.version = 0  # counts changes, so that what is computed from the index can be cached
-        self.on_change: list[Listener] = []  # called with the paths written, after each change
+        self.on_change: list[Listener] = []  # told the paths written or gone
         self.problems: list[str] = []
         self._embedder = embedder
         self._found = found
         self._lock = threading.RLock()
+        self._stopped = threading.Event()
         self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
         self.max_note_bytes = settings.max_note_bytes
         self._directory = Directory((r.memory, r.names) for r in self.catalogue.records())
@@ -76,7 +80,10 @@ class Indexer:
             self._forget_lost_indexes()
             differing = self.differing()
             result = self._apply(
-                differing.changed, differing.gone, report, also=self._remove_strays()
+                differing.changed,
+                differing.gone,
+                self._until_stopped(report),
+                also=self._remove_strays(),
             )
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
@@ -89,12 +96,38 @@ class Indexer:
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
-            return self._apply(present, gone, silent)
+            few = len(present) <= FEW  # what a tool has written must be found when it answers
+            return self._apply(present, gone, silent if few else self._until_stopped(silent))
+
+    def stop(self) -> None:
+        """Make scans end after the batch in hand, with StoreUnavailable; a later scan does what is
+        left. Single notes are still indexed."""
+        self._stopped.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def wait_until_idle(self, timeout: float) -> bool:
+        """Wait for the change in hand; False when the time (seconds) ran out."""
+        if not self._lock.acquire(timeout=timeout):
+            return False
+        self._lock.release()
+        return True
+
+    def warm_up(self) -> None:
+        """Load what finds names in questions now rather than with the first one."""
+        self._directory.warm_up()
 
     @property
     def links(self) -> LinkIndex:
         """Which note a link means, as the vault is indexed now."""
         return self._directory.links
+
+    @property
+    def names(self) -> NameRules:
+        """What the vault has names for, as it is indexed now."""
+        return self._directory.names
 
     def differing(self) -> Differing:
         """What a scan would look at; reads file names, sizes and times only."""
@@ -107,6 +140,8 @@ class Indexer:
         with self._lock:
             self._relink(paths)
             self.version += 1
+            for listener in self.on_change:
+                listener(paths)
 
     # -- what has to be done ------------------------------------------------------------------
 
@@ -152,6 +187,14 @@ class Indexer:
         paths |= {m.path for m in map(self.catalogue.by_id, found) if m is not None}
         return paths | {m.path for m in self.catalogue.all() if names.concerns(m)}
 
+    def _until_stopped(self, report: Report) -> Report:
+        def tell(progress: Progress) -> None:
+            report(progress)
+            if self._stopped.is_set():
+                raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
+
+        return tell
+
     # -- doing it -----------------------------------------------------------------------------
 
     def _apply(
@@ -176,7 +219,7 @@ class Indexer:
         if pending.memories or pending.gone or again:
             self.version += 1
             for listener in self.on_change:
-                listener({*pending.memories, *again})
+                listener({*pending.memories, *again, *pending.gone})
         return result
 
     def _learn_names(self, pending: Pending) -> Affected:
@@ -215,6 +258,7 @@ class Indexer:
             index_preferences(self.stores.keyvalue, note.path, note)
         self.stores.vectors.flush()
         self.catalogue.commit([self._record(reading, pending) for reading in batch])
+        self.version += 1
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()

@@ -13,6 +13,10 @@ from memvault.model.memory import Memory, id_of_path
 from memvault.text.names import Name, names_of
 from memvault.vault.files import Vault
 
+LARGE_BYTES = 200_000  # of a note; more takes seconds
+
+FIRST_BATCH = 16  # notes
+
 
 @dataclass(slots=True)
 class Pending:
@@ -23,6 +27,7 @@ class Pending:
         names: by path, what the note is called and what it names.
         gone: paths to be forgotten.
         restamped: records of notes that were saved again without a change.
+        large: paths of notes that take seconds each.
     """
 
     readings: Readings = field(default_factory=Readings)
@@ -31,6 +36,7 @@ class Pending:
     claims: dict[str, str | None] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     restamped: list[NoteRecord] = field(default_factory=list)
+    large: set[str] = field(default_factory=set)
 
     def give_id(self, path: str, memory_id: str) -> None:
         memory = self.memories[path]
@@ -40,10 +46,18 @@ class Pending:
             for name in self.names[path]
         )
 
-    def batches(self, size: int) -> Iterator[list[Reading]]:
-        paths = iter(list(self.memories))
-        while batch := list(islice(paths, size)):
+    def batches(self, most: int) -> Iterator[list[Reading]]:
+        """Batches that grow to `most` notes, so that the first notes are soon searchable and a
+        large scan is written in few strokes. A large note is taken alone and after all others, so
+        that these need not wait for it."""
+        rest = iter([path for path in self.memories if path not in self.large])
+        size = min(FIRST_BATCH, most)
+        while batch := list(islice(rest, size)):
             yield list(self.readings.take(batch))
+            size = min(2 * size, most)
+        for path in self.memories:
+            if path in self.large:
+                yield list(self.readings.take([path]))
 
 
 class PendingReader:
@@ -95,6 +109,8 @@ class PendingReader:
     def _add(reading: Reading, pending: Pending) -> None:
         path = reading.note.path
         pending.readings.add(reading)
+        if reading.stat.size > LARGE_BYTES:
+            pending.large.add(path)
         pending.claims[path] = reading.claimed_id
         memory = reading.memory(reading.claimed_id or id_of_path(path))
         pending.memories[path] = memory
@@ -112,14 +128,18 @@ class PendingReader:
 
     def _settle_id(self, memory_id: str, pending: Pending, result: ScanReport) -> None:
         others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
+        moved = {path for path in others if not self._is_there(path)}
+        pending.gone |= moved  # their own event is still to come, but the id is free already
+        others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
         claimants = sorted(others | here)
         for place, path in enumerate(claimants):
             wanted = memory_id if place == 0 else id_of_path(path)
             record = self._catalogue.record(path)
             if path in others and record is not None and record.memory.id != wanted:
-                reading = read_note(self._vault, path, self._max_bytes)
+                reading = self._read_again(path)
                 if reading is None:
+                    pending.gone.add(path)
                     continue
                 self._add(reading, pending)
             if path in pending.memories:
@@ -129,3 +149,13 @@ class PendingReader:
                 f"{', '.join(claimants[1:])}: same id as {claimants[0]}; "
                 "give each note an id of its own, or none"
             )
+
+    def _is_there(self, path: str) -> bool:
+        return self._vault.is_note(path) and self._vault.stat(path) is not None
+
+    def _read_again(self, path: str) -> Reading | None:
+        """None if that cannot be done, now that the note's id is another's."""
+        try:
+            return read_note(self._vault, path, self._max_bytes)
+        except Unreadable:
+            return None

@@ -182,6 +182,8 @@ class Watcher:
                 else:
                     self._indexer.index(paths)
             except Exception:
+                if self._stopped.is_set() or self._indexer.stopped:
+                    return  # the next start indexes it
                 logger.exception("indexing failed; trying again with a scan")
                 self._stopped.wait(RETRY_SECONDS)
                 self._gatherer.ask_for_scan()

@@ -23,6 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mcp_server.admin import Backend, admin_routes
 from mcp_server.guard import AccessPolicy, GuardMiddleware
 from mcp_server.presence import Presence, PresenceMiddleware
+from mcp_server.toolsets import asked_in, connection_with
 from memvault import __version__
 
 
@@ -41,7 +42,13 @@ def engine_app(
     mcp_app = mcp.http_app(path="/mcp", host_origin_protection=False)
 
     async def bridge(websocket: WebSocket) -> None:
-        await serve_bridge(mcp, websocket)
+        with connection_with(asked_in(websocket.url.query)):
+            await serve_bridge(mcp, websocket)
+
+    async def healthz(_: Request) -> Response:
+        health = backend.health()
+        status = 503 if health["status"] == "failed" else 200
+        return JSONResponse({**health, "version": __version__}, status_code=status)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -50,7 +57,7 @@ def engine_app(
 
     return Starlette(
         routes=[
-            Route("/healthz", _healthz),
+            Route("/healthz", healthz),
             Route("/metrics", _metrics),
             WebSocketRoute("/bridge", bridge),
             Mount("/admin", routes=admin_routes(backend, presence, stop)),
@@ -62,10 +69,6 @@ def engine_app(
         ],
         lifespan=lifespan,
     )
-
-
-async def _healthz(_: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": __version__})
 
 
 def _metrics(_: Request) -> Response:

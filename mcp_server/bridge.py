@@ -31,6 +31,9 @@ _POLL_SECONDS = 0.01
 # An engine that dies sooner after it answered is not started again until it is asked for.
 _STEADY_SECONDS = 5.0
 _UNAVAILABLE = -32002
+# A start that takes no longer is not worth a word to the person.
+_QUIET_SECONDS = 4.0
+_OWN_ID = "memvault bridge: which tools may be asked twice"
 
 
 @dataclass(slots=True)
@@ -55,7 +58,7 @@ class Bridge:
         self._wanted = threading.Event()
         self._ending = False
         self._unanswered: dict[Any, _Request] = {}
-        self._repeatable_tools: set[str] = set()
+        self._repeatable_tools: set[str] | None = None  # None until an engine has told
         self._handshake: list[bytes] = []  # the client's initialize, then its initialized
         self._swallow: set[Any] = set()  # ids whose answer the client has already had
 
@@ -77,18 +80,31 @@ class Bridge:
     # From the client
 
     def _forward(self, line: bytes) -> None:
-        self._note(line)
+        message = _parsed(line)
+        self._note(message, line)
+        question = self._tools_question(message)
         with self._send_lock:
+            if question is not None and self._connection is not None:
+                _sent(self._connection, question)
             if self._connection is None or not _sent(self._connection, line):
                 self._waiting.append(line)
                 self._wanted.set()
 
-    def _note(self, line: bytes) -> None:
+    def _tools_question(self, message: dict[str, Any]) -> bytes | None:
+        """Before the first call of a client that never listed the tools: the bridge must know
+        which calls it may repeat. In the stateless protocol ``_meta`` says who asks."""
+        if message.get("method") != "tools/call" or self._repeatable_tools is not None:
+            return None
+        meta = _fields(_fields(message.get("params")).get("_meta"))
+        meta.pop("progressToken", None)
+        params = {"params": {"_meta": meta}} if meta else {}
+        question = {"jsonrpc": "2.0", "id": _OWN_ID, "method": "tools/list", **params}
+        return json.dumps(question).encode()
+
+    def _note(self, message: dict[str, Any], line: bytes) -> None:
         """Remember what an engine that comes later would have to know."""
-        message = _parsed(line)
         method, id_ = message.get("method"), message.get("id")
-        params = message.get("params")
-        params = params if isinstance(params, dict) else {}
+        params = _fields(message.get("params"))
         if method == "notifications/cancelled":
             self._unanswered.pop(_key(params.get("requestId")), None)
         elif method == "notifications/initialized":
@@ -125,6 +141,7 @@ class Bridge:
                 self._give_up(f"The memvault engine cannot be reached: {error}")
                 continue
             since = time.monotonic()
+            threading.Thread(target=self._say_what_takes_long, daemon=True).start()
             self._resume(connection)
             crashed = self._receive(connection)
             with self._send_lock:
@@ -132,6 +149,17 @@ class Bridge:
             steady = time.monotonic() - since > _STEADY_SECONDS
             if self._unanswered or self._waiting or (crashed and steady):
                 self._wanted.set()
+
+    def _say_what_takes_long(self) -> None:
+        """On stderr, which clients keep as this server's log."""
+        time.sleep(_QUIET_SECONDS)
+
+        def tell(doing: str) -> None:
+            sys.stderr.write(f"memvault is {doing}\n")
+            sys.stderr.flush()
+
+        with suppress(OSError, ValueError):
+            self._launcher.watch_opening(tell)
 
     def _resume(self, connection: ClientConnection) -> None:
         """Bring a new engine to where the last one was, then send what waited."""
@@ -146,7 +174,9 @@ class Bridge:
                 else:
                     self._fail(id_, _unknown_fate(request))
             self._connection = connection
-            lines += self._waiting
+            for line in self._waiting:
+                question = self._tools_question(_parsed(line))
+                lines += [line] if question is None else [question, line]
             self._waiting.clear()
             for line in lines:
                 _sent(connection, line)
@@ -163,7 +193,7 @@ class Bridge:
 
     def _may_ask_again(self, request: _Request) -> bool:
         request.asked += 1
-        known_harmless = request.tool is None or request.tool in self._repeatable_tools
+        known_harmless = request.tool is None or request.tool in (self._repeatable_tools or ())
         return known_harmless and request.asked <= 1
 
     def _receive(self, connection: ClientConnection) -> bool:
@@ -180,6 +210,9 @@ class Bridge:
     def _deliver(self, frame: bytes) -> None:
         message = _parsed(frame)
         if "method" not in message and message.get("id") is not None:
+            if message["id"] == _OWN_ID:
+                self._learn_tools(message)
+                return
             id_ = _key(message["id"])
             if id_ in self._swallow:
                 self._swallow.discard(id_)
@@ -194,10 +227,12 @@ class Bridge:
 
     def _learn_tools(self, answer: dict[str, Any]) -> None:
         with suppress(KeyError, TypeError, AttributeError):
+            known = self._repeatable_tools or set()
             for tool in answer["result"]["tools"]:
                 hints = tool.get("annotations") or {}
                 if hints.get("readOnlyHint") or hints.get("idempotentHint"):
-                    self._repeatable_tools.add(tool["name"])
+                    known.add(tool["name"])
+            self._repeatable_tools = known
 
     # Answers of our own
 
@@ -232,6 +267,11 @@ def _parsed(message: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """A copy of an object's fields; empty for anything else."""
+    return dict(value) if isinstance(value, dict) else {}
 
 
 def _sent(connection: ClientConnection, line: bytes) -> bool:

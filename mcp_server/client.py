@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,8 +133,12 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def connect(launcher: Launcher, state: StateFolder) -> Iterator[EngineClient]:
+def connect(
+    launcher: Launcher, state: StateFolder, tell: Callable[[str], None] | None = None
+) -> Iterator[EngineClient]:
     """A client of the vault's engine, which is started if it does not run.
+
+    With ``tell`` its indexes are waited for, and ``tell`` hears what takes long.
 
     Raises:
         EngineUnavailable: it could not be started.
@@ -143,4 +147,6 @@ def connect(launcher: Launcher, state: StateFolder) -> Iterator[EngineClient]:
         address = read_address(state)
         if address is None:
             raise EngineUnavailable(_GONE)
+        if tell is not None:
+            launcher.watch_opening(tell)
         yield EngineClient(connection, address)

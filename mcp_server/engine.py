@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -19,17 +20,25 @@ from mcp_server.address import EngineAddress, read_address, remove_address, writ
 from mcp_server.admin import Backend
 from mcp_server.app import engine_app
 from mcp_server.guard import AccessPolicy, is_loopback
-from mcp_server.presence import Presence
+from mcp_server.presence import CountCalls, Presence
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
-from memvault.model.errors import EngineUnavailable, InvalidParams
+from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
 
 _log = logging.getLogger(__name__)
 
 # A bridge looks whether the lock is free by taking it for a moment.
 _LOCK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 3
+# Seconds in which the first handshake and list of tools need not share the processor with the
+# opening of the indexes.
+_HEAD_START = 0.3
+# An engine whose stores cannot open tells so to whoever asks in this time; the next call starts
+# another, which may find the trouble mended.
+_LINGER_SECONDS = 5.0
+# What has not ended by then never will; a killed engine loses nothing that it answered for.
+_LAST_RESORT_SECONDS = 60.0
 _MAX_FRAME_BYTES = 64 * 2**20
 
 
@@ -44,11 +53,13 @@ def run_engine(
     """Serve until a signal, ``/admin/shutdown`` or, with ``idle_exit``, until
     ``settings.idle_exit_seconds`` after the last client left.
 
-    ``assemble`` is called once the vault's lock is held, so it may open the stores.
+    ``assemble`` is called once the vault's lock is held; the backend that it gives is started
+    when the engine listens.
 
     Raises:
         EngineUnavailable: another engine serves the vault, or the port is taken.
         InvalidParams: a host other than this machine without a token.
+        MemvaultError: the backend could not start.
     """
     if not is_loopback(settings.host) and settings.token is None:
         raise InvalidParams(
@@ -57,12 +68,15 @@ def run_engine(
     state.create()
     with _only_engine(state), _bound_socket(settings) as listener:
         mcp, backend = assemble()
+        address = _new_address(settings, listener)
+        server = _new_server(settings, address, mcp, backend, idle_exit)
         try:
-            address = _new_address(settings, listener)
-            server = _new_server(settings, address, mcp, backend, idle_exit)
             _serve(server, state, address, listener, on_ready)
         finally:
             backend.close()
+            server.last_resort.cancel()
+        if server.failure is not None:
+            raise server.failure
 
 
 @contextlib.contextmanager
@@ -119,7 +133,8 @@ def _new_server(
     idle_exit: bool,
 ) -> _EngineServer:
     client_token = settings.token.get_secret_value() if settings.token else None
-    presence = Presence()
+    presence, calls = Presence(), CountCalls()
+    mcp.add_middleware(calls)
 
     def stop() -> None:
         server.should_exit = True
@@ -144,7 +159,8 @@ def _new_server(
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         server_header=False,
     )
-    server = _EngineServer(config, presence, settings.idle_exit_seconds if idle_exit else None)
+    idle_seconds = settings.idle_exit_seconds if idle_exit else None
+    server = _EngineServer(config, backend, presence, calls, idle_seconds)
     return server
 
 
@@ -169,21 +185,45 @@ def _serve(
     _log.info("engine stopped")
 
 
+def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, then)
+    timer.daemon = True
+    return timer
+
+
+def _end_the_process() -> None:
+    _log.error("the engine does not end by itself: ending it")
+    os._exit(1)
+
+
 def _reachable(host: str) -> str:
     """The address under which bridges of this machine reach an engine bound to ``host``."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
 class _EngineServer(uvicorn.Server):
-    """uvicorn, which also says when it listens, ends when idle, and returns after a signal."""
+    """uvicorn, which also says when it listens, ends when idle, lets tool calls end before it
+    does, and returns after a signal.
+
+    ``failure`` is why the backend could not start, if it could not.
+    """
 
     on_ready: Callable[[], None]
 
     def __init__(
-        self, config: uvicorn.Config, presence: Presence, idle_seconds: float | None
+        self,
+        config: uvicorn.Config,
+        backend: Backend,
+        presence: Presence,
+        calls: CountCalls,
+        idle_seconds: float | None,
     ) -> None:
         super().__init__(config)
+        self.failure: MemvaultError | None = None
+        self.last_resort = _timer(_LAST_RESORT_SECONDS, _end_the_process)
+        self._backend = backend
         self._presence = presence
+        self._calls = calls
         self._idle_seconds = idle_seconds
 
     @contextlib.contextmanager
@@ -196,8 +236,27 @@ class _EngineServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.on_ready()
+        asyncio.get_running_loop().call_later(_HEAD_START, self._backend.start, self._fail)
         if self._idle_seconds is not None:
             self._idle_watch = asyncio.create_task(self._end_when_idle(self._idle_seconds))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.last_resort.start()
+        self._backend.wind_down()
+        for server in self.servers:
+            server.close()
+        deadline = time.monotonic() + _SHUTDOWN_SECONDS
+        while self._calls.running and time.monotonic() < deadline and not self.force_exit:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
+    def _fail(self, error: MemvaultError) -> None:
+        self.failure = error
+
+        def end() -> None:
+            self.should_exit = True
+
+        _timer(_LINGER_SECONDS, end).start()
 
     async def _end_when_idle(self, seconds: float) -> None:
         while self._presence.idle_seconds() < seconds:

@@ -5,11 +5,13 @@ Imported on every start of a bridge, so what only a start needs is imported when
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,11 +19,13 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from mcp_server.address import EngineAddress, read_address
+from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 
 _HANDSHAKE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
+_OPENING_POLL_SECONDS = 0.3
 _LOG_TAIL_LINES = 8
 _LOG_KEEP_BYTES = 5_000_000
 
@@ -38,21 +42,32 @@ def engine_command(vault: Path, config: Path | None = None) -> list[str]:
 class Launcher:
     """Connects to the engine of one vault and starts it when there is none."""
 
-    def __init__(self, state: StateFolder, command: Sequence[str], timeout: float = 180.0) -> None:
+    def __init__(
+        self,
+        state: StateFolder,
+        command: Sequence[str],
+        timeout: float = 180.0,
+        *,
+        tools: str = "core",
+    ) -> None:
         self._state = state
         self._command = list(command)
         self._timeout = timeout
+        self._path = "/bridge?tools=full" if tools == "full" else "/bridge"
         self._started: subprocess.Popen[bytes] | None = None
 
     def connect(self) -> ClientConnection:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
 
-        However many call this at the same instant, one engine starts.
+        However many call this at the same instant, one engine starts. An engine of an older
+        memvault is told to end and replaced; a newer one is taken as it is.
 
         Raises:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
                 not answer in time.
         """
+        if self._started is not None:
+            self._started.poll()  # or an engine that ended would stay a zombie of ours
         connection = self._try()
         if connection is not None:
             return connection
@@ -74,13 +89,28 @@ class Launcher:
             raise EngineUnavailable("The engine stopped just now; try again.")
         return address
 
+    def watch_opening(self, tell: Callable[[str], None]) -> None:
+        """Return when the engine's indexes are open, or cannot be opened; ``tell`` hears, when it
+        changes, what the engine does until then."""
+        told = ""
+        address = read_address(self._state)
+        with suppress(EngineUnavailable, ValueError):
+            while address is not None:
+                health = json.loads(ask(address, "GET", "/healthz"))
+                if health["status"] != "starting":
+                    return
+                if health["doing"] != told:
+                    told = str(health["doing"])
+                    tell(told)
+                time.sleep(_OPENING_POLL_SECONDS)
+
     def _try(self) -> ClientConnection | None:
         address = read_address(self._state)
-        if address is None:
+        if address is None or _is_older(address.version):
             return None
         try:
             return connect(
-                f"ws://{address.netloc}/bridge",
+                f"ws://{address.netloc}{self._path}",
                 additional_headers={"Authorization": f"Bearer {address.token}"},
                 user_agent_header=None,
                 compression=None,
@@ -95,6 +125,7 @@ class Launcher:
 
     def _start(self, deadline: float) -> ClientConnection:
         """Called with the start lock held."""
+        self._end_older()
         child: subprocess.Popen[bytes] | None = None
         while time.monotonic() < deadline:
             connection = self._try()
@@ -108,6 +139,12 @@ class Launcher:
                 child = self._spawn()
             time.sleep(_POLL_SECONDS)
         raise self._too_late()
+
+    def _end_older(self) -> None:
+        address = read_address(self._state)
+        if address is not None and _is_older(address.version):
+            with suppress(EngineUnavailable):  # a killed engine's address
+                ask(address, "POST", "/admin/shutdown")
 
     def _engine_lock_is_held(self) -> bool:
         from filelock import FileLock, Timeout
@@ -151,6 +188,36 @@ class Launcher:
             text = self._state.log.read_bytes()[-8192:].decode(errors="replace")
             return "\n".join(text.splitlines()[-_LOG_TAIL_LINES:])
         return "(nothing)"
+
+
+def ask(address: EngineAddress, method: str, path: str) -> bytes:
+    """The engine's answer to a short request over HTTP.
+
+    Raises:
+        EngineUnavailable: there is none, or it refuses.
+    """
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(address.host, address.port, timeout=_HANDSHAKE_SECONDS)
+    try:
+        connection.request(method, path, headers={"Authorization": f"Bearer {address.token}"})
+        response = connection.getresponse()
+        body = response.read()
+    except (OSError, HTTPException) as error:
+        raise EngineUnavailable("The engine stopped while it was being asked.") from error
+    finally:
+        connection.close()
+    if response.status >= 400 and not body.startswith(b"{"):
+        raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
+    return body
+
+
+def _is_older(version: str) -> bool:
+    return _release(version) < _release(__version__)
+
+
+def _release(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
 
 
 def _detached(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from indexer.catalogue import NoteRecord
-from indexer.indexer import Indexer
 from mcp_server.answers import CurationTask
-from mcp_server.services import Services
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphNode
 from memvault.model.memory import Memory
-from memvault.text.relations import EMBED_WEIGHT
+
+if TYPE_CHECKING:
+    from indexer.catalogue import NoteRecord
+    from indexer.indexer import Indexer
+    from mcp_server.services import Services
 
 TOP = 5
 # A relation may also be stated by a name that is not linked; such an edge weighs less.
@@ -33,7 +36,7 @@ class Survey:
 class Overview:
     """Concepts, curation tasks and counts. Thread-safe."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Callable[[], Services]) -> None:
         self._services = services
         self._seen: tuple[Indexer, int] | None = None
         self._survey = Survey()
@@ -41,7 +44,7 @@ class Overview:
 
     def survey(self) -> Survey:
         """As of the last change of the index; empty if the graph does not answer."""
-        indexer = self._services.indexer
+        indexer = self._services().indexer
         with self._lock:
             now = (indexer, indexer.version)
             if now != self._seen:
@@ -53,7 +56,7 @@ class Overview:
 
     def tasks(self) -> list[CurationTask]:
         """Notes whose frontmatter cannot be read, then notes with links that lead nowhere yet."""
-        catalogue = self._services.catalogue
+        catalogue = self._services().catalogue
         records = sorted(catalogue.records(), key=lambda each: each.memory.path)
         unresolved = self.survey().unresolved
         return [
@@ -67,8 +70,8 @@ class Overview:
 
     def counts(self) -> dict[str, int]:
         """Notes, and what the stores that answer hold."""
-        stores = self._services.stores
-        counts = {"notes": len(self._services.catalogue)}
+        stores = self._services().stores
+        counts = {"notes": len(self._services().catalogue)}
         try:
             counts["chunks"] = stores.vectors.count()
             counts["nodes"], counts["edges"] = stores.graph.counts()
@@ -77,7 +80,10 @@ class Overview:
         return counts
 
     def _look(self) -> Survey:
-        graph = self._services.stores.graph
+        # Brings the whole of note reading along, which listing the tools need not wait for.
+        from memvault.text.relations import EMBED_WEIGHT
+
+        graph = self._services().stores.graph
         nodes = {node.id: node for node in graph.all_nodes()}
         degree: Counter[str] = Counter()
         missing: defaultdict[str, set[str]] = defaultdict(set)

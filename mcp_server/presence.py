@@ -7,6 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import mcp_types as mt
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 # A monitor that looks every few seconds must not keep an engine alive.
@@ -40,6 +43,24 @@ class Presence:
         """Seconds since the last visit ended; 0 while one lasts."""
         with self._lock:
             return 0.0 if self._visits else time.monotonic() - self._last_left
+
+
+class CountCalls(Middleware):
+    """Counts tool calls while they run, so that an engine that ends can let them end first."""
+
+    def __init__(self) -> None:
+        self.running = 0
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        self.running += 1
+        try:
+            return await call_next(context)
+        finally:
+            self.running -= 1
 
 
 class PresenceMiddleware:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 
 from mcp_server.errors import AnsweringTool, UnknownTools
 from mcp_server.metrics import ToolMetrics
+from mcp_server.opening import Opening, WaitForServices
 from mcp_server.prompts import Prompts
-from mcp_server.services import Services
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.chatgpt import ConnectorTools
 from mcp_server.tools.graph import GraphTools
@@ -21,7 +21,11 @@ from mcp_server.tools.preferences import PreferenceTools
 from mcp_server.tools.recall import RecallTools
 from mcp_server.tools.status import StatusTools
 from mcp_server.tools.store import StoreTools
+from mcp_server.toolsets import ToolSet, ToolSets
 from memvault import __version__
+
+if TYPE_CHECKING:
+    from mcp_server.services import Services
 
 INSTRUCTIONS = """\
 This is the person's own memory: the notes of their Obsidian vault, which they and their AI \
@@ -53,9 +57,14 @@ GROUPS = (
 )
 
 
-def build_server(services: Services, *, tools: Literal["core", "full"] = "core") -> FastMCP:
-    """The server with the core set of tools, or with all; it does not close the services."""
-    box = Toolbox(services)
+def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> FastMCP:
+    """The server; it does not close the services.
+
+    Args:
+        tools: the set that clients see whose connection asks for none.
+    """
+    opening = services if isinstance(services, Opening) else Opening.of(services)
+    box = Toolbox(opening)
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
@@ -67,13 +76,12 @@ def build_server(services: Services, *, tools: Literal["core", "full"] = "core")
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=[ToolMetrics(), UnknownTools()],
+        middleware=[ToolMetrics(), UnknownTools(), ToolSets(tools), WaitForServices(opening)],
         mask_error_details=True,
     )
     for group in GROUPS:
         for each in _tools_of(group(box)):
-            if tools == "full" or "core" in each.tags:
-                server.add_tool(each)
+            server.add_tool(each)
     server.add_prompt(Prompts(box).context)
     return server
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fastmcp.server.dependencies import get_context
 
 from mcp_server.answers import HopShape, MemoryNode, StateShape, excerpt, utc
-from mcp_server.services import Services
+from mcp_server.opening import Opening
 from mcp_server.sessions import Sessions
 from memvault.cognition.confidence import confidence
 from memvault.cognition.landscape import IndexView
@@ -17,6 +18,9 @@ from memvault.model.memory import Memory
 from memvault.model.pulse import CognitivePulse
 from memvault.model.query import Recalled
 
+if TYPE_CHECKING:
+    from mcp_server.services import Services
+
 PASSAGE_CHARS = 400  # at verbosity 1; the whole note is get_memory's
 LONG_PASSAGE_CHARS = 1_600  # at verbosity 2
 
@@ -24,10 +28,15 @@ LONG_PASSAGE_CHARS = 1_600  # at verbosity 2
 class Toolbox:
     """Made once per server; its methods may be called from any thread."""
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
         self.sessions = Sessions()
         self.meter = PulseMeter(self._view)
+
+    @property
+    def services(self) -> Services:
+        """Raises StoreUnavailable while they open; calls are let through when they are open."""
+        return self._opening.now()
 
     def _view(self) -> IndexView:
         stores, indexer = self.services.stores, self.services.indexer

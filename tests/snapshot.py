@@ -22,3 +22,14 @@ def snapshot(indexer: Indexer) -> dict[str, Any]:
         "edges": {edge.id: edge for edge in stores.graph.all_edges()},
         "preferences": dict(stores.keyvalue.items(PREFERENCES)),
     }
+
+
+def differences(kept: dict[str, Any], anew: dict[str, Any]) -> list[str]:
+    """What two snapshots do not agree on, in lines that can be read."""
+    found = []
+    for part, rows in kept.items():
+        other = anew[part]
+        for key in sorted(rows.keys() | other.keys()):
+            if rows.get(key) != other.get(key):
+                found.append(f"{part}: kept {rows.get(key)} but anew {other.get(key)}")
+    return found

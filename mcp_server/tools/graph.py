@@ -35,9 +35,11 @@ class GraphTools:
         road of relations that led to it (the note at `path` states each), to be cited with it.
         """
         self._box.sessions.touch(session_id)
-        found = self._box.known(
-            self._box.services.neighbourhood.answer(query, top_k, max_hops, Scope(None, project))
-        )
+        scope = Scope(None, project)
+        reached = self._box.services.multihop.ask(query, top_k, scope, max_hops)
+        found = self._box.known(reached.memories)
         return GraphAnswer(
-            results=self._box.nodes(found, verbosity_level), pulse=self._box.pulse_of(found)
+            results=self._box.nodes(found, verbosity_level),
+            pulse=self._box.pulse_of(found),
+            notice=reached.notice,
         )

@@ -73,7 +73,7 @@ class RecallTools:
     def _recall(self, query: str, top_k: int, scope: Scope) -> list[tuple[Recalled, Memory]]:
         wanted = scope.filters.johari_quadrants if scope.filters else None
         found = self._box.known(
-            self._box.services.recall.recall(query, MOST if wanted else top_k, scope)
+            self._box.services.multihop.recall(query, MOST if wanted else top_k, scope)
         )
         fitting = self._in_quadrants([memory for _, memory in found], wanted)
         return [pair for pair in found if pair[1].id in fitting][:top_k]

@@ -21,7 +21,7 @@ class StatusTools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._overview = Overview(box.services)
+        self._overview = Overview(lambda: box.services)
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")
     def get_memetic_status(self, session_id: SessionId = None) -> StatusAnswer:

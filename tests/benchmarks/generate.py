@@ -12,13 +12,54 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FIRST = (
-    "Ada Bela Ciro Dana Edda Faro Gil Hedy Ilja Jun Kaja Lior Mina Noor Otto Pia Ravi Sena".split()
-)
-LAST = (
-    "Abel Brandt Conti Dorn Ekman Faure Gruber Halme Ivanov Jansen Kaya Lund Moretti Nagy".split()
-)
-THINGS = "harbour lantern orchard meadow quarry lighthouse granary mill bridge archive".split()
+FIRST = [
+    "Ada",
+    "Bela",
+    "Ciro",
+    "Dana",
+    "Edda",
+    "Faro",
+    "Gil",
+    "Hedy",
+    "Ilja",
+    "Jun",
+    "Kaja",
+    "Lior",
+    "Mina",
+    "Noor",
+    "Otto",
+    "Pia",
+    "Ravi",
+    "Sena",
+]
+LAST = [
+    "Abel",
+    "Brandt",
+    "Conti",
+    "Dorn",
+    "Ekman",
+    "Faure",
+    "Gruber",
+    "Halme",
+    "Ivanov",
+    "Jansen",
+    "Kaya",
+    "Lund",
+    "Moretti",
+    "Nagy",
+]
+THINGS = [
+    "harbour",
+    "lantern",
+    "orchard",
+    "meadow",
+    "quarry",
+    "lighthouse",
+    "granary",
+    "mill",
+    "bridge",
+    "archive",
+]
 
 
 class Prose:
@@ -54,7 +95,7 @@ class Prose:
 
 def generate(folder: Path, notes: int, seed: int = 1) -> None:
     """Write this many notes: a tenth people, a twentieth projects, the rest decisions, sessions
-    and plain notes of 80 to 300 words."""
+    and plain notes of 40 to 250 words."""
     dice = random.Random(seed)
     prose = Prose(dice)
     people = _names(notes // 10 or 1, [FIRST, LAST])
@@ -94,7 +135,7 @@ def _note(
         return f"projects/{name}/{name}.md", f"# {name}\n\n{body}{prose.paragraph(6)}\n"
     day = f"20{dice.randint(20, 26)}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}"
     title = f"{dice.choice(THINGS).capitalize()} {number}"
-    text = "\n\n".join(prose.paragraph(dice.randint(3, 6)) for _ in range(dice.randint(2, 3)))
+    text = "\n\n".join(prose.paragraph(dice.randint(2, 4)) for _ in range(dice.randint(1, 3)))
     if number % 3 == 0:
         head = f"---\ntype: decision\nproject: {project}\ndate: {day}\n---\n\n# {title}\n\n"
         body = f"Proposed by [[{person}]].\n\n{text}\n"

@@ -27,16 +27,25 @@ KEYVALUE_ENGINES: dict[str, Callable[[Path], KeyValueStore]] = {
 }
 
 
-@pytest.fixture(params=VECTOR_ENGINES)
+@pytest.fixture(params=VECTOR_ENGINES, scope="module")
 def open_vectors(request: pytest.FixtureRequest) -> Callable[[Path], VectorStore]:
     return VECTOR_ENGINES[request.param]
 
 
-@pytest.fixture
-def vectors(open_vectors: Callable[[Path], VectorStore], tmp_path: Path) -> Iterator[VectorStore]:
-    store = open_vectors(tmp_path)
+@pytest.fixture(scope="module")
+def kept_vectors(
+    open_vectors: Callable[[Path], VectorStore], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[VectorStore]:
+    """Making a shard flushes a dozen files, so a module's tests share one."""
+    store = open_vectors(tmp_path_factory.mktemp("vectors"))
     yield store
     store.close()
+
+
+@pytest.fixture
+def vectors(kept_vectors: VectorStore) -> VectorStore:
+    kept_vectors.remove(list(kept_vectors.note_ids()))
+    return kept_vectors
 
 
 @pytest.fixture(params=GRAPH_ENGINES)

@@ -37,7 +37,7 @@ def states(source: str, *targets: str, entities: tuple[str, ...] = ()) -> NoteGr
 
 def test_a_note_and_its_edges_are_read_back_as_written(graph: GraphStore) -> None:
     said = "“Quoted”, 'so', \\ and\nbroken\u2028 $x {y} \x1f 東京 🚀"
-    line = GraphEdge("a", "b", "works at", EdgeOrigin.FIELD, said, 12, 3, 0.25)
+    line = GraphEdge("a", "b", "works at", EdgeOrigin.FIELD, said, 12, 3, 0.25, 1, 6)
     bare = GraphEdge("a", "b", "", EdgeOrigin.MENTION, "", 1, 0)
     graph.replace([NoteGraph(note("a"), (line, bare)), NoteGraph(note("b"))])
     assert graph.nodes(["a", "b", "absent"]) == {"a": note("a"), "b": note("b")}
@@ -47,15 +47,14 @@ def test_a_note_and_its_edges_are_read_back_as_written(graph: GraphStore) -> Non
 
 def test_many_rows_at_once_are_kept_like_few(graph: GraphStore) -> None:
     texts = ["", '"', 'a "b", c', " padded ", "\\", "line\r\nline", "''", "null", "é\t,"]
-    edges = [edge("hub", f"n{i}", i, texts[i % len(texts)]) for i in range(1_200)]
-    leaves = [NoteGraph(GraphNode(f"n{i}", texts[i % 9], f"N{i}", f"{i}.md")) for i in range(1_200)]
-    graph.replace([NoteGraph(note("hub"), tuple(edges)), *leaves])
+    leaves = [GraphNode(f"n{i}", texts[i % 9], f"N{i}", f"{i}.md") for i in range(2_100)]
+    edges = [edge("hub", f"n{i % 2_100}", i, texts[i % 9]) for i in range(8_100)]
+    hub = NoteGraph(note("hub"), tuple(edges))
+    graph.replace([hub, *map(NoteGraph, leaves)])
     assert graph.neighbours(["hub"]) == edges
-    found = graph.nodes([leaf.node.id for leaf in leaves])
-    assert {key: node.kind for key, node in found.items()} == {
-        leaf.node.id: leaf.node.kind for leaf in leaves
-    }
-    assert [node.project for node in found.values()] == [None] * 1_200
+    assert graph.nodes([leaf.id for leaf in leaves]) == {leaf.id: leaf for leaf in leaves}
+    graph.replace([hub])
+    assert graph.counts() == (2_101, 8_100)
 
 
 def test_replacing_a_note_leaves_only_what_it_states_now(graph: GraphStore) -> None:
@@ -109,6 +108,7 @@ def test_neighbours_are_ordered_and_limited(graph: GraphStore) -> None:
     assert graph.neighbours(["a", "b"]) == ordered
     assert graph.neighbours(["a"]) == ordered[:3]
     assert graph.neighbours(["a"], limit=2) == ordered[:2]
+    assert graph.stated_by(["a", "c"]) == ordered[:1]
     assert graph.between(["b", "c"]) == [edge("b", "b", 2)]
     assert graph.neighbours([]) == [] == graph.between([])
 

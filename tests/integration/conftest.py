@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from memvault.stores.open import open_stores
 
 from indexer.found import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
 

@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from mcp_server.engine import run_engine
+from mcp_server.opening import Opening
+from mcp_server.server import build_server
 from mcp_server.services import Services
 from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.draft import Draft
 from memvault.curation.remember import remember
 from memvault.text import openvino_model
 from memvault.text.spacy_loader import load_spacy
 
-__all__ = ["live", "openvino_model"]
+__all__ = ["live", "openvino_model", "serve"]
 
 load_spacy()  # what takes long to import is imported once, before the processes are forked
 BODY = "Line of a memory that is written whole or not at all.\n"
@@ -46,6 +49,15 @@ def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> N
         )
         services.indexer.index([path])
         acknowledged.send((path, marker))
+
+
+def serve(vault: Path, state_root: Path, run: int) -> None:
+    """The engine itself, for real clients, until killed."""
+    settings = Settings(index=IndexSettings(debounce_seconds=0.02, ner="off"))
+    state = StateFolder(state_root)
+    opening = Opening(lambda _: Services(vault, settings, state))
+    threading.Thread(target=_edit, args=(vault, run), daemon=True).start()
+    run_engine(state, EngineSettings(), lambda: (build_server(opening), opening))
 
 
 def _edit(vault: Path, run: int) -> None:

@@ -30,10 +30,10 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 class RawBridge:
     """A bridge and both its pipes, spoken to in lines."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, **variables: str) -> None:
         self.process = subprocess.Popen(
             command("bridge", state, IDLE_SECONDS),
-            env=environment(),
+            env=environment() | variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -162,6 +162,64 @@ def test_a_question_under_way_when_the_engine_dies_is_asked_again(
     before = bridge.who(2)
     threading.Timer(0.3, kill_the_engine, [state]).start()
     assert bridge.who(3, pause=1.0) != before
+
+
+def test_a_question_is_asked_again_even_for_a_client_that_never_listed_the_tools(
+    bridge: RawBridge, state: Path
+) -> None:
+    before = bridge.who(2)
+    threading.Timer(0.5, kill_the_engine, [state]).start()
+    assert bridge.who(3, pause=1.5) != before
+
+
+def test_the_bridges_own_question_is_not_answered_to_the_client(bridge: RawBridge) -> None:
+    for id_ in range(1, 4):
+        assert bridge.who(id_) > 0
+
+
+def test_a_bridge_may_ask_for_all_tools(state: Path) -> None:
+    def listed(raw: RawBridge) -> list[str]:
+        raw.shake_hands()
+        tools = [tool["name"] for tool in raw.ask("tools/list", 1)["result"]["tools"]]
+        raw.close()
+        return tools
+
+    assert listed(RawBridge(state)) == ["who", "write"]
+    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "rarely_needed"]
+
+
+def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
+    def engine_of_version(version: str) -> subprocess.Popen[bytes]:
+        script = f"import memvault; memvault.__version__ = {version!r}\n" + (
+            "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+        )
+        argv = [sys.executable, "-c", script, *command("serve", state)[1:]]
+        process = subprocess.Popen(argv, env=environment())
+        deadline = time.monotonic() + 60
+        while (address := read_address(StateFolder(state))) is None or address.version != version:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return process
+
+    older = engine_of_version("0.0.9")
+    raw = RawBridge(state)
+    raw.shake_hands()
+    assert raw.who(1) != older.pid
+    assert older.wait(timeout=15) == 0
+    assert raw.close() == 0
+
+    address = read_address(StateFolder(state))
+    assert address is not None
+    os.kill(address.pid, signal.SIGTERM)
+    while read_address(StateFolder(state)) is not None:
+        time.sleep(0.02)
+    newer = engine_of_version("99.1.0")
+    raw = RawBridge(state)
+    raw.shake_hands()
+    assert raw.who(1) == newer.pid
+    raw.close()
+    newer.terminate()
+    assert newer.wait(timeout=15) == 0
 
 
 def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(

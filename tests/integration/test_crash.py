@@ -2,34 +2,67 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
+from fastmcp import Client
 
 from indexer.doctor import examine
+from mcp_server.address import EngineAddress, read_address
 from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
-from tests.integration.crash_child import live
+from tests.integration.crash_child import BODY, live, serve
 
-KILLS = 50
+LANES = 2  # vaults beside each other, one for each core
+KILLS = 19  # in each
+ENGINE_KILLS = 12
 LONGEST_DELAY = 0.3  # seconds
+CLIENTS = 3  # that store at once
 
 
-@pytest.mark.timeout(600)
-def test_fifty_kills_lose_no_acknowledged_memory(
-    vault_folder: Path, state: StateFolder, settings: Settings
-) -> None:
-    dice = random.Random(7)
+@pytest.fixture(scope="module")
+def forks() -> ForkServerContext:
+    """Processes are forked from one that has imported what takes long."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.integration.crash_child"])
+    return context
+
+
+def assert_nothing_is_lost(
+    vault: Path, state: StateFolder, settings: Settings, acknowledged: dict[str, str]
+) -> None:
+    services = Services(vault, settings, state)
+    try:
+        services.scan()
+        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        for path, marker in acknowledged.items():
+            assert f"{marker} ends here.\n" in (vault / path).read_text()
+            assert services.catalogue.by_path(path) is not None
+        for note in vault.rglob("Memory *.md"):
+            assert note.read_text().rstrip().endswith("ends here.")
+        some = list(acknowledged.items())[:: max(1, len(acknowledged) // 10)]
+        for path, marker in some:
+            hits = services.stores.vectors.search_keywords(f"{marker} ends", 5)
+            memory = services.catalogue.by_path(path)
+            assert memory is not None and memory.id in {hit.note_id for hit in hits}
+    finally:
+        services.close()
+
+
+def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> dict[str, str]:
+    """The memories that were stored and indexed before their process died, by path."""
+    dice = random.Random(seed)
     acknowledged: dict[str, str] = {}
     for run in range(KILLS):
         theirs, ours = context.Pipe(duplex=False)
-        child = context.Process(target=live, args=(vault_folder, state.root, run, ours))
+        child = context.Process(target=live, args=(home / "vault", home / "state", run, ours))
         child.start()
         ours.close()
         assert theirs.recv() == ("started", "")
@@ -45,20 +78,76 @@ def test_fifty_kills_lose_no_acknowledged_memory(
             except EOFError:
                 break
             acknowledged[path] = marker
-    assert len(acknowledged) > KILLS / 2
-    services = Services(vault_folder, settings, state)
+    return acknowledged
+
+
+@pytest.mark.timeout(600)
+def test_kills_while_indexing_lose_no_acknowledged_memory(
+    forks: ForkServerContext, tmp_path: Path, settings: Settings
+) -> None:
+    homes = [tmp_path / f"lane{number}" for number in range(LANES)]
+    for home in homes:
+        (home / "vault").mkdir(parents=True)
+    with ThreadPoolExecutor(LANES) as lanes:
+        runs = [
+            lanes.submit(kill_again_and_again, forks, home, 7 + n) for n, home in enumerate(homes)
+        ]
+        acknowledged = [run.result() for run in runs]
+    assert sum(map(len, acknowledged)) > LANES * KILLS / 2
+    for home, stored in zip(homes, acknowledged, strict=True):
+        assert_nothing_is_lost(home / "vault", StateFolder(home / "state"), settings, stored)
+
+
+async def store_until_killed(
+    address: EngineAddress, name: str, stored: dict[str, str], first: asyncio.Event
+) -> None:
+    """One client that stores memory after memory; those whose answer came are remembered."""
+    number = 0
     try:
-        services.scan()
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
-        for path, marker in acknowledged.items():
-            assert (vault_folder / path).read_text().endswith(f"{marker} ends here.\n")
-            assert services.catalogue.by_path(path) is not None
-        for note in vault_folder.rglob("Memory *.md"):
-            assert note.read_text().rstrip().endswith("ends here.")
-        some = list(acknowledged.items())[:: max(1, len(acknowledged) // 10)]
-        for path, marker in some:
-            hits = services.stores.vectors.search_keywords(f"{marker} ends", 5)
-            memory = services.catalogue.by_path(path)
-            assert memory is not None and memory.id in {hit.note_id for hit in hits}
-    finally:
-        services.close()
+        async with Client(f"http://{address.netloc}/mcp") as client:
+            while True:
+                marker, number = f"{name}n{number}", number + 1
+                memory = {
+                    "title": f"Memory {marker}",
+                    "content": f"{BODY * 20}\n{marker} ends here.",
+                    "rationale": "Kept to see whether it survives.",
+                }
+                answer = await client.call_tool("store_memory", memory)
+                stored[answer.structured_content["path"]] = marker
+                first.set()
+    except Exception:  # whatever a client sees of an engine that is gone
+        first.set()
+
+
+@pytest.mark.timeout(600)
+def test_kills_of_the_engine_lose_no_memory_that_a_client_was_told_is_stored(
+    forks: ForkServerContext, tmp_path: Path, settings: Settings
+) -> None:
+    dice = random.Random(3)
+    vault, state = tmp_path / "vault", StateFolder(tmp_path / "state")
+    vault.mkdir()
+    stored: dict[str, str] = {}
+
+    async def kill_one(run: int) -> None:
+        engine = forks.Process(target=serve, args=(vault, state.root, run))
+        engine.start()
+        while (address := read_address(state)) is None or address.pid != engine.pid:
+            await asyncio.sleep(0.01)
+        first = asyncio.Event()
+        clients = [
+            asyncio.create_task(store_until_killed(address, f"r{run}c{n}", stored, first))
+            for n in range(CLIENTS)
+        ]
+        if run % 4:  # else it may die before the first answer
+            await first.wait()
+        await asyncio.sleep(dice.uniform(0.0, LONGEST_DELAY))
+        engine.kill()
+        engine.join()
+        await asyncio.wait(clients, timeout=30)
+        for client in clients:
+            client.cancel()
+
+    for run in range(ENGINE_KILLS):
+        asyncio.run(kill_one(run))
+    assert len(stored) > ENGINE_KILLS / 2
+    assert_nothing_is_lost(vault, state, settings, stored)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +95,29 @@ def test_mcp_answers_over_http_in_the_old_and_the_newest_protocol(
             return (await client.call_tool("who")).data
 
     assert asyncio.run(ask()) == address.pid
+
+
+def test_a_client_over_http_sees_all_tools_when_it_asks_for_them(engine: StateFolder) -> None:
+    address = address_of(engine)
+
+    async def names(query: str) -> list[str]:
+        async with Client(f"http://{address.netloc}/mcp{query}") as client:
+            return [tool.name for tool in await client.list_tools()]
+
+    assert asyncio.run(names("")) == ["who", "write"]
+    assert asyncio.run(names("?tools=full")) == ["who", "write", "rarely_needed"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_call_under_way_is_answered_before_the_engine_ends(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    process = spawn(state)
+    until(lambda: read_address(state))
+    with connect(Launcher(state, []), state) as client:
+        threading.Timer(0.5, process.terminate).start()
+        assert client.call_tool("who", {"pause": 1.5}) == {"result": process.pid}
+    _, log = process.communicate(timeout=15)
+    assert process.returncode == 0, log
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/metrics", "/admin/status", "/bridge", "/"])

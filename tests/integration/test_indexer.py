@@ -196,3 +196,43 @@ def test_a_change_cut_off_at_any_step_is_completed_by_the_next_scan(
     fresh = open_indexer("fresh")
     fresh.scan()
     assert snapshot(again) == snapshot(fresh)
+
+
+@pytest.mark.parametrize("target", ["a/Elm.md", "z/Elm.md"])
+def test_a_note_with_an_id_keeps_it_when_it_is_seen_to_come_before_it_is_seen_to_go(
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, target: str
+) -> None:
+    old = write("m/Elm.md", "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d\n---\nA shady tree.\n")
+    live = open_indexer()
+    live.scan()
+    write(target, "").unlink()
+    old.replace(vault_folder / target)
+    live.index([target])
+    live.index(["m/Elm.md"])
+    assert found(live, "shady") == [target]
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert snapshot(live) == snapshot(fresh)
+
+
+def test_a_heading_with_nothing_beneath_it_is_found_and_linked(
+    indexer: Indexer, write: Write
+) -> None:
+    write("a.md", "# Plans\n\nSome words.\n\n## Kayak for Mira Holm\n\n## Sledge\n")
+    indexer.scan()
+    assert found(indexer, "kayak") == ["a.md"]
+    write("people/Mira Holm.md", "---\ntype: person\n---\nPotter.\n")
+    indexer.index(["people/Mira Holm.md"])
+    assert "people/Mira Holm.md" in targets(indexer, "a.md")
+
+
+def test_notes_are_found_before_a_large_one_beside_them_is_read_through(
+    indexer: Indexer, write: Write
+) -> None:
+    write("A large one.md", "Line upon line.\n" * 20_000)
+    write("z.md", "Lemons keep well.\n")
+    seen = []
+    indexer.scan(lambda progress: seen.append((progress.stage, found(indexer, "lemons"))))
+    indexing = [hits for stage, hits in seen if stage == "indexing"]
+    assert indexing[0] == ["z.md"]
+    assert len(indexer.catalogue) == 2

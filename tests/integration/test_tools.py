@@ -144,7 +144,8 @@ def test_recall_gives_each_memory_once_with_its_source(reader):
         *("confidence", "lifecycle", "type", "created_at", "johari_quadrant", "lines"),
     } <= best.keys()
     first, last = best["lines"]
-    lines = NOTES[best["path"]].splitlines()[first - 1 : last]
+    shown = NOTES[best["path"]].replace("[[", "").replace("]]", "")
+    lines = shown.splitlines()[first - 1 : last]
     assert any(line and line in best["content"] for line in lines)
     scores = [node["relevance_score"] for node in answer["nodes"]]
     assert scores == sorted(scores, reverse=True)

@@ -29,6 +29,13 @@ class TinyBackend:
     def __init__(self, state: StateFolder) -> None:
         self._state = state
 
+    def start(self, failed: object) -> None: ...
+
+    def health(self) -> dict[str, str]:
+        return {"status": "ok"}
+
+    def wind_down(self) -> None: ...
+
     def status(self) -> dict[str, object]:
         return {"notes": 3, "vault": Path("vault")}
 
@@ -50,24 +57,29 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
     from fastmcp import FastMCP
 
     from mcp_server.engine import run_engine
+    from mcp_server.toolsets import ToolSets
     from memvault.config.settings import EngineSettings
 
     logging.basicConfig(level=logging.INFO)
-    mcp: FastMCP = FastMCP("tiny")
+    mcp: FastMCP = FastMCP("tiny", middleware=[ToolSets("core")])
 
-    @mcp.tool(annotations={"readOnlyHint": True})
+    @mcp.tool(annotations={"readOnlyHint": True}, tags={"core"})
     def who(pause: float = 0.0) -> int:
         """The engine's process id."""
         time.sleep(pause)
         return os.getpid()
 
-    @mcp.tool
+    @mcp.tool(tags={"core"})
     def write(word: str, pause: float = 0.0) -> str:
         """Appends a word to a file."""
         with (state.root / "words").open("a") as file:
             file.write(word + "\n")
         time.sleep(pause)
         return word
+
+    @mcp.tool
+    def rarely_needed() -> int:
+        return 1
 
     settings = EngineSettings(idle_exit_seconds=idle_seconds or 600)
     run_engine(
@@ -85,7 +97,8 @@ def main() -> int:
         from mcp_server.bridge import run_bridge
         from mcp_server.launch import Launcher
 
-        run_bridge(Launcher(state, command("serve", state.root, idle_seconds), timeout=30))
+        engine = command("serve", state.root, idle_seconds)
+        run_bridge(Launcher(state, engine, timeout=30, tools=os.environ.get("TINY_TOOLS", "core")))
         return 0
     from memvault.model.errors import MemvaultError
 

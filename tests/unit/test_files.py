@@ -234,6 +234,13 @@ def test_folders_that_are_not_for_notes_are_refused(tmp_path: Path) -> None:
     assert vault.create("/projects/", "t", b"") == "projects/t.md"
 
 
+def test_a_title_that_the_ignore_rules_leave_out_is_refused(tmp_path: Path) -> None:
+    vault = write(tmp_path, {".memvaultignore": "*draft*\n"})
+    with pytest.raises(OutsideVault, match="another title"):
+        vault.create("", "My draft", b"")
+    assert names_in(tmp_path) == [".memvaultignore"]
+
+
 def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
     assert [vault.create("d", "Note", bytes([n])) for n in range(3)] == [

@@ -14,7 +14,8 @@ def run_bridge_command(arguments: list[str]) -> int | None:
     """Run the bridge until its client leaves, and give the exit code; None when the arguments
     are for Typer to judge (help, mistakes, another command)."""
     options = take_global_options(arguments)
-    if options.rest != ["mcp"]:
+    tools = _tools_asked(options.rest)
+    if tools is None:
         return None
     from mcp_server.bridge import run_bridge
     from mcp_server.launch import Launcher, engine_command
@@ -22,10 +23,23 @@ def run_bridge_command(arguments: list[str]) -> int | None:
     try:
         places = find_places(options.vault, options.config)
         require_vault(places)
-        run_bridge(Launcher(places.state, engine_command(places.vault, places.config)))
+        command = engine_command(places.vault, places.config)
+        run_bridge(Launcher(places.state, command, tools=tools))
     except InvalidParams as error:
         sys.stderr.write(f"memvault: {error.message}\n")
         if options.debug:
             traceback.print_exc()
         return 2
     return 0
+
+
+def _tools_asked(rest: list[str]) -> str | None:
+    """The set of tools that ``mcp`` with these arguments asks for; None where Typer must judge."""
+    match rest:
+        case ["mcp"]:
+            return "core"
+        case ["mcp", "--tools=core" | "--tools=full" as option]:
+            return option.partition("=")[2]
+        case ["mcp", "--tools", "core" | "full" as value]:
+            return value
+    return None

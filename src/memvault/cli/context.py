@@ -37,15 +37,23 @@ def settings_of(places: Places) -> Settings:
 
 
 @contextmanager
-def engine_of(places: Places) -> Iterator[EngineClient]:
-    """The vault's engine, started if need be, with a word to the person when that takes long."""
+def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
+    """The vault's engine, started if need be, with a word to the person while that takes long.
+
+    Unless told not to ``wait``, its indexes are open.
+    """
     from mcp_server.client import connect
     from mcp_server.launch import Launcher, engine_command
 
     launcher = Launcher(places.state, engine_command(places.vault, places.config))
-    with console.status("Starting the engine …") as waiting, connect(launcher, places.state) as e:
-        waiting.stop()
-        yield e
+    with console.status("Starting the engine …") as waiting:
+
+        def tell(doing: str) -> None:
+            waiting.update(f"memvault is {doing} …")
+
+        with connect(launcher, places.state, tell if wait else None) as engine:
+            waiting.stop()
+            yield engine
 
 
 def print_json(value: Any) -> None:

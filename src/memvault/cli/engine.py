@@ -6,6 +6,8 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from enum import StrEnum
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,16 +17,23 @@ from rich.text import Text
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.context import console, places_of, settings_of
 from memvault.cli.places import Places
-from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.errors import InvalidParams
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
     from mcp_server.address import EngineAddress
+    from mcp_server.opening import Opening
     from mcp_server.services import Services
     from memvault.config.settings import Settings
 
-_log = logging.getLogger(__name__)
+
+class ToolSet(StrEnum):
+    CORE = "core"
+    FULL = "full"
+
+
+Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are shown.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -39,6 +48,7 @@ def serve(
         bool,
         typer.Option("--idle-exit", help="End some time after the last client left."),
     ] = False,
+    tools: Tools = ToolSet.CORE,
 ) -> None:
     """Run the engine in the foreground: the watcher, and MCP over HTTP at /mcp."""
     from mcp_server.engine import run_engine
@@ -55,40 +65,35 @@ def serve(
     run_engine(
         places.state,
         settings.engine,
-        lambda: _assemble(places, settings),
+        lambda: _assemble(places, settings, tools),
         idle_exit=idle_exit,
         on_ready=ready,
     )
 
 
-def _assemble(places: Places, settings: Settings) -> tuple[FastMCP, Services]:
-    """Open the services and the server, and index what changed in the background: questions
-    are answered from what is indexed so far."""
+def _assemble(places: Places, settings: Settings, tools: ToolSet) -> tuple[FastMCP, Opening]:
+    """The server, and the services that open behind it: questions are answered as soon as they
+    are open, from what is indexed so far."""
+    from mcp_server.opening import Opening
     from mcp_server.server import build_server
-    from mcp_server.services import open_services
 
-    services = open_services(places.vault, settings, places.state)
+    def open_all(tell: Callable[[str], None]) -> Services:
+        from mcp_server.services import open_services  # seconds, in which tools are listed already
 
-    def start() -> None:
-        try:
-            services.start()
-        except MemvaultError as error:
-            _log.error("indexing stopped: %s", error.message)
-        except Exception:
-            _log.exception("indexing stopped")
+        return open_services(places.vault, settings, places.state, tell)
 
-    threading.Thread(target=start, name="first scan", daemon=True).start()
-    return build_server(services), services
+    opening = Opening(open_all)
+    return build_server(opening, tools=tools.value), opening
 
 
-def mcp(context: typer.Context) -> None:
+def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
     """The bridge that AI clients start over stdio; it finds or starts the engine.
 
     `memvault connect` writes it into a client's configuration.
     """
     options = context.find_root().params
     arguments = [f"--{name}={options[name]}" for name in ("vault", "config") if options[name]]
-    raise typer.Exit(run_bridge_command([*arguments, "mcp"]) or 0)
+    raise typer.Exit(run_bridge_command([*arguments, "mcp", f"--tools={tools.value}"]) or 0)
 
 
 def watch(context: typer.Context) -> None:

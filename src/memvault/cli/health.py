@@ -21,7 +21,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:
     """What is indexed, by which stores, how fresh."""
-    with engine_of(places_of(context)) as engine:
+    with engine_of(places_of(context), wait=False) as engine:
         address, answer = engine.address, engine.status()
     shown = {
         "engine": f"process {address.pid}, version {address.version}, since "

@@ -42,7 +42,7 @@ def init(
     places = find_places(vault or options["vault"], options["config"])
     added = _copy_template(places.vault)
     console.print(Text(f"Vault: {places.vault} ({added} files added)"), soft_wrap=True)
-    with engine_of(places) as engine:
+    with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
     console.print(f"{status['notes']:,} notes indexed.")
     hint = "Connect an AI client: memvault connect claude-desktop" + _vault_hint(places)

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from memvault.model.errors import InvalidParams
 
+
 class EmbeddingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -26,7 +27,9 @@ class EngineSettings(BaseModel):
     port: int = Field(0, ge=0, le=65535, description="0 takes a free port")
     token: SecretStr | None = Field(None, description="required when host is not 127.0.0.1")
     idle_exit_seconds: float = Field(
-        600.0, gt=0, description="an engine that a bridge started ends this long after its last client"
+        600.0,
+        gt=0,
+        description="an engine that a bridge started ends this long after its last client",
     )
 
 
@@ -36,7 +39,7 @@ class IndexSettings(BaseModel):
     debounce_seconds: float = Field(0.1, ge=0.0)
     polling: Literal["auto", "always", "never"] = "auto"
     polling_seconds: float = Field(2.0, gt=0)
-    max_note_bytes: int = Field(16_000_000, gt=0, description="more of a note is not indexed")
+    max_note_bytes: int = Field(2_000_000, gt=0, description="more of a note is not indexed")
     ner: Literal["auto", "off"] = "auto"
 
 

@@ -55,7 +55,11 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …"""
+    """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …
+
+    The target is named in ``sentence`` at ``place``, by ``length`` characters; -1 and 0 where it
+    is not.
+    """
 
     source: str
     target: str
@@ -65,6 +69,8 @@ class GraphEdge:
     line: int
     ordinal: int  # tells apart equal edges of one note
     weight: float = 1.0
+    place: int = -1
+    length: int = 0
 
     @property
     def id(self) -> str:

@@ -28,7 +28,11 @@ class CognitivePulse(BaseModel):
 
 
 def suggest_action(
-    entropy: float, coherence: float, *, curation_pending: bool = False, consolidation_due: bool = False
+    entropy: float,
+    coherence: float,
+    *,
+    curation_pending: bool = False,
+    consolidation_due: bool = False,
 ) -> SuggestedAction:
     """The action for a point of the entropy x coherence square (REQ-CORE-004).
 
@@ -40,7 +44,9 @@ def suggest_action(
     speaks where the state itself asks for nothing.
     """
     if entropy > 0.7 and coherence > 0.5:
-        return SuggestedAction.CONSOLIDATE if consolidation_due else SuggestedAction.EPISTEMIC_ACTION
+        return (
+            SuggestedAction.CONSOLIDATE if consolidation_due else SuggestedAction.EPISTEMIC_ACTION
+        )
     if coherence < 0.4:
         if entropy > 0.7:
             return SuggestedAction.TRIGGER_DREAM

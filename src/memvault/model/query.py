@@ -47,7 +47,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class ChunkHit:
-    """A chunk found; ``score`` is the engine's own (cosine, or BM25)."""
+    """A chunk found; ``score`` is the engine's own (cosine, or BM25).
+
+    ``covers`` are the larger sizes that it stands for too (see `Chunk`).
+    """
 
     chunk_id: str
     note_id: str
@@ -56,6 +59,11 @@ class ChunkHit:
     lines: LineRange
     text: str
     score: float
+    covers: tuple[ChunkSize, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[ChunkSize, ...]:
+        return (self.size, *self.covers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,38 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from memvault.model.chunk import ChunkSize
+from memvault.model.query import ChunkHit
 
 
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
-    """How dense and keyword scores become one relevance.
+    """How dense and keyword scores become one relevance; chosen by measurement.
 
     Attributes:
-        dense_weight: share of the dense score, in [0, 1]; the rest is the keyword score's.
+        dense_weight: share of the cosine in the relevance, in [0, 1]; the rest is the keywords'.
+        half_keywords: BM25 score that counts as half of the greatest possible.
         candidates: chunks asked of each search, at least.
     """
 
-    dense_weight: float = 0.3
-    candidates: int = 100
+    dense_weight: float = 0.25
+    half_keywords: float = 20.0
+    candidates: int = 200
+
+    def relevance(self, cosine: float, keywords: float) -> float:
+        """In [0, 1], and comparable between queries: neither part depends on what else was found.
+
+        BM25 is saturated as it saturates a term's frequency itself, s / (s + half).
+        """
+        named = keywords / (keywords + self.half_keywords)
+        return self.dense_weight * min(cosine, 1.0) + (1.0 - self.dense_weight) * named
 
 
-def normalised(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores divided by the greatest, in [0, 1]; negative ones count as nothing."""
-    best = max(scores.values(), default=0.0)
-    if best <= 0.0:
-        return dict.fromkeys(scores, 0.0)
-    return {key: max(0.0, score) / best for key, score in scores.items()}
+@dataclass(frozen=True, slots=True)
+class ScoreList:
+    """What one search found, and ``floor``, the most that anything else can have.
+
+    Negative scores count as nothing.
+    """
+
+    chunks: Mapping[str, float]
+    notes: Mapping[str, Mapping[ChunkSize, float]]  # each size's best chunk
+    floor: float
+
+    @classmethod
+    def of(cls, hits: Sequence[ChunkHit], limit: int) -> ScoreList:
+        """A search that filled its limit may have left others just below its last hit; one that
+        did not has left nothing."""
+        notes: dict[str, dict[ChunkSize, float]] = {}
+        for hit in hits:
+            best = notes.setdefault(hit.note_id, {})
+            for size in hit.sizes:
+                best[size] = max(best.get(size, 0.0), hit.score)
+        floor = min((hit.score for hit in hits), default=0.0) if len(hits) >= limit else 0.0
+        chunks = {hit.chunk_id: max(hit.score, 0.0) for hit in hits}
+        return cls(chunks, notes, max(floor, 0.0))
+
+    def of_chunk(self, chunk_id: str) -> float:
+        return self.chunks.get(chunk_id, self.floor)
+
+    def of_note(self, note_id: str) -> float:
+        """The mean over the sizes of the note's best chunk of each."""
+        best = self.notes.get(note_id, {})
+        missing = len(ChunkSize) - len(best)
+        return (sum(best.values()) + missing * self.floor) / len(ChunkSize)
 
 
-def fused(
-    dense: Mapping[str, float], keywords: Mapping[str, float], settings: FusionSettings
+def note_relevances(
+    dense: ScoreList, keywords: ScoreList, settings: FusionSettings
 ) -> dict[str, float]:
-    """Weighted sum of both normalised scores; what one search did not find has none of it."""
-    near, named = normalised(dense), normalised(keywords)
-    weight = settings.dense_weight
+    """The relevance of every note that either search found."""
     return {
-        key: weight * near.get(key, 0.0) + (1.0 - weight) * named.get(key, 0.0)
-        for key in near.keys() | named.keys()
+        note: settings.relevance(dense.of_note(note), keywords.of_note(note))
+        for note in dense.notes.keys() | keywords.notes.keys()
     }
+
+
+def chunk_relevances(
+    dense: ScoreList, keywords: ScoreList, settings: FusionSettings
+) -> dict[str, float]:
+    """The relevance of every chunk that either search found."""
+    return {
+        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk))
+        for chunk in dense.chunks.keys() | keywords.chunks.keys()
+    }
+
+
+def best_first(relevances: Mapping[str, float]) -> Iterable[str]:
+    """By relevance, ties by id."""
+    return sorted(relevances, key=lambda key: (-relevances[key], key))

@@ -69,8 +69,8 @@ class Neighbourhood:
         candidates = {each.note_id: each.relevance for each in found[:CANDIDATES]}
         named = dict.fromkeys(self._named(query), 1.0)
         try:
-            near, near_roads = self._walk(candidates, 1 if named else max_hops)
-            far, far_roads = self._walk(named, max_hops)
+            near, near_roads = self._walk(candidates, 1 if named else max_hops, scope)
+            far, far_roads = self._walk(named, max_hops, scope)
             reached = {key: max(near.get(key, 0.0), far.get(key, 0.0)) for key in near | far}
             roads = near_roads | far_roads  # a road from what was named explains more
             ranked = self._ranked(query, reached, found, scope, 3 * top_k + RANKED)[:top_k]
@@ -94,9 +94,11 @@ class Neighbourhood:
         }
 
     def _walk(
-        self, seeds: Mapping[str, float], max_hops: int
+        self, seeds: Mapping[str, float], max_hops: int, scope: Scope | None
     ) -> tuple[dict[str, float], dict[str, Road]]:
-        """Scores of the nodes reached and the road by which each was reached best."""
+        """Scores of the nodes reached and the road by which each was reached best; no road leads
+        through a note of another project."""
+        project = Scope(None, scope.project) if scope is not None else None
         reached = dict(seeds)
         roads: dict[str, Road] = dict.fromkeys(seeds, ())
         frontier: Collection[str] = set(seeds)
@@ -104,8 +106,17 @@ class Neighbourhood:
             best = sorted(frontier, key=lambda key: (-reached[key], key))[:FRONTIER]
             if not best:
                 break
-            frontier = _step(set(best), self._graph.neighbours(best), reached, roads)
+            edges = [
+                edge
+                for edge in self._graph.neighbours(best)
+                if self._is_in(edge.source, project) and self._is_in(edge.target, project)
+            ]
+            frontier = _step(set(best), edges, reached, roads)
         return reached, roads
+
+    def _is_in(self, node_id: str, project: Scope | None) -> bool:
+        memory = self._memories.by_id(node_id)
+        return memory is None or in_scope(memory, project)
 
     def _ranked(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,8 @@ from memvault.model.chunk import Vector
 from memvault.model.errors import DiskFull, StorageError
 
 _FORMAT = 1  # of the kept vectors; a new one makes old ones unused
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_LITTLE_BYTES = 1_000_000
 _BATCH = 500  # SQLite takes at most 999 parameters on old builds
 
 
@@ -32,16 +35,19 @@ class EmbeddingCache:
     def __init__(self, file: Path, model_id: str) -> None:
         self._salt = hashlib.blake2b(f"{_FORMAT} {model_id}".encode(), digest_size=16).digest()
         self._lock = threading.Lock()
+        self._file = file
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._connection = _open(file)
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in _DAMAGED:
+                raise _refused(error, file) from error
             for suffix in ("", "-wal", "-shm"):
                 file.with_name(file.name + suffix).unlink(missing_ok=True)
             try:
                 self._connection = _open(file)
-            except sqlite3.Error as error:
-                raise StorageError("The embedding cache cannot be opened.") from error
+            except sqlite3.DatabaseError as again:
+                raise _refused(again, file) from again
 
     def _key(self, text: str) -> bytes:
         return hashlib.blake2b(text.encode(), digest_size=16, key=self._salt).digest()
@@ -67,9 +73,7 @@ class EmbeddingCache:
             with self._lock, self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
         except sqlite3.OperationalError as error:
-            if "full" in str(error):
-                raise DiskFull("The disk is full: free some space and try again.") from error
-            raise StorageError("The embedding cache cannot be written.") from error
+            raise _refused(error, self._file) from error
 
     def close(self) -> None:
         with self._lock:
@@ -89,6 +93,14 @@ def _packed(vector: Vector) -> bytes:
 def _unpacked(blob: bytes) -> Vector:
     whole = np.frombuffer(blob, np.int8).astype(np.float32)
     return np.asarray(whole / max(float(np.linalg.norm(whole)), 1e-12), np.float32)
+
+
+def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
+    # On a full disk SQLite also speaks of an input or output error.
+    is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+    if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
+        return DiskFull("The disk is full: free some space and try again.")
+    return StorageError("The embedding cache cannot be opened or written.")
 
 
 def _open(file: Path) -> sqlite3.Connection:

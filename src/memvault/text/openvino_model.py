@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import openvino
+from filelock import FileLock
 from tokenizers import Tokenizer
 
 from memvault.text.export import ModelMeta, read_meta
@@ -33,22 +36,22 @@ class OpenVinoModel:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()  # a tokenizer is saved with the habits of its last use
         self.tokenizer.no_truncation()
-        core = openvino.Core()
-        core.set_property({"CACHE_DIR": str(folder / "compiled")})
-        file = folder / "model.xml"
-        self._single = core.compile_model(file, "CPU", {"PERFORMANCE_HINT": "LATENCY", **_ROUNDING})
+        self._single, bulk = _compiled(folder)
         self._single_request = self._single.create_infer_request()
         self._single_lock = threading.Lock()
-        throughput = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(_STREAMS)}
-        bulk = core.compile_model(file, "CPU", {**throughput, **_ROUNDING})
         self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
         self._queue_lock = threading.Lock()
 
     def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
         """One window's vector, (dim,) float32, normalised."""
+        vector: npt.NDArray[np.float32] = self.encode_few([window])[0]
+        return vector
+
+    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
+        """As `encode_query`, for some at once: (n, dim) float32, normalised."""
         with self._single_lock:
-            result = self._single_request.infer(self._inputs([window]))
-            return np.array(result[0][0], np.float32)
+            result = self._single_request.infer(self._inputs(windows))
+            return np.array(result[0], np.float32)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """For each batch its vectors, (n, dim) float32, normalised."""
@@ -73,3 +76,49 @@ class OpenVinoModel:
             mask[row, : len(window)] = 1
         by_name = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         return [by_name[name] for name in self.meta.inputs]
+
+
+def _compiled(folder: Path) -> tuple[Any, Any]:
+    """The model's form for single queries and its form for batches.
+
+    OpenVINO keeps compiled forms in files that it writes in place, where another process may meet
+    one half written. So one process at a time compiles, and what fails with the kept forms is done
+    without them.
+    """
+    cache = folder / "compiled"
+    with _alone(folder) as is_alone:
+        if not is_alone:
+            return _compile(folder, None)
+        try:
+            return _compile(folder, cache)
+        except RuntimeError:
+            shutil.rmtree(cache, ignore_errors=True)
+            return _compile(folder, None)
+
+
+def _compile(folder: Path, cache: Path | None) -> tuple[Any, Any]:
+    core = openvino.Core()
+    if cache is not None:
+        core.set_property({"CACHE_DIR": str(cache)})
+    file = folder / "model.xml"
+    latency = {"PERFORMANCE_HINT": "LATENCY"}
+    throughput = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(_STREAMS)}
+    single, bulk = (
+        core.compile_model(file, "CPU", {**hints, **_ROUNDING}) for hints in (latency, throughput)
+    )
+    return single, bulk
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Whether no other process compiles meanwhile; False in a folder that cannot be written."""
+    lock = FileLock(folder / "compiling.lock")
+    try:
+        lock.acquire()
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

@@ -29,7 +29,14 @@ from memvault.text.names import (
     tag_levels,
 )
 from memvault.text.passages import FoundEntity
-from memvault.text.statements import Item, Statement, excerpt, place, relate, statements_of
+from memvault.text.statements import (
+    Item,
+    Statement,
+    located_excerpt,
+    place,
+    relate,
+    statements_of,
+)
 from memvault.vault.properties import UNDERSTOOD
 from memvault.vault.resolve import LinkIndex
 
@@ -144,7 +151,9 @@ class _Reader:
             statement.text, exclude=self._memory.id, heading=statement.heading
         ):
             if all(mention.end <= start or end <= mention.start for start, end in linked):
-                items.append(_mentioned(mention, self._names))
+                item = _mentioned(mention, self._names)
+                item.certain = item.certain or statement.is_value(item.start, item.end)
+                items.append(item)
         relate(statement, items)
         return items
 
@@ -173,7 +182,9 @@ class _Reader:
             if link.style is LinkStyle.FRONTMATTER:
                 item = self._linked(link)
                 if item is not None:
-                    yield Statement(link.sentence, link.line), [item]
+                    statement = Statement(link.sentence, link.line)
+                    item.start, item.end = place(statement, link, 0)
+                    yield statement, [item]
         for key, value in note.frontmatter.items():
             if str(key).casefold() not in _NOT_FIELDS:
                 yield from self._field(str(key), value)
@@ -185,7 +196,7 @@ class _Reader:
             if name is not None:
                 item = _item(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
                 item.relation = key
-                yield Statement(f"{key}: {text}", 1), [item]
+                yield _valued(key, text, item)
 
     def _named(self, text: str, kind: str | None) -> Name | None:
         """What a whole frontmatter value names: by its field if that asks for a kind of thing, else
@@ -212,7 +223,14 @@ class _Reader:
             )
             item = _item(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
             item.relation = PROJECT
-            yield Statement(f"{PROJECT}: {project}", 1), [item]
+            yield _valued(PROJECT, project, item)
+
+
+def _valued(key: str, text: str, item: Item) -> tuple[Statement, list[Item]]:
+    """A frontmatter field as a sentence that names its value."""
+    statement = Statement(f"{key}: {text}", 1)
+    item.start, item.end = len(key) + 2, len(statement.text)
+    return statement, [item]
 
 
 def _mentioned(mention: Mention, names: NameRules) -> Item:
@@ -251,7 +269,7 @@ def _edges(
             if item.target == source or item.target not in certain or repeated:
                 continue
             relation = item.relation or _PLAIN_RELATION.get(item.origin, MENTIONS)
-            sentence = excerpt(statement.text, item.start, item.end)
+            sentence, start, end = located_excerpt(statement.text, item.start, item.end)
             if (item.target, relation, sentence) in seen:
                 continue
             seen.add((item.target, relation, sentence))
@@ -270,6 +288,8 @@ def _edges(
                     statement.line,
                     ordinal,
                     weight,
+                    start,
+                    max(0, end - start),
                 )
             )
             if item.node is not None:

@@ -41,19 +41,20 @@ def has_trained_pipeline() -> bool:
     return find_spec(TRAINED_PACKAGE) is not None
 
 
-def load_trained_pipeline() -> Any | None:
+def load_trained_pipeline(*, parser: bool = False) -> Any | None:
     """The trained pipeline with its entity recogniser alone, or None where it is not installed
     or does not load.
 
     The recogniser brings its own token vectors, so tagger, parser and lemmatiser, which take four
-    fifths of the time, are left out.
+    fifths of the time, are left out unless the ``parser`` is asked for.
     """
     if not has_trained_pipeline():
         return None
     spacy = load_spacy()
     try:
         package = import_module(TRAINED_PACKAGE)
-        unused = [n for n in spacy.info(TRAINED_PACKAGE)["components"] if n != "ner"]
+        components = spacy.info(TRAINED_PACKAGE)["components"]
+        unused = [name for name in components if name != "ner" and not parser]
         return package.load(exclude=unused)
     except (ImportError, OSError, ValueError, KeyError) as error:
         _log.warning("The entity pipeline %s does not load: %s", TRAINED_PACKAGE, error)

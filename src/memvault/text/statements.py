@@ -65,6 +65,16 @@ class Statement:
         spans = [f for f in self.fields if f[0] <= position < f[1]]
         return min(spans, key=lambda f: f[1] - f[0])[2] if spans else ""
 
+    def is_value(self, start: int, end: int) -> bool:
+        """Whether this is the whole value of a field, or a whole member of its list: then a
+        capital in front is not grammar's."""
+        word = self.text[start:end]
+        return any(
+            word in (part.strip(" :|.") for part in re.split(r"[,;]", self.text[first:last]))
+            for first, last, _ in self.fields
+            if first <= start and end <= last
+        )
+
 
 def statements_of(note: ParsedNote, title: str) -> list[Statement]:
     """A note's title, headings and sentences, each text once, with the links and fields in it."""
@@ -88,12 +98,29 @@ def statements_of(note: ParsedNote, title: str) -> list[Statement]:
     for inline in note.fields:
         if inline.sentence in found:
             _place_field(found[inline.sentence], inline)
+    _continue_fields(note, found)
+    for each in found.values():
+        _name_cells(each)
+    return list(found.values())
+
+
+def _continue_fields(note: ParsedNote, found: dict[str, Statement]) -> None:
+    """A field that began a sentence before relates the next ones too."""
     for block in note.blocks:
         for sentence in block.sentences:
             stated = found[sentence.text]
-            if sentence.relation and not stated.fields:  # the field began a sentence before
+            if sentence.relation and not stated.fields:
                 stated.fields.append((0, len(stated.text), sentence.relation))
-    return list(found.values())
+
+
+def _name_cells(statement: Statement) -> None:
+    """In a row of two cells the first names what the second holds."""
+    key, bar, value = statement.text.partition(" | ")
+    if statement.fields:
+        return
+    if bar and " | " not in value and len(key.split()) <= MAX_RELATION_WORDS:
+        statement.fields.append((len(key), len(statement.text), key))
+        statement.key = (0, len(key))
 
 
 def _place_field(statement: Statement, inline: InlineField) -> None:
@@ -162,8 +189,14 @@ def _phrase(gap: str) -> str:
 
 def excerpt(text: str, start: int, end: int) -> str:
     """At most about 300 characters of a sentence, cut between words around [start, end)."""
+    return located_excerpt(text, start, end)[0]
+
+
+def located_excerpt(text: str, start: int, end: int) -> tuple[str, int, int]:
+    """The excerpt, and where [start, end) stands in it; (-1, -1) for what stands nowhere."""
     if len(text) <= MAX_SENTENCE_CHARS:
-        return text
+        return text, start, end
+    named = start >= 0
     start, end = (0, 0) if start < 0 else (start, end)
     spare = max(0, MAX_SENTENCE_CHARS - (end - start)) // 2
     first = max(0, min(start - spare, len(text) - MAX_SENTENCE_CHARS))
@@ -174,4 +207,6 @@ def excerpt(text: str, start: int, end: int) -> str:
     if last < len(text):
         space = text.rfind(" ", end, last)
         last = space if space >= 0 else last
-    return ("…" if first else "") + text[first:last] + ("…" if last < len(text) else "")
+    shown = ("…" if first else "") + text[first:last] + ("…" if last < len(text) else "")
+    shift = first - 1 if first else 0
+    return (shown, start - shift, end - shift) if named else (shown, -1, -1)

@@ -28,7 +28,12 @@ class TorchModel:
 
     def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
         """One window's vector, (dim,) float32, normalised."""
-        return self._encode_batch([window])[0]
+        vector: npt.NDArray[np.float32] = self._encode_batch([window])[0]
+        return vector
+
+    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
+        """As `encode_query`, for some at once: (n, dim) float32, normalised."""
+        return self._encode_batch(windows)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """For each batch its vectors, (n, dim) float32, normalised."""

@@ -27,6 +27,7 @@ from memvault.vault.write import (
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 MAX_NUMBERED = 10_000
+MAX_REFUSED = 3  # names after which it is no single name that the ignore rules leave out
 NOTE_SUFFIX = ".md"
 
 
@@ -149,7 +150,8 @@ class Vault:
             the note's vault path.
 
         Raises:
-            OutsideVault: the folder is outside, hidden, or left out by the ignore rules.
+            OutsideVault: the folder is outside, hidden, or left out by the ignore rules, or the
+                title is.
             DiskFull, StorageError: nothing was written.
         """
         home = self._folder(folder)
@@ -162,6 +164,11 @@ class Vault:
                     name = stem if number == 1 else f"{stem} {number}"
                     path = f"{home}/{name}{suffix}" if home else name + suffix
                     if suffix == NOTE_SUFFIX and not self.is_note(path):
+                        if number > MAX_REFUSED:
+                            raise OutsideVault(
+                                f"a note named {stem!r} is left out by .memvaultignore; "
+                                "give another title"
+                            )
                         continue
                     try:
                         publish(temporary, self.root / path)

@@ -31,6 +31,10 @@ class GraphStore(Protocol):
         """Edges that start or end at any of these nodes, ordered by source, line, ordinal."""
         ...
 
+    def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
+        """Edges that start at any of these notes, ordered as those of `neighbours`."""
+        ...
+
     def between(self, ids: Collection[str]) -> list[GraphEdge]:
         """Edges both of whose ends are among these nodes."""
         ...

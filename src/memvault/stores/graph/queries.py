@@ -9,7 +9,9 @@ index (``UNWIND``); a few nodes' edges are found faster by ``IN``.
 from __future__ import annotations
 
 _NODE = "n.id, n.kind, n.name, n.path, n.project, n.date"
-_EDGE = "a.id, b.id, e.relation, e.origin, e.sentence, e.line, e.ordinal, e.weight"
+_EDGE = (
+    "a.id, b.id, e.relation, e.origin, e.sentence, e.line, e.ordinal, e.weight, e.place, e.length"
+)
 _BY_ID = "UNWIND $ids AS i MATCH (n:Node {id: i})"
 _EDGES = "MATCH (a:Node)-[e:Edge]->(b:Node)"
 
@@ -35,7 +37,7 @@ EDGES_BETWEEN = f"{_EDGES} WHERE a.id IN $ids AND b.id IN $ids RETURN {_EDGE}"
 CREATE_EDGES = (
     "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
     " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
-    " line: r.line, ordinal: r.ordinal, weight: r.weight}]->(b)"
+    " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
 )
 DELETE_EDGES_FROM = "MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id IN $ids DELETE e"
 

@@ -22,7 +22,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, expires REAL,
     PRIMARY KEY (namespace, key)
-) WITHOUT ROWID;
+);
 CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires) WHERE expires IS NOT NULL;
 """
 _LIVE = "(expires IS NULL OR expires > ?)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
-from memvault.model.chunk import ChunkSize, EmbeddedChunk, Vector
+from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.memory import Memory
 from memvault.model.query import ChunkHit, Scope
 
@@ -26,15 +26,32 @@ class VectorStore(Protocol):
     def remove(self, note_ids: Collection[str]) -> None: ...
 
     def search_dense(
-        self, vector: Vector, limit: int, *, size: ChunkSize | None = None, scope: Scope | None = None
+        self,
+        vector: Vector,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        texts: bool = True,
     ) -> list[ChunkHit]:
-        """Nearest by cosine, best first."""
+        """Nearest by cosine, best first. Without ``texts`` hits have no text, heading and lines,
+        and come several times as fast; `read` gives what is then shown."""
         ...
 
     def search_keywords(
-        self, query: str, limit: int, *, size: ChunkSize | None = None, scope: Scope | None = None
+        self,
+        query: str,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        texts: bool = True,
     ) -> list[ChunkHit]:
         """Best by BM25 (Robertson and Zaragoza 2009) over context and text, best first."""
+        ...
+
+    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
+        """These chunks, of those that are still there."""
         ...
 
     def containing(self, phrases: Collection[str]) -> set[str]:

@@ -12,7 +12,8 @@ import qdrant_edge as qdrant
 
 K = 1.2  # how soon more of the same word stops counting
 B = 0.75  # how much a long text is held against it
-AVERAGE_WORDS = 120.0  # of a chunk with its context
+AVERAGE_WORDS = 256.0  # against which a chunk's length is held
+FUNCTION_WORD = 0.4  # weight in a query of an English word like "what"; other words have 1
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
 _UNSPACED = re.compile(
@@ -43,9 +44,18 @@ def document(text: str) -> qdrant.SparseVector:
     return model().embed_document(_searchable(text))
 
 
+@lru_cache(maxsize=1)
+def _without_function_words() -> qdrant.Bm25:
+    return qdrant.Bm25(qdrant.Bm25Config(tokenizer=qdrant.TokenizerType.Word, language="english"))
+
+
 def query(text: str) -> qdrant.SparseVector:
-    """Each different term with weight 1."""
-    return model().embed_query(_searchable(text))
+    """Each different term with weight 1, or `FUNCTION_WORD`."""
+    searchable = _searchable(text)
+    terms = model().embed_query(searchable)
+    telling = set(_without_function_words().embed_query(searchable).indices)
+    weights = [1.0 if term in telling else FUNCTION_WORD for term in terms.indices]
+    return qdrant.SparseVector(terms.indices, weights)
 
 
 def terms(phrase: str) -> list[int]:
@@ -61,7 +71,7 @@ def _searchable(text: str) -> str:
 def _folded(text: str) -> str:
     """Without case, accents and compatibility forms, as Unicode composes what is left."""
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", bare).casefold()
+    return unicodedata.normalize("NFC", bare).casefold().replace("ı", "i")
 
 
 def _spaced(text: str, *, pairs: bool) -> str:

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import qdrant_edge as qdrant
 
 from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
-from memvault.model.errors import MemvaultError, StorageError
+from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.memory import Memory
 from memvault.model.query import ChunkHit, Scope
 from memvault.stores import faults
@@ -28,11 +28,14 @@ from memvault.stores.vectors.payload import (
     BODY,
     LABELS,
     TEXT_GLUE,
+    Parts,
     StoredChunk,
     note_id_of,
     of_notes,
+    point_id,
     stored_chunk,
     visible,
+    without_text,
 )
 from memvault.stores.vectors.shard import (
     DENSE,
@@ -43,6 +46,7 @@ from memvault.stores.vectors.shard import (
     open_shard,
     points,
     scroll,
+    unflushed,
     vector_of,
 )
 
@@ -88,8 +92,9 @@ class EdgeVectorStore:
         *,
         size: ChunkSize | None = None,
         scope: Scope | None = None,
+        texts: bool = True,
     ) -> list[ChunkHit]:
-        return self._search(vector.tolist(), DENSE, limit, visible(size, scope))
+        return self._search(vector.tolist(), DENSE, limit, visible(size, scope), texts=texts)
 
     def search_keywords(
         self,
@@ -98,11 +103,12 @@ class EdgeVectorStore:
         *,
         size: ChunkSize | None = None,
         scope: Scope | None = None,
+        texts: bool = True,
     ) -> list[ChunkHit]:
         terms = bm25.query(query)
         if not terms.indices:
             return []
-        return self._search(terms, SPARSE, limit, visible(size, scope))
+        return self._search(terms, SPARSE, limit, visible(size, scope), texts=texts)
 
     def _search(
         self,
@@ -110,16 +116,21 @@ class EdgeVectorStore:
         using: str,
         limit: int,
         allowed: qdrant.Filter | None,
+        *,
+        texts: bool,
     ) -> list[ChunkHit]:
         request = qdrant.QueryRequest(
             limit=limit,
             query=qdrant.Query.Nearest(query, using=using),
             filter=allowed,
-            with_payload=[LABELS, BODY],
+            with_payload=[LABELS, BODY] if texts else [LABELS],
         )
         with self._reading() as shard:
             found = shard.query(request)
-            chunks = self._with_texts(shard, [stored_chunk(point.payload) for point in found])
+            if texts:
+                chunks = self._with_texts(shard, [stored_chunk(point.payload) for point in found])
+            else:
+                chunks = [without_text(point.payload) for point in found]
         hits = [
             ChunkHit(
                 chunk_id=str(point.id),
@@ -129,10 +140,19 @@ class EdgeVectorStore:
                 lines=chunk.lines,
                 text=chunk.text,
                 score=point.score,
+                covers=chunk.covers,
             )
             for point, chunk in zip(found, chunks, strict=True)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
+        with self._reading() as shard:
+            wanted: list[Any] = [UUID(chunk_id) for chunk_id in chunk_ids]
+            records = shard.retrieve(wanted, [LABELS, BODY], False)
+            stored = [stored_chunk(record.payload) for record in records]
+            chunks = self._with_texts(shard, stored)
+        return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
 
     def containing(self, phrases: Collection[str]) -> set[str]:
         """As the protocol says. The keyword index answers: a phrase without letters and digits
@@ -164,9 +184,11 @@ class EdgeVectorStore:
         for term in common:
             if candidates is not None and not candidates:
                 break
-            among = None if candidates is None else of_notes(candidates)
+            few = candidates is not None and len(candidates) <= RARE
+            among = of_notes(candidates or ()) if few else None
             found = bearing(shard, term, _ALL, among)
-            candidates = {note_id_of(point.payload) for point in found}
+            bearers = {note_id_of(point.payload) for point in found}
+            candidates = bearers if candidates is None else candidates & bearers
         return candidates or set()
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
@@ -205,29 +227,30 @@ class EdgeVectorStore:
             return shard.count(qdrant.CountRequest(exact=True))
 
     def flush(self) -> None:
-        with self._writing(0) as shard:
-            shard.flush()
+        with self._write_lock, self._reading() as shard:
+            self._flush(shard)
 
     def optimize(self) -> None:
         """Sweeps up what was deleted, once that is a fifth of what is stored."""
         with self._writing(0) as shard:
             shard.optimize()
+            self._flush(shard)
 
     def close(self) -> None:
         with self._write_lock:
             if self._shard is not None:
                 shard, self._shard = self._shard, None
                 with self._faults():
-                    shard.flush()
+                    self._flush(shard)
                     shard.close()
 
     def _with_texts(self, shard: qdrant.EdgeShard, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Puts together the texts that are kept as passages."""
         needed = {
-            _passage_id(chunk.note_id, ordinal)
+            passage
             for chunk in chunks
             if not isinstance(chunk.text, str)
-            for ordinal in range(chunk.text[0], chunk.text[1] + 1)
+            for passage in _passage_ids(chunk, chunk.text)
         }
         texts: dict[Any, str] = {}
         if needed:
@@ -247,11 +270,21 @@ class EdgeVectorStore:
         for part in _parts(list(point_ids)):
             shard.update(qdrant.UpdateOperation.delete_points(part))
 
+    def _flush(self, shard: qdrant.EdgeShard) -> None:
+        shard.flush()
+        unflushed(self._folder).unlink(missing_ok=True)
+
     @contextmanager
     def _writing(self, size: int) -> Iterator[qdrant.EdgeShard]:
+        """For a write of about this many bytes. Where there is no room for it, what was written
+        before is flushed, while there is still room for that."""
         with self._write_lock, self._reading() as shard:
-            if size:
+            try:
                 faults.ensure_space(self._folder, size)
+            except DiskFull:
+                self._flush(shard)
+                raise
+            unflushed(self._folder).touch()
             yield shard
 
     @contextmanager
@@ -301,13 +334,13 @@ def _place(chunk: StoredChunk) -> tuple[int, int, int]:
     return (*chunk.lines, chunk.ordinal)
 
 
-def _passage_id(note_id: str, ordinal: int) -> UUID:
-    return uuid5(UUID(note_id), f"{ChunkSize.PASSAGE}:{ordinal}")
+def _passage_ids(chunk: StoredChunk, parts: Parts) -> list[UUID]:
+    first, last = parts
+    note = UUID(chunk.note_id)
+    return [point_id(note, ChunkSize.PASSAGE, ordinal) for ordinal in range(first, last + 1)]
 
 
 def _text(chunk: StoredChunk, texts: dict[Any, str]) -> str:
     if isinstance(chunk.text, str):
         return chunk.text
-    first, last = chunk.text
-    ids = (_passage_id(chunk.note_id, ordinal) for ordinal in range(first, last + 1))
-    return TEXT_GLUE.join(texts.get(each, "") for each in ids)
+    return TEXT_GLUE.join(texts.get(each, "") for each in _passage_ids(chunk, chunk.text))

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
+from uuid import UUID, uuid5
 
 import qdrant_edge as qdrant
 
@@ -60,6 +61,11 @@ class StoredChunk:
         )
 
 
+def point_id(note: UUID, size: ChunkSize, ordinal: int) -> UUID:
+    """That of the chunk (`Chunk.id`)."""
+    return uuid5(note, f"{size.value}:{ordinal}")
+
+
 def payloads(memory: Memory, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
     """One payload a chunk, in order."""
     shared = " ".join((_note_label(memory.id), *_labels(memory)))
@@ -76,7 +82,7 @@ def payloads(memory: Memory, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
 
 
 def _labels(memory: Memory) -> Iterable[str]:
-    yield _label("lifecycle", memory.lifecycle)
+    yield _label("lifecycle", memory.lifecycle.value)
     yield _label("type", memory.type)
     yield NO_PROJECT if memory.project is None else _label("project", memory.project)
     for tag in memory.tags:
@@ -94,6 +100,8 @@ def _note_label(note_id: str) -> str:
 
 def _texts(chunks: Sequence[Chunk]) -> list[str | Parts]:
     """Each chunk's text, or the passages that make it up."""
+    if len(chunks) == 1:
+        return [chunks[0].text]
     passages = {chunk.ordinal: chunk for chunk in chunks if chunk.size is ChunkSize.PASSAGE}
     following = dict.fromkeys(ChunkSize, 0)
     texts: list[str | Parts] = []
@@ -143,6 +151,13 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
         context,
         text if isinstance(text, str) else (text[0], text[1]),
     )
+
+
+def without_text(payload: Mapping[str, Any] | None) -> Chunk:
+    """What the labels alone say of a chunk."""
+    labels = (payload or {})[LABELS].split(" ")
+    sizes = [_SIZES[label] for label in labels if label in _SIZES]
+    return Chunk(note_id_of(payload), sizes[0], 0, "", LineRange(0, 0), "", "", tuple(sizes[1:]))
 
 
 def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> qdrant.Filter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import qdrant_edge as qdrant
@@ -14,7 +15,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.stores import faults
 from memvault.stores.vectors import bm25
-from memvault.stores.vectors.payload import CREATED, IMPORTANCE, LABELS, payloads
+from memvault.stores.vectors.payload import CREATED, IMPORTANCE, LABELS, payloads, point_id
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
@@ -40,6 +41,8 @@ def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
     config = _config(dimension)
     try:
         if any(folder.iterdir()):
+            if unflushed(folder).exists():
+                faults.ensure_space(folder, _size(folder / "wal"))
             return _load(folder, config)
         faults.ensure_space(folder, 0)
         return _create(folder, config)
@@ -51,6 +54,18 @@ def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
         if faults.speaks_of_space(error) or faults.is_full(folder):
             raise faults.disk_full() from error
         raise faults.integrity_error() from error
+
+
+def unflushed(folder: Path) -> Path:
+    """A file that stands here while the log holds what the segments may lack: to load the shard
+    is then to write as much again."""
+    return folder / "unflushed"
+
+
+def _size(folder: Path) -> int:
+    """Bytes in use, where the system tells them apart from those reserved."""
+    known = [file.stat() for file in folder.rglob("*") if file.is_file()]
+    return sum(getattr(each, "st_blocks", each.st_size // 512) * 512 for each in known)
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:
@@ -91,10 +106,11 @@ def is_engines(error: BaseException) -> bool:
 
 
 def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point]:
+    note = UUID(memory.id)
     own = payloads(memory, [embedded.chunk for embedded in chunks])
     return [
         qdrant.Point(
-            embedded.chunk.id,
+            point_id(note, embedded.chunk.size, embedded.chunk.ordinal),
             {
                 DENSE: _floats(embedded.vector),
                 SPARSE: bm25.document(f"{embedded.chunk.context}\n{embedded.chunk.text}"),

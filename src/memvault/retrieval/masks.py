@@ -1,0 +1,202 @@
+"""Steps: what the sentence of an edge says of its target, with everything named in it masked.
+
+"Lead: Ada Berg. Team: …" gives the steps "Lead: X" and "Team: X", whoever is meant, so that a vault
+of many edges has few different steps, and a question's words are compared with the relation alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from memvault.model.graph import EdgeOrigin, GraphEdge
+
+MASK = "X"
+TITLE_STEP = f"about {MASK}"
+_GLUE = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
+_TRAILING = re.compile(r"[\s,;]+(?:with|and|or|to|of|at|in|on|for|by|from|&)\s*$")
+_MONTH_NAMES = (
+    "January February March April May June July August September October November December"
+)
+_DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+_CALENDAR = frozenset(f"{_MONTH_NAMES} {_DAY_NAMES}".split())
+_LITERALS = (
+    re.compile(
+        rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} (?:{'|'.join(_MONTH_NAMES.split())}) \d{{4}}\b"
+    ),
+    re.compile(r"\b\d[\d.,]*k?\b"),
+    re.compile(r"(?<=[a-z,:] )[A-Z]\w+(?: [A-Z]\w+)*|(?<!\w)[A-Z][a-z]+ [A-Z][a-z]+\b"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an edge says, twice: by its whole sentence, and by the words around its target.
+
+    Attributes:
+        sentence: the number of the sentence within the note; equal for all edges of one.
+        listed: whether the target stands in a list.
+    """
+
+    whole: str
+    local: str
+    sentence: int
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    edge: int = -1  # -1 for what is masked but no edge's target
+
+
+def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> list[Step]:
+    """The step of every edge of one note.
+
+    Args:
+        edges: all of the note's, in order; those of one sentence stand together.
+        title: of the note.
+        names: the note's own names, which are masked too.
+    """
+    own = _pattern(names)
+    steps: list[Step] = [Step("", "", 0, False)] * len(edges)
+    grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
+    for number, (_, group) in enumerate(grouped):
+        members = list(group)
+        sentence = edges[members[0]].sentence
+        if sentence == title:
+            for k in members:  # a title's names stand beside each other without being related
+                steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
+            continue
+        for k, whole, local, listed in _masked(sentence, edges, members, own):
+            named = _with_relation(edges[k], local)
+            steps[k] = Step(_with_relation(edges[k], whole), named, number, listed)
+    return steps
+
+
+def literals(sentence: str) -> list[tuple[int, int]]:
+    """Where a sentence holds dates, numbers and capitalised names, none overlapping another."""
+    found: list[tuple[int, int]] = []
+    for pattern in _LITERALS:
+        for match in pattern.finditer(sentence):
+            free = all(match.end() <= a or b <= match.start() for a, b in found)
+            if free and match[0] not in _CALENDAR:
+                found.append(match.span())
+    return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A date, number or capitalised name that a sentence states, and the step that states it."""
+
+    text: str
+    whole: str
+    local: str
+
+    @property
+    def steps(self) -> tuple[str, str]:
+        return (self.whole, self.local)
+
+
+def values_in(sentence: str, named: Iterable[tuple[int, int]]) -> list[Value]:
+    """The values of a sentence.
+
+    Args:
+        named: where the sentence names things of the vault, which are no values.
+    """
+    taken = sorted(named)
+    spans = [_Span(start, end) for start, end in taken]
+    for start, end in literals(sentence):
+        if all(end <= a or b <= start for a, b in taken):
+            spans.append(_Span(start, end, 0))
+    lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
+    whole = _whole(sentence, lists)
+    return [
+        Value(sentence[span.start : span.end], whole, _local(sentence, lists, number))
+        for number, group in enumerate(lists)
+        for span in group
+        if span.edge == 0
+    ]
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str] | None:
+    alternatives = "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True) if n)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.I) if alternatives else None
+
+
+def _with_relation(edge: GraphEdge, text: str) -> str:
+    """A relation's name that does not stand in the sentence itself, put in front."""
+    given = edge.origin in (EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
+    if given and edge.relation.lower() not in text.lower():
+        return f"{edge.relation}: {text or MASK}"
+    return text
+
+
+def _masked(
+    sentence: str, edges: Sequence[GraphEdge], members: list[int], own: re.Pattern[str] | None
+) -> Iterable[tuple[int, str, str, bool]]:
+    """Edge, whole step, local step and whether it is listed, for the edges of one sentence."""
+    spans: list[_Span] = []
+    for k in members:
+        start, end = edges[k].place, edges[k].place + edges[k].length
+        if start >= 0:
+            spans.append(_Span(start, end, k))
+    taken = [(span.start, span.end) for span in spans]
+    others = [match.span() for match in own.finditer(sentence)] if own else []
+    for start, end in (*others, *literals(sentence)):
+        if all(end <= a or b <= start for a, b in taken):
+            spans.append(_Span(start, end))
+            taken.append((start, end))
+    lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
+    whole = _whole(sentence, lists)
+    placed = {span.edge for span in spans}
+    for k in members:
+        if k not in placed:
+            yield k, whole, whole, False
+    for number, group in enumerate(lists):
+        local = _local(sentence, lists, number)
+        listed = len({edges[s.edge].target if s.edge >= 0 else s for s in group}) > 1
+        for span in group:
+            if span.edge >= 0:
+                yield span.edge, whole, local, listed
+
+
+def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:
+    """Spans that only commas and "and" part are one list."""
+    lists: list[list[_Span]] = []
+    end = 0
+    for span in spans:
+        if lists and _GLUE.fullmatch(sentence[end : span.start]):
+            lists[-1].append(span)
+        else:
+            lists.append([span])
+        end = max(end, span.end)
+    return lists
+
+
+def _whole(sentence: str, lists: list[list[_Span]]) -> str:
+    text, position = "", 0
+    for group in lists:
+        text += sentence[position : group[0].start] + MASK
+        position = max(span.end for span in group)
+    return _clean(text + sentence[position:])
+
+
+def _local(sentence: str, lists: list[list[_Span]], number: int) -> str:
+    """The words between the list before and the list after."""
+    group = lists[number]
+    start = max(s.end for s in lists[number - 1]) if number else 0
+    end = lists[number + 1][0].start if number + 1 < len(lists) else len(sentence)
+    before = sentence[start : group[0].start]
+    after = sentence[max(span.end for span in group) : end]
+    if number and not re.search(r"\w", before):
+        before = f" {MASK}{before}"
+    return _clean(before + MASK + _TRAILING.sub("", after))
+
+
+def _clean(text: str) -> str:
+    text = re.sub(r" \| ", ": ", re.sub(r"[\[\]*_`]", "", text), count=1)
+    return re.sub(r"\s+", " ", text).strip(" ,;.|")

@@ -1,0 +1,168 @@
+"""From the ends of roads to memories, each with the road that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memvault.model.chunk import Chunk, ChunkSize
+from memvault.model.graph import GraphEdge
+from memvault.model.note import LineRange
+from memvault.model.query import Hop, Recalled
+from memvault.retrieval.roads import Road
+from memvault.retrieval.solving import End, Solution
+from memvault.retrieval.steps import Memories, StepGraph, in_order
+from memvault.retrieval.values import StatedValue
+from memvault.stores.open import Stores
+
+_TIER = 0.55  # of the best score left: ends about as good stand together
+_LEAST = 0.1  # of the best score
+_STATED_FIRST = frozenset(("where", "when", "what"))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A note that answers, how well in [0, 1], and its road, nearest step first; ``best`` if it
+    ends or states one of the best roads."""
+
+    note_id: str
+    score: float
+    road: Road
+    best: bool = False
+
+
+def notes_of(solution: Solution, graph: StepGraph) -> list[Told]:
+    """The notes that answer, in tiers of score: in each the ends of the roads, then the notes that
+    state their last steps; where a place or a day is asked for, those that state it first."""
+    found: list[tuple[int, Told]] = []
+    rest = [end for end in solution.ends if end.score >= _LEAST * solution.ends[0].score]
+    while rest:
+        tier = [end for end in rest if end.score >= _TIER * rest[0].score]
+        rest = rest[len(tier) :]
+        ends = [_told(end, end.node, end.road, solution) for end in tier]
+        stating = [told for end in tier for told in _stating(end, graph, solution)]
+        first = solution.question.asked.text in _STATED_FIRST
+        told_first, told_next = (stating, ends) if first else (ends, stating)
+        best = not found
+        found += [(node, replace(told, best=best)) for node, told in (*told_first, *told_next)]
+    kept: dict[int, Told] = {}
+    for node, told in found:
+        if graph.noted[node]:
+            kept.setdefault(node, told)
+    return [replace(told, note_id=graph.node_ids[node]) for node, told in kept.items()]
+
+
+def _told(end: End, node: int, road: Road, solution: Solution) -> tuple[int, Told]:
+    return node, Told("", min(1.0, end.score * solution.fit), road)
+
+
+def _stating(end: End, graph: StepGraph, solution: Solution) -> Iterable[tuple[int, Told]]:
+    if end.road and end.road[0] >= 0:
+        yield _told(end, int(graph.source[end.road[0]]), end.road, solution)
+    elif end.road:
+        yield _told(end, end.node, end.road, solution)
+    for step in end.also if end.road else ():
+        yield _told(end, int(graph.source[step]), (step, *end.road[1:]), solution)
+
+
+class Teller:
+    """Reads, for the notes that are shown, what their roads and passages say."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        memories: Memories,
+        graph: StepGraph,
+        values: Sequence[tuple[int, StatedValue]],
+    ) -> None:
+        self._stores = stores
+        self._memories = memories
+        self._graph = graph
+        self._values = values
+
+    def recalled(self, told: Sequence[Told], known: Mapping[str, Recalled]) -> list[Recalled]:
+        """The notes as memories, in the same order; those gone meanwhile are left out.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: a store does not answer.
+        """
+        steps = {step for each in told for step in each.road}
+        edges = self._edges(step for step in steps if step >= 0)
+        found = []
+        for each in told:
+            hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
+            passage = self._passage(each, edges, known.get(each.note_id))
+            if passage is not None:
+                heading, lines, text = passage
+                found.append(Recalled(each.note_id, each.score, heading, lines, text, hops))
+        return found
+
+    def _edges(self, numbers: Iterable[int]) -> dict[int, GraphEdge]:
+        """The graph's edges by number; one changed meanwhile is left out."""
+        graph, wanted = self._graph, list(numbers)
+        sources = {graph.node_ids[graph.source[number]] for number in wanted}
+        stated: dict[str, list[GraphEdge]] = {source: [] for source in sources}
+        for edge in self._stores.graph.stated_by(sources):
+            stated[edge.source].append(edge)
+        ordered = {source: list(in_order(edges)) for source, edges in stated.items()}
+        found = {}
+        for number in wanted:
+            own = ordered[graph.node_ids[graph.source[number]]]
+            ordinal = int(graph.ordinal[number])
+            target = graph.node_ids[graph.target[number]]
+            if ordinal < len(own) and own[ordinal].target == target:
+                found[number] = own[ordinal]
+        return found
+
+    def _hop(self, step: int, edges: Mapping[int, GraphEdge]) -> Hop | None:
+        graph = self._graph
+        if step < 0:
+            node, stated = self._values[-1 - step]
+            path = self._path(graph.node_ids[node])
+            name = graph.names[node]
+            return Hop(name, "states", stated.value.text, path, stated.sentence)
+        edge = edges.get(step)
+        if edge is None:
+            return None
+        source, target = (graph.number_of[end] for end in (edge.source, edge.target))
+        path = self._path(edge.source)
+        return Hop(graph.names[source], edge.relation, graph.names[target], path, edge.sentence)
+
+    def _path(self, note_id: str) -> str:
+        memory = self._memories.by_id(note_id)
+        return memory.path if memory is not None else ""
+
+    def _passage(
+        self, told: Told, edges: Mapping[int, GraphEdge], known: Recalled | None
+    ) -> tuple[str, LineRange, str] | None:
+        """The passage of a note that states the road's end, else what hybrid recall found in it,
+        else its beginning."""
+        chunks = self._stores.vectors.chunks(told.note_id)
+        passages = [each.chunk for each in chunks if ChunkSize.PASSAGE in each.chunk.sizes]
+        stating = _stating_passage(told, edges, passages, self._values)
+        if stating is not None:
+            return stating.heading, stating.lines, stating.text
+        if known is not None:
+            return known.heading, known.lines, known.text
+        if not passages:
+            memory = self._memories.by_id(told.note_id)
+            return None if memory is None else ("", LineRange(1, 1), memory.title)
+        first = passages[0]
+        return first.heading, first.lines, first.text
+
+
+def _stating_passage(
+    told: Told,
+    edges: Mapping[int, GraphEdge],
+    passages: Sequence[Chunk],
+    values: Sequence[tuple[int, StatedValue]],
+) -> Chunk | None:
+    for step in told.road:
+        if step < 0:
+            lines = values[-1 - step][1].lines
+            return next((chunk for chunk in passages if chunk.lines == lines), None)
+        edge = edges.get(step)
+        if edge is not None and edge.source == told.note_id:
+            inside = (c for c in passages if c.lines.first <= edge.line <= c.lines.last)
+            return next(inside, None)
+    return None

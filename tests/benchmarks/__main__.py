@@ -1,0 +1,12 @@
+"""Every benchmark, one after the other: `make bench`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+ALL = ("bench_storage", "bench_indexing", "bench_engine")
+
+if __name__ == "__main__":
+    for name in ALL:
+        subprocess.run([sys.executable, "-m", f"tests.benchmarks.{name}"], check=True)

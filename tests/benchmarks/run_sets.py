@@ -1,0 +1,67 @@
+"""Ask every question set beside the repository, through MCP, and print one table.
+
+A set is a folder of ``../shared/eval`` with ``vault/`` and ``queries.json``; sets whose questions
+tell their number of hops are asked with graph_query too. Each vault is copied first, so nothing is
+written to it, and every set is asked with the default configuration.
+
+usage: python -m tests.benchmarks.run_sets [--sets DIR] [--limit N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mcp_server.client import connect
+from mcp_server.launch import Launcher, engine_command
+from memvault.config.paths import StateFolder
+
+SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"
+
+
+def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
+    vault, queries = scratch / folder.name, folder / "queries.json"
+    shutil.copytree(folder / "vault", vault)
+    state = StateFolder.of_vault(vault)
+    hops = any(question.get("hops") for question in json.loads(queries.read_text("utf-8")))
+    with connect(Launcher(state, engine_command(vault)), state) as engine:
+        notes = sum(1 for _ in vault.rglob("*.md"))
+        while True:
+            status = engine.status()
+            ready = status.get("notes") == notes and not status.get("indexing")
+            if ready and not status.get("entities_waiting"):
+                break
+            time.sleep(0.5)
+        for tool in ("recall_memory", "graph_query") if hops else ("recall_memory",):
+            print(f"\n## {folder.name}, {tool}", flush=True)
+            command = [sys.executable, str(harness), "--vault", str(vault), "--tool", tool]
+            command += ["--queries", str(queries), "--limit", str(limit)]
+            command += ["--server", f"{sys.executable} -m memvault.cli mcp"]
+            subprocess.run(command, check=True)
+        engine.shutdown()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--limit", type=int, default=0, help="questions of each set; 0: all")
+    given = parser.parse_args()
+    harness = given.sets / "run_eval.py"
+    if not harness.is_file():
+        print(f"No question sets at {given.sets}: nothing is measured.")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["MEMVAULT_STATE"] = str(Path(scratch) / "state")
+        for queries in sorted(given.sets.glob("*/queries.json")):
+            ask(queries.parent, harness, Path(scratch), given.limit)
+
+
+if __name__ == "__main__":
+    main()

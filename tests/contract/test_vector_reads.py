@@ -1,0 +1,36 @@
+"""Searching without texts, and reading what is then shown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memvault.model.note import LineRange
+from memvault.stores.vectors import VectorStore
+from tests.contract.test_vectors import note, short, vector
+
+
+def test_hits_without_texts_are_the_same_hits(vectors: VectorStore) -> None:
+    vectors.replace([note("a", "boats and harbours", "harbour fees"), short("b", "boats")])
+    full = vectors.search_dense(vector(1), 10)
+    bare = vectors.search_dense(vector(1), 10, texts=False)
+    nothing = {"heading": "", "lines": LineRange(0, 0), "text": ""}
+    assert bare == [replace(hit, **nothing) for hit in full]
+    assert any(hit.covers for hit in bare)
+    named = vectors.search_keywords("boats", 10, texts=False)
+    assert [hit.chunk_id for hit in named] == [
+        hit.chunk_id for hit in vectors.search_keywords("boats", 10)
+    ]
+
+
+def test_chunks_are_read_by_id(vectors: VectorStore) -> None:
+    written = note("a", "first", "second")
+    vectors.replace([written])
+    ids = [each.chunk.id for each in written[1]]
+    gone = short("b", "never written")[1][0].chunk.id
+    assert vectors.read([*ids, gone]) == {each.chunk.id: each.chunk for each in written[1]}
+    assert vectors.read([]) == {}
+
+
+def test_function_words_count_for_less_than_telling_ones(vectors: VectorStore) -> None:
+    vectors.replace([short("a", "what did you do"), short("b", "boats sail"), short("c", "x")])
+    assert vectors.search_keywords("what boats", 10)[0].text == "boats sail"

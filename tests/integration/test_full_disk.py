@@ -1,0 +1,238 @@
+"""Disks that are full or read-only: it is said, the rest is indexed, nothing is lost, and when
+there is room again all is well by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fastmcp import Client
+
+from indexer.doctor import examine
+from indexer.indexer import Indexer
+from indexer.watch import Watcher
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.model.errors import DiskFull
+from memvault.text.cache import EmbeddingCache
+from tests.snapshot import differences, snapshot
+
+Mount = Callable[..., Path]
+STATE_BYTES = 220 * 1024 * 1024  # what the empty stores reserve, and some
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Mount]:
+    """A small disk of its own, which only root of a Linux machine can have."""
+    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root can mount a small disk here")
+    mounted: list[Path] = []
+
+    def mount_one(name: str, *options: str) -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        done = subprocess.run(["mount", *options, str(place)], capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip(f"mounting is not allowed here: {done.stderr.decode()}")
+        mounted.append(place)
+        return place
+
+    yield mount_one
+    for place in reversed(mounted):
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    """Take all the room there is."""
+    filler = folder / ".filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (1 << 20, 4096, 1):
+            while True:
+                try:
+                    file.write(bytes(size))
+                except OSError:
+                    break
+    return filler
+
+
+def until(look: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    found = (entry for entry in folder.rglob("*") if entry.is_file() and entry.name != ".filler")
+    return {entry.relative_to(folder).as_posix(): entry.read_bytes() for entry in found}
+
+
+def ask(services: Services, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    async def run() -> list[Any]:
+        async with Client(build_server(services)) as client:
+            return [await client.call_tool_mcp(name, arguments) for name, arguments in calls]
+
+    return asyncio.run(run())
+
+
+STORE = ("store_memory", {"content": "A thought. " * 900, "rationale": "Not to be lost."})
+PREFER = ("set_preference", {"key": "Tone", "value": "dry", "rationale": "They asked for it."})
+RECALL = ("recall_memory", {"query": "tents"})
+
+
+def test_a_vault_on_a_full_disk_answers_and_takes_memories_when_there_is_room_again(
+    mount: Mount, tmp_path: Path, settings: Settings
+) -> None:
+    vault = mount("vault", "-t", "tmpfs", "-o", "size=300k", "tmpfs")
+    (vault / "a.md").write_text("# Camp\n\nAbout tents.\n")
+    (vault / "permanent").mkdir()
+    (vault / "permanent/preferences.md").write_text("- Tone: warm\n")
+    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    try:
+        services.start()
+        filler = fill(vault)
+        before = tree(vault)
+        stored, preferred, recalled = ask(services, STORE, PREFER, RECALL)
+        for refused in (stored, preferred):
+            assert refused.structured_content["error"]["code"] == -32002
+            assert "disk is full" in refused.structured_content["error"]["message"]
+        assert recalled.structured_content["nodes"][0]["path"] == "a.md"
+        assert tree(vault) == before
+        filler.unlink()
+        stored, preferred = ask(services, STORE, PREFER)
+        assert not stored.is_error and not preferred.is_error
+        assert (vault / "permanent/preferences.md").read_text() == "- Tone: dry\n"
+        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+    finally:
+        services.close()
+
+
+def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={STATE_BYTES}", "tmpfs")
+    for number in range(30):
+        write(f"Camp {number}.md", f"About tents, number {number}. See [[Camp {number - 1}]].\n")
+    state = StateFolder(disk / "state")
+    services = Services(vault_folder, settings, state)
+    try:
+        services.start()
+        filler = fill(disk)
+        write("Later.md", "About stoves and [[Camp 3]].\n")
+        (stored,) = ask(services, STORE)
+        message = stored.structured_content["error"]["message"]
+        assert "disk" in message and "full" in message
+        (recalled,) = ask(services, RECALL)
+        assert recalled.structured_content["nodes"]
+        with pytest.raises(DiskFull):
+            services.scan()
+        written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
+        filler.unlink()
+        until(lambda: not services.indexer.differing().changed)  # by itself: nobody asks
+        assert services.catalogue.by_path("Later.md") is not None
+        assert all(services.catalogue.by_path(path) for path in written)
+        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        kept = snapshot(services.indexer)
+        services.rebuild()
+        assert differences(kept, snapshot(services.indexer)) == []
+    finally:
+        services.close()
+    again = Services(vault_folder, settings, state)
+    try:
+        again.scan()
+        assert [f for f in examine(again.indexer) if f.severity == "error"] == []
+    finally:
+        again.close()
+
+
+def test_a_disk_too_full_to_open_the_indexes_on_is_said(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={STATE_BYTES}", "tmpfs")
+    state = StateFolder(disk / "state")
+    write("a.md", "About tents.\n")
+    first = Services(vault_folder, settings, state)
+    first.scan()
+    first.close()
+    filler = fill(disk)
+    with pytest.raises(DiskFull, match="full"):
+        Services(vault_folder, settings, state)
+    filler.unlink()
+    again = Services(vault_folder, settings, state)
+    try:
+        assert again.scan().unchanged == 1
+        assert [f for f in examine(again.indexer) if f.severity == "error"] == []
+    finally:
+        again.close()
+    assert tree(vault_folder) == {"a.md": b"About tents.\n"}
+
+
+def test_a_full_disk_costs_no_embedding_that_was_kept(mount: Mount) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", "size=1m", "tmpfs")
+    cache = EmbeddingCache(disk / "cache.sqlite", "model")
+    cache.put([("tents", np.ones(8, np.float32))])
+    cache.close()
+    filler = fill(disk)
+    with contextlib.suppress(DiskFull):
+        EmbeddingCache(disk / "cache.sqlite", "model").close()
+    filler.unlink()
+    cache = EmbeddingCache(disk / "cache.sqlite", "model")
+    assert set(cache.get(["tents"])) == {"tents"}
+    cache.close()
+
+
+def test_a_read_only_vault_is_indexed_and_refuses_what_would_write(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, tmp_path: Path, settings: Settings
+) -> None:
+    write("a.md", "About tents.\n")
+    write("permanent/preferences.md", "- Tone: warm\n")
+    vault = mount("read-only", "--bind", "-o", "ro", str(vault_folder))
+    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    try:
+        services.start()
+        recalled, stored, preferred = ask(services, RECALL, STORE, PREFER)
+        assert recalled.structured_content["nodes"][0]["path"] == "a.md"
+        for refused in (stored, preferred):
+            assert refused.structured_content["error"]["code"] == -32002
+            assert "read-only" in refused.structured_content["error"]["message"]
+            assert str(tmp_path) not in str(refused)
+        write("b.md", "About stoves.\n")
+        until(lambda: services.catalogue.by_path("b.md") is not None)
+        assert set(tree(vault_folder)) == {"a.md", "b.md", "permanent/preferences.md"}
+    finally:
+        services.close()
+
+
+def test_a_full_disk_under_the_watcher_is_tried_again(
+    open_indexer: Callable[..., Indexer],
+    write: Callable[..., Path],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where no disk can be mounted: the engine's own look at the room there is says no."""
+    live = open_indexer()
+    monkeypatch.setattr("indexer.watch.RETRY_SECONDS", 0.2)
+    watcher = Watcher(live, settings.index)
+    watcher.start()
+    try:
+        usage = shutil.disk_usage(live.vault.root)
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+            write("a.md", "About tents.\n")
+            time.sleep(0.5)
+            assert len(live.catalogue) == 0
+        until(lambda: live.catalogue.by_path("a.md") is not None)
+    finally:
+        watcher.stop()

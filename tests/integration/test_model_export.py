@@ -1,0 +1,87 @@
+"""A person's own embedding model: exported once, by whichever process comes first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memvault.config.paths import model_cache
+from memvault.config.settings import EmbeddingSettings
+from memvault.text.embedding import Embedder, open_embedder
+from memvault.text.export import exported_model
+
+# A two-layer BERT with random weights, pooled by its first token and told apart by prompts.
+MAKE_MODEL = """
+import sys, torch
+from pathlib import Path
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Pooling, Transformer
+from transformers import BertConfig, BertModel, BertTokenizerFast
+raw = Path(sys.argv[1]) / "raw"
+raw.mkdir()
+words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz .?:"]
+words += ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz"]
+(raw / "vocab.txt").write_text("\\n".join(words))
+BertTokenizerFast(str(raw / "vocab.txt")).save_pretrained(raw)
+torch.manual_seed(0)
+sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+sizes |= {"intermediate_size": 128, "max_position_embeddings": 160, "vocab_size": len(words)}
+config = BertConfig(**sizes, initializer_range=0.3)
+BertModel(config).eval().save_pretrained(raw)
+layers = Transformer(str(raw), max_seq_length=128)
+model = SentenceTransformer(modules=[layers, Pooling(64, "cls")], prompts={"query": "ask: "})
+model.save(sys.argv[1] + "/model")
+texts = ["a short one", "another. with words?"]
+import numpy
+numpy.save(sys.argv[1] + "/expected.npy", model.encode_document(texts, normalize_embeddings=True))
+numpy.save(sys.argv[1] + "/asked.npy", model.encode_query("a short one", normalize_embeddings=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("own")
+    subprocess.run([sys.executable, "-c", MAKE_MODEL, str(made)], check=True, capture_output=True)
+    return made
+
+
+def agrees(embedder: Embedder, folder: Path) -> None:
+    vectors = embedder.embed(["a short one", "another. with words?"])
+    expected = np.load(folder / "expected.npy")
+    assert embedder.dimension == 64
+    assert embedder.window == 126
+    assert float((vectors * expected).sum(axis=1).min()) > 0.99
+    asked = embedder.embed_query("a short one")
+    assert float(asked @ np.load(folder / "asked.npy").ravel()) > 0.99
+    assert float(asked @ vectors[0]) < 0.99  # its query prompt is said
+
+
+def test_any_model_is_exported_once_by_processes_that_start_together(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMVAULT_CACHE", str(tmp_path))
+    model = str(folder / "model")
+    found: list[Path] = []
+    starts = [
+        threading.Thread(target=lambda: found.append(exported_model(model))) for _ in range(2)
+    ]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join()
+    assert len(found) == 2
+    assert found[0] == found[1]
+    assert {file.name for file in found[0].iterdir()} >= {"model.xml", "meta.json"}
+    assert not list(model_cache().glob("exporting-*"))
+    embedder = open_embedder(EmbeddingSettings(model=model, backend="openvino"), None)
+    agrees(embedder, folder)
+
+
+def test_pytorch_says_the_same_where_openvino_is_not_wanted(folder: Path) -> None:
+    settings = EmbeddingSettings(model=str(folder / "model"), backend="torch")
+    agrees(open_embedder(settings, None), folder)

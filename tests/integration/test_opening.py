@@ -1,0 +1,323 @@
+"""How an engine begins and ends: it lists its tools at once, survives damaged indexes, and loses
+nothing when it is told to stop in the middle of its work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from indexer.progress import Progress
+from mcp_server.address import read_address
+from mcp_server.client import EngineClient, connect
+from mcp_server.launch import Launcher, ask
+from mcp_server.opening import Opening
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.model.errors import MemvaultError, StoreUnavailable
+from memvault.model.query import Scope
+from tests.integration.tiny_engine import environment
+
+Write = Callable[..., Path]
+LINE = "The lighthouse at Cape {n} is painted in the colour number {n}, and its keeper likes tea.\n"
+
+
+def fill(write: Write, notes: int, lines: int = 6) -> None:
+    for number in range(notes):
+        text = "".join(LINE.format(n=number * 100 + line) for line in range(lines))
+        write(
+            f"notes/Cape {number}.md", f"# Cape {number}\n\n{text}\nSee [[Cape {number // 2}]].\n"
+        )
+
+
+@contextmanager
+def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Services]:
+    services = open_services(vault, settings, state)
+    try:
+        yield services
+    finally:
+        services.close()
+
+
+def until(look: Callable[[], Any], seconds: float = 120.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+    return seen
+
+
+def serve(vault: Path, state: StateFolder) -> subprocess.Popen[bytes]:
+    state.create()
+    variables = {"MEMVAULT_STATE": str(state.root.parent), "MEMVAULT_INDEX__NER": "off"}
+    with state.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
+            env=environment() | variables,
+            stderr=log,
+        )
+
+
+@contextmanager
+def client_of(state: StateFolder) -> Iterator[EngineClient]:
+    until(lambda: read_address(state))
+    with connect(Launcher(state, []), state) as client:
+        yield client
+
+
+def call(server: Any, name: str, **arguments: Any) -> Any:
+    async def run() -> Any:
+        async with Client(server) as client:
+            return await client.call_tool_mcp(name, arguments)
+
+    return asyncio.run(run())
+
+
+# -- beginning --------------------------------------------------------------------------------
+
+
+def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    let_go = threading.Event()
+
+    def slow(tell: Callable[[str], None]) -> Services:
+        tell("fetching the key")
+        let_go.wait()
+        return open_services(vault_folder, settings, state, tell)
+
+    opening = Opening(slow)
+    server = build_server(opening)
+    opening.start(lambda _: None)
+    try:
+
+        async def use() -> tuple[int, dict[str, str], str]:
+            async with Client(server) as client:
+                tools = len(await client.list_tools())
+                health = opening.health()
+                asking = asyncio.create_task(client.call_tool_mcp("get_memetic_status", {}))
+                await asyncio.sleep(0.2)
+                assert not asking.done()
+                let_go.set()
+                return tools, health, (await asking).structured_content["stores"]["vectors"]
+
+        tools, health, answered = asyncio.run(use())
+        assert tools > 5
+        assert health == {"status": "starting", "doing": "fetching the key"}
+        assert answered == "ok"
+        assert opening.health() == {"status": "ok"}
+        until(lambda: opening.status()["notes"] == 1)
+    finally:
+        opening.close()
+
+
+def test_a_call_that_has_waited_long_enough_is_told_what_takes_so_long() -> None:
+    let_go = threading.Event()
+
+    def never(tell: Callable[[str], None]) -> Services:
+        tell("exporting the model")
+        let_go.wait()
+        raise StoreUnavailable("too late")
+
+    opening = Opening(never, patience=0.1)
+    opening.start(lambda _: None)
+    result = call(build_server(opening), "recall_memory", query="lamp")
+    error = result.structured_content["error"]
+    assert result.is_error
+    assert error["code"] == -32002
+    assert "exporting the model" in error["message"]
+    assert "memvault status" in error["message"]
+    assert opening.status()["indexing"]["stage"] == "exporting the model"
+    let_go.set()
+    opening.close()
+
+
+def test_an_engine_that_cannot_open_its_indexes_says_why_and_ends(
+    vault_folder: Path, state: StateFolder
+) -> None:
+    state.create()
+    state.indexes.write_text("a file where the folder should be")
+    process = serve(vault_folder, state)
+    with client_of(state) as client:
+        with pytest.raises(MemvaultError, match="could not open its indexes"):
+            client.call_tool("recall_memory", {"query": "lamp"})
+        address = read_address(state)
+        assert address is not None
+        health = json.loads(ask(address, "GET", "/healthz"))
+        assert health["status"] == "failed"
+        assert str(state.root) not in health["error"]
+    assert process.wait(timeout=30) == 1
+    assert "could not open its indexes" in state.log.read_text()
+
+
+# -- damage -----------------------------------------------------------------------------------
+
+
+def damage(folder: Path) -> int:
+    """Overwrite every file of any size; gives their number."""
+    files = [file for file in folder.rglob("*") if file.is_file() and file.stat().st_size]
+    for file in files:
+        file.write_bytes(b"\xa5damaged" * (file.stat().st_size // 8 + 1))
+    return len(files)
+
+
+@pytest.mark.parametrize("store", ["vectors", "graph.lbug", "keyvalue.sqlite"])
+def test_damaged_indexes_are_put_aside_and_filled_anew(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write, store: str
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk by [[Ida]].\n")
+    for _ in range(2):
+        with opened(vault_folder, settings, state) as services:
+            services.scan()
+            folder = services._live.folder
+        if (folder / store).is_dir():
+            assert damage(folder / store)
+        else:
+            (folder / store).write_bytes(b"\xa5damaged" * 4096)
+
+        with opened(vault_folder, settings, state) as services:
+            services.start(watch=False)
+            assert services._live.folder != folder
+            found = services.recall.recall("when is the lamp lit?", 3, Scope())
+            assert [services.catalogue.by_id(each.note_id).path for each in found] == ["Lamp.md"]  # type: ignore[union-attr]
+            assert services.doctor() == []
+            kept = services._live.folder.name
+        left = {entry.name for entry in state.indexes.iterdir()}
+        assert left == {"current", "damaged", kept}
+
+
+def test_a_damaged_entity_cache_is_begun_anew(
+    vault_folder: Path, settings: Settings, state: StateFolder
+) -> None:
+    state.create()
+    state.entity_cache.write_bytes(b"no database" * 500)
+    with opened(vault_folder, settings, state) as services:
+        assert services.found.get("anything") is None
+
+
+# -- ending -----------------------------------------------------------------------------------
+
+
+def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_the_rest(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 160)
+    began = threading.Event()
+
+    def report(progress: Progress) -> None:
+        if progress.stage == "indexing":
+            began.set()
+
+    stopped: list[Exception] = []
+
+    def start() -> None:
+        try:
+            services.start(report=report)
+        except MemvaultError as error:
+            stopped.append(error)
+
+    services = open_services(vault_folder, settings, state)
+    thread = threading.Thread(target=start)
+    thread.start()
+    assert began.wait(120)
+    services.close()
+    thread.join(30)
+    assert [str(each) for each in stopped] == [
+        "The engine is stopping; the next one indexes what is left."
+    ]
+    with opened(vault_folder, settings, state) as services:
+        kept = len(services.catalogue)
+        assert 64 <= kept < 160
+        assert services.scan().indexed == 160 - kept
+        assert services.doctor() == []
+
+
+def test_closing_amid_a_rebuild_and_questions_harms_nothing(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 100, lines=2)
+    services = open_services(vault_folder, settings, state)
+    services.start()
+    surprises: list[BaseException] = []
+    under_way = threading.Barrier(4)
+
+    def run(work: Callable[[], object]) -> None:
+        under_way.wait()
+        try:
+            while True:
+                work()
+        except MemvaultError:
+            pass  # closed, in our own words
+        except BaseException as error:
+            surprises.append(error)
+
+    def question() -> None:
+        services.recall.recall("who likes tea?", 5, Scope())
+        services.neighbourhood.answer("keeper of Cape 7", 5, 2, Scope())
+
+    threads = [
+        threading.Thread(target=run, args=[work], daemon=True)
+        for work in (services.rebuild, question, question)
+    ]
+    for thread in threads:
+        thread.start()
+    under_way.wait()
+    time.sleep(0.4)
+    services.close()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    assert surprises == []
+    with opened(vault_folder, settings, state) as services:
+        assert len(services.catalogue) == 100
+        assert services.doctor() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_on(
+    vault_folder: Path, state: StateFolder, write: Write
+) -> None:
+    fill(write, 200)
+    process = serve(vault_folder, state)
+    with client_of(state) as client:
+        until(lambda: (client.status()["indexing"] or {}).get("stage") == "indexing")
+    process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert process.wait(timeout=60) == 0
+    assert time.monotonic() - began < 20  # a few seconds where nothing else runs
+    assert "Traceback" not in state.log.read_text()
+
+    process = serve(vault_folder, state)
+    with client_of(state) as client:
+        until(lambda: client.status()["last_scan"])
+        status = client.status()
+        assert status["notes"] == 200
+        assert client.doctor(fix=False) == []
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_signal_while_the_indexes_open_ends_the_engine_too(
+    vault_folder: Path, state: StateFolder
+) -> None:
+    process = serve(vault_folder, state)
+    until(lambda: read_address(state))
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+    assert "Traceback" not in state.log.read_text()

@@ -1,0 +1,234 @@
+"""The watcher under the work of people, git and sync tools: in the end the indexes are true."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from fastmcp import Client
+
+from indexer.doctor import examine
+from indexer.indexer import Indexer
+from indexer.watch import Watcher
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from tests.snapshot import differences, snapshot
+
+Write = Callable[..., Path]
+Open = Callable[..., Indexer]
+
+
+@contextmanager
+def watched(indexer: Indexer, **changes: object) -> Iterator[Watcher]:
+    watcher = Watcher(indexer, IndexSettings(debounce_seconds=0.05, ner="off", **changes))  # type: ignore[arg-type]
+    watcher.start()
+    indexer.scan()
+    try:
+        yield watcher
+    finally:
+        watcher.stop()
+
+
+def until(look: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def paths(indexer: Indexer) -> set[str]:
+    return indexer.catalogue.paths()
+
+
+def is_true(indexer: Indexer) -> bool:
+    differing = indexer.differing()
+    return not differing.changed and not differing.gone
+
+
+def assert_as_built_anew(live: Indexer, open_indexer: Open) -> None:
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_checkout_of_a_thousand_notes_under_the_watcher(
+    open_indexer: Open, write: Write, vault_folder: Path
+) -> None:
+    git(vault_folder, "init", "-q", "-b", "calm")
+    write("Stays.md", "# Stays\n\nAs it is, see [[Note 7]].\n")
+    git(vault_folder, "add", ".")
+    git(vault_folder, "commit", "-qm", "calm")
+    git(vault_folder, "checkout", "-qb", "storm")
+    for number in range(1000):
+        write(f"{number % 20}/Note {number}.md", f"After [[Note {number - 1}]] comes rain.\n")
+    git(vault_folder, "add", ".")
+    git(vault_folder, "commit", "-qm", "storm")
+    git(vault_folder, "checkout", "-q", "calm")
+    live = open_indexer()
+    with watched(live):
+        git(vault_folder, "checkout", "-q", "storm")
+        until(lambda: len(live.catalogue) == 1001)
+        assert [finding for finding in examine(live) if finding.severity == "error"] == []
+        assert_as_built_anew(live, open_indexer)
+        git(vault_folder, "checkout", "-q", "calm")
+        until(lambda: len(live.catalogue) == 1)
+    assert len(set(live.stores.vectors.note_ids())) == 1
+
+
+def test_folders_moved_and_renamed_under_the_watcher(
+    open_indexer: Open, write: Write, vault_folder: Path, tmp_path: Path
+) -> None:
+    for name in ("Oak", "Elm", "Ash"):
+        write(f"trees/old/{name}.md", f"# {name}\n\nBeside [[Oak]] and the Elm.\n")
+    write("Wood.md", "See [[trees/old/Oak]], [[forest/Oak]] and [[Ash]].\n")
+    away = tmp_path / "away"
+    live = open_indexer()
+    with watched(live):
+        (vault_folder / "trees/old").rename(vault_folder / "forest")
+        until(
+            lambda: paths(live) == {"Wood.md", *(f"forest/{n}.md" for n in ("Oak", "Elm", "Ash"))}
+        )
+        (vault_folder / "forest").rename(vault_folder / "Forest of ours")
+        until(lambda: "Forest of ours/Ash.md" in paths(live) and len(live.catalogue) == 4)
+        shutil.move(vault_folder / "Forest of ours", away)
+        until(lambda: paths(live) == {"Wood.md"})
+        shutil.move(away, vault_folder / "forest")
+        until(lambda: "forest/Oak.md" in paths(live))
+        for folder in ("forest", "Wood", "forest"):
+            write(f"{folder}/Elm.md", f"# Elm\n\nNow in {folder}, at {time.monotonic()}.\n")
+            until(lambda: is_true(live))
+            other = {"forest": "Wood", "Wood": "forest"}[folder]
+            (vault_folder / folder).rename(vault_folder / other)
+            until(lambda other=other: f"{other}/Oak.md" in paths(live) and is_true(live))
+        (vault_folder / "Wood").rename(vault_folder / "forest")
+        until(lambda: "forest/Oak.md" in paths(live))
+        (vault_folder / "forest/Oak.md").rename(vault_folder / "forest/Beech.md")
+        until(lambda: "forest/Beech.md" in paths(live) and "forest/Oak.md" not in paths(live))
+        shutil.rmtree(vault_folder / "trees")
+        write("new/deep/down/Yew.md", "The yew.\n")  # the folder's event may outrun its watch
+        until(lambda: "new/deep/down/Yew.md" in paths(live))
+    assert_as_built_anew(live, open_indexer)
+
+
+def test_where_no_events_come_files_are_compared_at_intervals(
+    open_indexer: Open, write: Write, vault_folder: Path
+) -> None:
+    write("a.md", "Tents.\n")
+    write("folder/b.md", "Stoves.\n")
+    live = open_indexer()
+    with watched(live, polling="always", polling_seconds=0.1) as watcher:
+        assert watcher.polling
+        write("a.md", "Canoes and [[c]].\n")
+        write("c.md", "Lanterns.\n")
+        until(lambda: "c.md" in paths(live) and is_true(live))
+        (vault_folder / "folder").rename(vault_folder / "other")
+        until(lambda: paths(live) == {"a.md", "c.md", "other/b.md"})
+        (vault_folder / "c.md").unlink()
+        until(lambda: paths(live) == {"a.md", "other/b.md"})
+    assert_as_built_anew(live, open_indexer)
+
+
+@pytest.mark.parametrize("polling", ["never", "always"])
+def test_an_ignore_file_written_changed_and_deleted_while_watching(
+    open_indexer: Open, write: Write, vault_folder: Path, polling: str
+) -> None:
+    write("diary/a.md", "Private.\n")
+    write("work/b.md", "See [[a]].\n")
+    live = open_indexer()
+    with watched(live, polling=polling, polling_seconds=0.1):
+        write(".memvaultignore", "diary/\n")
+        until(lambda: paths(live) == {"work/b.md"})
+        write(".memvaultignore", "work/\n")
+        until(lambda: paths(live) == {"diary/a.md"})
+        (vault_folder / ".memvaultignore").unlink()
+        until(lambda: paths(live) == {"diary/a.md", "work/b.md"})
+    assert_as_built_anew(live, open_indexer)
+
+
+def test_notes_that_come_and_go_faster_than_they_are_read(
+    open_indexer: Open, write: Write, vault_folder: Path
+) -> None:
+    write("Stays.md", "See [[Flicker 3]].\n")
+    live = open_indexer()
+    with watched(live):
+        deadline = time.monotonic() + 1.5
+        number = 0
+        while time.monotonic() < deadline:
+            note = write(f"Flicker {number % 9}.md", f"Now {number}, then gone.\n")
+            if number % 3:
+                note.unlink()
+            elif number % 2:
+                note.replace(vault_folder / f"Moved {number % 5}.md")
+            number += 1
+        write("Last.md", "The end.\n")
+        until(lambda: "Last.md" in paths(live) and is_true(live))
+    assert_as_built_anew(live, open_indexer)
+
+
+def test_people_and_agents_at_work_at_once_leave_true_indexes(
+    vault_folder: Path, state: StateFolder, settings: Settings, write: Write
+) -> None:
+    dice = random.Random(11)
+    for number in range(12):
+        write(f"notes/Topic {number}.md", f"# Topic {number}\n\nAfter [[Topic {number - 1}]].\n")
+    services = Services(vault_folder, settings, state)
+    done = threading.Event()
+
+    def person() -> None:
+        while not done.is_set():
+            note = vault_folder / f"notes/Topic {dice.randrange(12)}.md"
+            match dice.randrange(5):
+                case 0:
+                    note.unlink(missing_ok=True)
+                case 1 if note.exists():
+                    note.replace(vault_folder / f"Topic {dice.randrange(12)}.md")
+                case _:
+                    note.write_text(f"Topic {dice.randrange(12)} and [[Lamp {dice.randrange(5)}]].")
+            time.sleep(0.01)
+
+    async def agent() -> None:
+        async with Client(build_server(services)) as client:
+            for number in range(25):
+                memory = {
+                    "content": f"Lamp {number % 5} hangs over [[Topic {number % 12}]].",
+                    "title": f"Lamp {number % 5}",
+                    "rationale": "It was said in passing.",
+                }
+                await client.call_tool("store_memory", memory)
+                key = {"key": f"Light {number % 3}", "value": f"Topic {number}"}
+                await client.call_tool("set_preference", {**key, "rationale": "They asked for it."})
+
+    try:
+        services.start()
+        editor = threading.Thread(target=person)
+        editor.start()
+        try:
+            asyncio.run(agent())
+        finally:
+            done.set()
+            editor.join()
+        until(lambda: is_true(services.indexer))
+        with suppress(AssertionError):  # the last events may still be on their way
+            until(lambda: not examine(services.indexer), 1.0)
+        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        kept = snapshot(services.indexer)
+        services.rebuild()
+        assert differences(kept, snapshot(services.indexer)) == []
+    finally:
+        services.close()

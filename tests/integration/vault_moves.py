@@ -1,0 +1,212 @@
+"""What people and agents do to a vault, as Hypothesis draws it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from indexer.indexer import Indexer
+from memvault.curation.draft import Draft
+from memvault.curation.preferences import set_preference
+from memvault.curation.remember import remember
+from memvault.model.errors import MemvaultError, OutsideVault
+from memvault.vault.frontmatter import remove_key, set_key
+from memvault.vault.journal import Journal
+
+NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
+FIRST_SAVE = 1_700_000_000_000_000_000  # ns; each save is one second later than the one before
+
+PATHS = (
+    "Ada Berg.md", "people/Ada Berg.md", "people/Emil Roth.md", "Plan.md", "Index.md",
+    "projects/aurora/Aurora.md", "projects/aurora/Plan.md", "projects/kelp/Harbour.md",
+    "archive/Plan.md", "Harbour.md", "ideas/café.md", "บันทึก.md", "日本/記憶.md", "日本/京都.md",
+    "sessions/2024-05-01/Talk.md", "permanent/preferences.md", "permanent/Reply language.md",
+    "ideas/Harbour's plan.md", "ideas/aurora.md",
+)  # fmt: skip
+FOLDERS = ("people", "projects/aurora", "archive", "日本", "ideas")
+NAMES = (
+    "Ada Berg", "Ada", "Emil Roth", "Aurora", "Plan", "Harbour", "บันทึก", "京都", "aurora x",
+    "Night Watch", "café", "Lantern", "Reply language", "plans",
+)  # fmt: skip
+SENTENCES = (
+    "I met Ada Berg and Emil Roth at the harbour.", "Ada said that the Plan is late.",
+    "See [[Ada Berg]] and [[Plan|the old plan]].", "Lead: [[Emil Roth]]", "Lead: Ada Berg",
+    "supersedes:: [[projects/aurora/Plan]]", "![[Harbour]]", "![[Aurora#Goals]]",
+    "# Aurora and its plans", "## Ada Berg on Night Watch", "# บันทึกของ Ada", "## 京都の記憶",
+    "เราอ่านบันทึกเมื่อวาน", "昨日、京都で記憶について話した。", "Ask [[Night Watch]] or [[night watch]].",
+    "Night Watch is run by Ada's team. #storage/db", "Aurora X was its name. #aurora",
+    "[[archive/Plan]] lies beside [[./Plan]] and [[../Plan]].", "- Reply language: Welsh",
+    "Café and café are one place; [[café]] too.", "[a link](people/Ada%20Berg.md) to a person",
+    "The harbours of AURORA, the auroras.", "Emil's plan; Roth's plans. #Storage",
+    "[[Lantern]] and Lantern, the lanterns.", "- Tabs or spaces: spaces", "[[Ada]] knows [[京都]].",
+    "Harbour's plan is not the Harbour plan.", "[[#Goals]] and [[Reply language]].", "",
+)  # fmt: skip
+IDS = ("0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d", "11111111-2222-4333-8444-555555555555", "no-uuid")
+TYPES = ("person", "project", "decision", "preference", "note", "tool", "organisation")
+PROJECTS = ("aurora", "Aurora", "kelp", "[[Aurora]]")
+
+_name = st.sampled_from(NAMES)
+_values = {
+    "id": st.sampled_from(IDS),
+    "aliases": st.lists(_name, max_size=2),
+    "type": st.sampled_from(TYPES),
+    "project": st.sampled_from(PROJECTS),
+    "people": st.lists(_name, max_size=2),
+    "owner": _name,
+    "related": st.sampled_from(["[[Plan]]", "[[Lantern]]", "Night Watch"]),
+    "tags": st.lists(st.sampled_from(["storage/db", "Aurora", "lantern", "AURORA"]), max_size=2),
+    "created": st.just("2024-02-03"),
+    "date": st.sampled_from(["2024-02-04", "soon"]),
+}
+_key = st.sampled_from(sorted(_values))
+_path = st.sampled_from(PATHS)
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> bytes:
+    keys = draw(st.lists(_key, max_size=3, unique=True))
+    head = b""
+    for key in keys:
+        head = set_key(head, key, draw(_values[key]))
+    body = draw(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=5))
+    return head + "\n\n".join(body).encode() + b"\n"
+
+
+@st.composite
+def key_changes(draw: st.DrawFn) -> tuple[str, object]:
+    key = draw(_key)
+    return key, draw(st.none() | _values[key])
+
+
+vaults = st.dictionaries(_path, notes(), min_size=3, max_size=9)
+moves = st.one_of(
+    st.tuples(st.just("write"), _path, notes()),
+    st.tuples(st.just("write"), _path, notes()),
+    st.tuples(st.just("delete"), _path),
+    st.tuples(st.just("move"), _path, _path),
+    st.tuples(st.just("copy"), _path, _path),
+    st.tuples(st.just("save again"), _path),
+    st.tuples(st.just("key"), _path, key_changes()),
+    st.tuples(st.just("rename folder"), st.sampled_from(FOLDERS), st.sampled_from(FOLDERS)),
+    st.tuples(st.just("remember"), _name, st.sampled_from(SENTENCES), _path),
+    st.tuples(st.just("prefer"), st.sampled_from(["Reply language", "Tabs"]), _name),
+    st.tuples(st.just("ignore"), st.sampled_from(["", "archive/\n", "people/\n*aurora*\n"])),
+)
+# How the indexer comes to know: all at once, path by path in either order, or by a scan.
+tellings = st.sampled_from(["together", "one by one", "backwards", "scan", "later"])
+
+
+@dataclass
+class Hand:
+    """Does the moves on a real vault and keeps the paths that the watcher would have heard of."""
+
+    root: Path
+    indexer: Indexer
+    touched: list[str] = field(default_factory=list)
+    wants_scan: bool = False
+    saves: int = 0
+
+    def write(self, path: str, data: bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        self._saved(path)
+
+    def do(self, move: tuple[object, ...]) -> None:
+        getattr(self, "_" + str(move[0]).replace(" ", "_"))(*move[1:])
+
+    def tell(self, telling: str) -> None:
+        """Let the indexer know of what was done since it last heard."""
+        paths = list(dict.fromkeys(self.touched))
+        if telling == "later":
+            return
+        if telling == "scan" or self.wants_scan:
+            self.indexer.scan()
+        elif telling == "together":
+            self.indexer.index(paths)
+        else:
+            for path in paths if telling == "one by one" else reversed(paths):
+                self.indexer.index([path])
+        self.touched, self.wants_scan = [], False
+
+    def _saved(self, path: str) -> None:
+        self.saves += 1
+        moment = FIRST_SAVE + self.saves * 1_000_000_000
+        os.utime(self.root / path, ns=(moment, moment))
+        self.touched.append(path)
+
+    def _write(self, path: str, data: bytes) -> None:
+        self.write(path, data)
+
+    def _delete(self, path: str) -> None:
+        (self.root / path).unlink(missing_ok=True)
+        self.touched.append(path)
+
+    def _move(self, source: str, target: str) -> None:
+        if (self.root / source).is_file():
+            (self.root / target).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / source).replace(self.root / target)
+            self.touched += [source, target]
+
+    def _copy(self, source: str, target: str) -> None:
+        if source != target and (self.root / source).is_file():
+            self.write(target, (self.root / source).read_bytes())
+
+    def _save_again(self, path: str) -> None:
+        if (self.root / path).is_file():
+            self._saved(path)
+
+    def _key(self, path: str, change: tuple[str, object]) -> None:
+        key, value = change
+        if (self.root / path).is_file():
+            data = (self.root / path).read_bytes()
+            self.write(path, remove_key(data, key) if value is None else set_key(data, key, value))
+
+    def _rename_folder(self, source: str, target: str) -> None:
+        if (self.root / source).is_dir() and not (self.root / target).exists():
+            before = list(self._inside(source))
+            (self.root / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(self.root / source, self.root / target)
+            self.touched += [*before, *self._inside(target)]
+
+    def _inside(self, folder: str) -> Iterator[str]:
+        for file in sorted((self.root / folder).rglob("*.md")):
+            yield file.relative_to(self.root).as_posix()
+
+    def _remember(self, title: str, content: str, link_to: str) -> None:
+        known = self.indexer.catalogue
+        links = [link_to] if known.by_path(link_to) else []
+        draft = Draft.checked(
+            content=content or "Nothing much.",
+            title=title,
+            rationale="To be found again.",
+            link_to=links,
+        )
+
+        def memory(name: str) -> object:
+            return known.by_path(name) or known.by_id(name)
+
+        vault = self.indexer.vault
+        try:
+            path = remember(vault, Journal(vault), draft, memory, NOW, links=self.indexer.links)
+        except OutsideVault:  # the ignore rules leave it out
+            return
+        self._saved(path)
+
+    def _prefer(self, key: str, value: str) -> None:
+        vault = self.indexer.vault
+        try:
+            preference = set_preference(vault, Journal(vault), key, value, "As they asked me to.")
+        except MemvaultError:
+            return
+        self._saved(preference.path)
+
+    def _ignore(self, rules: str) -> None:
+        (self.root / ".memvaultignore").write_text(rules, encoding="utf-8")
+        self.wants_scan = True

@@ -1,0 +1,191 @@
+"""Texts to vectors, the cache in front of the model, and what passes the model's window."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from memvault.config.settings import EmbeddingSettings
+from memvault.model.chunk import Vector
+from memvault.model.errors import ModelUnavailable
+from memvault.text.cache import EmbeddingCache, rounded
+from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
+from memvault.text.export import exported_model, model_id
+from memvault.text.openvino_model import OpenVinoModel
+
+DEFAULT = EmbeddingSettings().model
+
+
+class Counting:
+    """The real model, counting the windows that pass it."""
+
+    def __init__(self, model: WindowModel) -> None:
+        self.meta, self.tokenizer = model.meta, model.tokenizer
+        self._model = model
+        self.windows = 0
+
+    def encode_query(self, window: Window) -> Vector:
+        return self._model.encode_query(window)
+
+    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
+        return self._model.encode_few(windows)
+
+    def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
+        self.windows += sum(len(batch) for batch in batches)
+        return self._model.encode(batches)
+
+
+@pytest.fixture(scope="module")
+def model() -> OpenVinoModel:
+    return OpenVinoModel(exported_model(DEFAULT))
+
+
+def unit(seed: int, dimension: int = 384) -> Vector:
+    drawn = np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
+    return np.asarray(drawn / np.linalg.norm(drawn), np.float32)
+
+
+def test_vectors_are_normalised_and_in_the_order_of_the_texts(embedder: Embedder) -> None:
+    texts = ["a cat sat on the mat", "x", "the annual budget " * 30, "a cat sat on the mat", ""]
+    vectors = embedder.embed(texts)
+    assert vectors.shape == (5, embedder.dimension)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert np.array_equal(vectors[0], vectors[3])
+    alone = np.concatenate([embedder.embed([text]) for text in texts])
+    assert np.allclose(vectors, alone, atol=1e-5)
+
+
+def test_no_texts_have_no_vectors(embedder: Embedder) -> None:
+    assert embedder.embed([]).shape == (0, embedder.dimension)
+
+
+def test_a_question_is_near_the_text_that_answers_it(embedder: Embedder) -> None:
+    texts = ["The ferry to the island leaves at nine.", "Taxes are due in April."]
+    scores = embedder.embed(texts) @ embedder.embed_query("when does the boat depart?")
+    assert scores[0] > scores[1] + 0.2
+
+
+def test_nothing_falls_past_the_window(embedder: Embedder) -> None:
+    start = "we talked about the garden and its roses " * 60
+    one, other = embedder.embed([start, start + "then the reactor core overheated " * 60])
+    assert embedder.tokens.count(start) > embedder.window
+    assert float(one @ other) < 0.9
+    about_the_end = embedder.embed_query("nuclear reactor overheating")
+    assert float(other @ about_the_end) > float(one @ about_the_end) + 0.2
+
+
+def test_a_long_question_is_answered_too(embedder: Embedder) -> None:
+    assert np.isfinite(embedder.embed_query("why " * 3000)).all()
+
+
+def test_unchanged_text_never_passes_the_model_twice(model: OpenVinoModel, tmp_path: Path) -> None:
+    texts = [f"note number {i}" for i in range(7)]
+    counting = Counting(model)
+    file = tmp_path / "cache.sqlite"
+    first = Embedder(counting, "m", EmbeddingCache(file, "m"))
+    fresh = first.embed([*texts, *texts])
+    assert counting.windows == len(texts)
+    first.close()
+    again = Embedder(counting, "m", EmbeddingCache(file, "m"))
+    kept = again.embed([*texts, "a new one"])
+    assert counting.windows == len(texts) + 1
+    assert np.array_equal(kept[:7], fresh[:7])
+    again.close()
+
+
+def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder: Embedder) -> None:
+    bare = Embedder(model, "m")
+    texts = ["one", "two words", "a longer text about nothing at all"]
+    assert np.allclose(bare.embed(texts), embedder.embed(texts), atol=1e-5)
+
+
+def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> None:
+    busy = Embedder(model, "m")
+    texts = [f"{i} {'words to keep the encoder busy ' * 12}" for i in range(150)]
+    work = threading.Thread(target=busy.embed, args=(texts,))
+    work.start()
+    answered = 0
+    while work.is_alive() and answered < 1000:
+        busy.embed_query("how are you?")
+        answered += work.is_alive()
+    work.join()
+    assert answered >= 5
+
+
+def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> None:
+    expected = embedder.embed([f"text {i}" for i in range(8)])
+    wrong: list[int] = []
+
+    def check(i: int) -> None:
+        for _ in range(5):
+            asked = embedder.embed_query(f"text {i}")
+            got = embedder.embed([f"text {i}", f"other {i}"])[0]
+            if float(got @ expected[i]) < 0.999 or float(asked @ expected[i]) < 0.999:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=check, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_day_to_day_pytorch_is_not_imported(embedder: Embedder) -> None:
+    program = (
+        "import sys; from memvault.text.embedding import open_embedder;"
+        "from memvault.config.settings import EmbeddingSettings;"
+        "open_embedder(EmbeddingSettings(), None).embed(['x']);"
+        "sys.exit('torch' in sys.modules or 'sentence_transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_model_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    empty = tmp_path / "no-model"
+    empty.mkdir()
+    assert model_id(str(empty)).startswith("no-model-")
+    assert model_id("Some/Model v2") == "Some--Model--v2"
+    assert model_id("sentence-transformers/all-MiniLM-L6-v2") == model_id(DEFAULT)
+    with pytest.raises(ModelUnavailable, match="no-model"):
+        open_embedder(EmbeddingSettings(model=str(empty), backend="openvino"), None)
+
+
+def test_what_is_kept_is_nearly_what_was_given() -> None:
+    for seed in range(20):
+        given = unit(seed)
+        assert float(rounded(given) @ given) > 0.9999
+        assert np.array_equal(rounded(rounded(given)), rounded(given))
+
+
+def test_kept_vectors_outlive_the_process_and_belong_to_one_model(tmp_path: Path) -> None:
+    file = tmp_path / "cache.sqlite"
+    cache = EmbeddingCache(file, "one")
+    texts = [f"text {i}" for i in range(1200)]
+    cache.put((text, unit(i)) for i, text in enumerate(texts))
+    cache.close()
+    again, other = EmbeddingCache(file, "one"), EmbeddingCache(file, "other")
+    found = again.get([*texts, "unknown"])
+    assert found.keys() == set(texts)
+    assert np.array_equal(found["text 3"], rounded(unit(3)))
+    assert other.get(texts) == {}
+    again.close()
+    other.close()
+
+
+def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
+    file = tmp_path / "cache.sqlite"
+    file.write_bytes(b"this is no database, " * 500)
+    cache = EmbeddingCache(file, "m")
+    assert cache.get(["x"]) == {}
+    cache.put([("x", unit(1))])
+    assert cache.get(["x"]).keys() == {"x"}
+    cache.close()

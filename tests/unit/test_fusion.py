@@ -1,0 +1,70 @@
+"""Bringing scores together."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.model.chunk import ChunkSize
+from memvault.model.note import LineRange
+from memvault.model.query import ChunkHit
+from memvault.retrieval.fusion import (
+    FusionSettings,
+    ScoreList,
+    best_first,
+    chunk_relevances,
+    note_relevances,
+)
+
+PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE
+SETTINGS = FusionSettings()
+
+
+def hit(chunk: str, score: float, *sizes: ChunkSize) -> ChunkHit:
+    size, *covers = sizes or (PASSAGE,)
+    note = chunk.split("/", maxsplit=1)[0]
+    return ChunkHit(chunk, note, size, "", LineRange(1, 1), "", score, tuple(covers))
+
+
+@given(cosine=st.floats(0, 1), keywords=st.floats(0, 1e6), more=st.floats(0.01, 100))
+def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
+    cosine: float, keywords: float, more: float
+) -> None:
+    relevance = SETTINGS.relevance(cosine, keywords)
+    assert 0.0 <= relevance <= 1.0
+    assert SETTINGS.relevance(cosine, keywords + more) >= relevance
+    assert SETTINGS.relevance(min(1.0, cosine + more), keywords) >= relevance
+
+
+def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
+    hits = [hit("a/1", 0.9), hit("a/2", 0.5), hit("a/s", 0.6, SECTION), hit("a/n", 0.3, NOTE)]
+    assert ScoreList.of(hits, 10).of_note("a") == pytest.approx((0.9 + 0.6 + 0.3) / 3)
+
+
+def test_a_chunk_that_is_all_there_is_counts_for_every_size() -> None:
+    scores = ScoreList.of([hit("a/1", 0.6, PASSAGE, SECTION, NOTE)], 10)
+    assert scores.of_note("a") == pytest.approx(0.6)
+
+
+def test_what_a_full_list_left_out_has_at_most_its_last_score() -> None:
+    hits = [hit("a/1", 0.9), hit("b/1", 0.4)]
+    assert ScoreList.of(hits, 2).of_chunk("c/1") == pytest.approx(0.4)
+    assert ScoreList.of(hits, 2).of_note("a") == pytest.approx((0.9 + 0.4 + 0.4) / 3)
+    assert ScoreList.of(hits, 3).of_chunk("c/1") == 0.0
+
+
+def test_opposite_vectors_count_as_nothing() -> None:
+    scores = ScoreList.of([hit("a/1", -0.3)], 1)
+    assert scores.of_chunk("a/1") == scores.of_note("a") == scores.floor == 0.0
+
+
+def test_what_both_searches_find_comes_before_what_one_finds() -> None:
+    dense = ScoreList.of([hit("a/1", 0.5), hit("b/1", 0.5)], 9)
+    keywords = ScoreList.of([hit("b/1", 8.0), hit("c/1", 8.0)], 9)
+    assert best_first(chunk_relevances(dense, keywords, SETTINGS)) == ["b/1", "c/1", "a/1"]
+    assert best_first(note_relevances(dense, keywords, SETTINGS)) == ["b", "c", "a"]
+
+
+def test_equal_relevances_are_ordered_by_id() -> None:
+    assert best_first({"b": 0.5, "a": 0.5, "c": 0.9}) == ["c", "a", "b"]

@@ -1,0 +1,90 @@
+"""Questions read as things and relations."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+
+from memvault.retrieval.asking import NamedSpan, QuestionReader, Vocabulary
+from memvault.retrieval.question import Question
+from memvault.retrieval.readings import readings
+from memvault.text.question_parser import QuestionParser, open_question_parser
+
+NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")
+KINDS = ("boat", "person", "race", "repair")
+
+
+@pytest.fixture(scope="module")
+def parser() -> QuestionParser:
+    found = open_question_parser()
+    assert found is not None
+    return found
+
+
+def find_names(text: str) -> list[NamedSpan]:
+    found = re.finditer("|".join(NAMES), text)
+    return [NamedSpan(match.start(), match.end(), (match[0],)) for match in found]
+
+
+WORDS = Vocabulary(find_names, KINDS, ("winner of the cup",), lambda _: None)
+
+
+def read(parser: QuestionParser, text: str) -> Question:
+    return QuestionReader(parser).read(text, WORDS, date(2026, 11, 21))
+
+
+def told(question: Question) -> list[tuple[str, str, str]]:
+    """(nearer thing, words, farther thing), names by themselves."""
+    names = [thing.nodes[0] if thing.nodes else thing.text for thing in question.things]
+    return [(names[r.a], r.words, names[r.b]) for r in question.relations]
+
+
+def test_a_chain_of_things_is_read_outward_from_what_is_asked(parser: QuestionParser) -> None:
+    question = read(parser, "Where does the skipper of Heron live?")
+    assert told(question) == [("where", "live", "skipper"), ("skipper", "of", "Heron")]
+    assert question.asked.text == "where"
+
+
+def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
+    question = read(parser, "Which boats are owned by people I met at Spring Regatta?")
+    assert told(question) == [
+        ("boat", "owned by", "person"),
+        ("person", "I met at", "Spring Regatta"),
+    ]
+    assert question.asked.plural
+
+
+def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
+    assert ("skipper", "of", "Heron") in told(read(parser, "Who taught Heron's skipper?"))
+
+
+def test_whoever_stands_for_a_person_with_a_clause(parser: QuestionParser) -> None:
+    question = read(parser, "At which race did I meet whoever repaired Heron?")
+    assert told(question)[1] == ("person", "repaired", "Heron")
+
+
+def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
+    question = read(parser, "Which engine repairs were done on Heron?")
+    assert (question.asked.text, question.asked.modifiers) == ("repair", ("engine",))
+
+
+def test_a_time_belongs_to_the_words_that_it_stands_behind(parser: QuestionParser) -> None:
+    question = read(parser, "Which boats repaired in 2025 belong to Lena Vogt?")
+    spans = [span for relation in question.relations for span in relation.times]
+    spans += [span for thing in question.things for span in thing.times]
+    assert [span.first for span in spans] == [date(2025, 1, 1)]
+
+
+def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionParser) -> None:
+    question = read(parser, "Who is in charge of Otter Creek?")
+    kinds = [thing.text in KINDS or thing.person for thing in question.things]
+    words = {told(reading)[0][1] for reading in readings(question, kinds)}
+    assert any("charge" in each for each in words)
+
+
+@pytest.mark.parametrize("text", ["", "?", "Heron", "Heron Heron Heron", "of of by", "\n\t"])
+def test_what_is_no_question_is_read_without_complaint(parser: QuestionParser, text: str) -> None:
+    question = read(parser, text)
+    assert len(question.relations) <= max(0, len(question.things) - 1)

@@ -1,0 +1,87 @@
+"""Times in questions."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.retrieval.when import Cut, Span, cut_times
+
+TODAY = date(2026, 11, 21)  # a Saturday
+
+
+def span_of(text: str) -> Span | None:
+    cuts = cut_times(text, TODAY)[1]
+    return cuts[0].span if cuts else None
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("What did we plant after 2026-02-01?", date(2026, 2, 2), date.max),
+        ("What did we plant since 1 March 2025?", date(2025, 3, 1), date.max),
+        ("Which boats were sold before July 2025?", date.min, date(2025, 6, 30)),
+        ("Which boats were sold until 30 June 2025?", date.min, date(2025, 6, 30)),
+        ("Whom did I meet last month?", date(2026, 10, 1), date(2026, 10, 31)),
+        ("Whom did I meet last week?", date(2026, 11, 9), date(2026, 11, 15)),
+        ("What changed in the last two weeks?", date(2026, 11, 7), TODAY),
+        ("What changed yesterday?", date(2026, 11, 20), date(2026, 11, 20)),
+        ("Who joined in March?", date(2026, 3, 1), date(2026, 3, 31)),
+        ("Who joined in December?", date(2025, 12, 1), date(2025, 12, 31)),
+        ("Who joined on Feb 3rd?", date(2026, 2, 3), date(2026, 2, 3)),
+        ("Who joined in Q2 2025?", date(2025, 4, 1), date(2025, 6, 30)),
+        ("Who joined in 2024?", date(2024, 1, 1), date(2024, 12, 31)),
+        ("Who came between 3 May 2025 and 1 June 2025?", date(2025, 5, 3), date(2025, 6, 1)),
+        ("Whom did I call three weeks ago?", date(2026, 10, 28), date(2026, 11, 3)),
+    ],
+)
+def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, last: date) -> None:
+    assert span_of(text) == Span(first, last)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "May we go on a march?",
+        "Who was born on 31 June 2025?",
+        "Which of the 12 pumps leaks?",
+        "Who owns version 2.5 of the plan?",
+    ],
+)
+def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
+    assert cut_times(text, TODAY) == (text, [])
+
+
+def test_the_text_is_left_without_its_time_and_with_the_place_where_it_stood() -> None:
+    text, cuts = cut_times("Which wells dug in 2024 went dry?", TODAY)
+    assert text == "Which wells dug went dry?"
+    assert [text[: cut.at] for cut in cuts] == ["Which wells dug"]
+
+
+def test_the_days_after_a_named_event_are_those_after_its_day() -> None:
+    days = {"the harvest supper": date(2026, 9, 12)}
+    text, cuts = cut_times("What broke since the harvest supper?", TODAY, days.get)
+    assert text == "What broke?"
+    assert cuts == [Cut(10, Span(date(2026, 9, 12), date.max))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_no_text_is_refused_and_every_place_lies_in_what_is_left(text: str) -> None:
+    left, cuts = cut_times(text, TODAY)
+    assert all(0 <= cut.at <= len(left) for cut in cuts)
+    assert all(cut.span.first <= cut.span.last for cut in cuts if cut.span)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dates(min_value=date(1950, 1, 1), max_value=date(2049, 12, 31)))
+def test_a_day_is_found_however_it_is_written(day: date) -> None:
+    for written in (
+        day.isoformat(),
+        f"{day.day} {day:%B} {day.year}",
+        f"{day:%b} {day.day}, {day.year}",
+    ):
+        assert span_of(f"Who signed on {written}?") == Span(day, day)
