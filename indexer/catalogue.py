@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from memvault.model.memory import Memory
 from memvault.stores.keyvalue import KeyValueStore
-from memvault.text.names import Name
+from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
 FORMAT = 2  # raise it when what is derived from a note changes: every note is then indexed anew
@@ -46,6 +46,7 @@ class Catalogue:
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
         self._linking: dict[str, set[str]] = defaultdict(set)
+        self._naming: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
         for path, value in store.items(NAMESPACE):
@@ -90,6 +91,10 @@ class Catalogue:
         """Paths of the notes with a link that one of these keys could resolve."""
         return set().union(*(self._linking.get(key, set()) for key in keys))
 
+    def naming(self, keys: Iterable[str]) -> set[str]:
+        """Paths of the notes whose frontmatter or folder holds one of these names."""
+        return set().union(*(self._naming.get(key, set()) for key in keys))
+
     def claimants(self, memory_id: str) -> set[str]:
         """Paths of the notes whose frontmatter asks for this id."""
         return set(self._claims.get(memory_id, set()))
@@ -106,6 +111,8 @@ class Catalogue:
         self._path_of_id[record.memory.id] = path
         for key in record.link_keys:
             self._linking[key].add(path)
+        for key in frontmatter_names(record.memory):
+            self._naming[key].add(path)
         if record.claimed_id:
             self._claims[record.claimed_id].add(path)
         if record.memory.project:
@@ -119,6 +126,8 @@ class Catalogue:
             del self._path_of_id[record.memory.id]
         for key in record.link_keys:
             self._linking[key].discard(path)
+        for key in frontmatter_names(record.memory):
+            self._naming[key].discard(path)
         if record.claimed_id:
             self._claims[record.claimed_id].discard(path)
         if record.memory.project:

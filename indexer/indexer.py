@@ -177,6 +177,7 @@ class Indexer:
         if not len(self.catalogue):
             return set()
         paths = self.catalogue.linking(affected.link_keys)
+        paths |= self.catalogue.naming(affected.names.keys)
         for project in affected.projects:
             paths |= self.catalogue.in_project(project)
         names, found = affected.names, set[str]()
@@ -184,8 +185,7 @@ class Indexer:
             found |= self.stores.vectors.containing(names.phrases)
         if names.entities:
             found |= {edge.source for edge in self.stores.graph.neighbours(names.entities)}
-        paths |= {m.path for m in map(self.catalogue.by_id, found) if m is not None}
-        return paths | {m.path for m in self.catalogue.all() if names.concerns(m)}
+        return paths | {m.path for m in map(self.catalogue.by_id, found) if m is not None}
 
     def _until_stopped(self, report: Report) -> Report:
         def tell(progress: Progress) -> None:

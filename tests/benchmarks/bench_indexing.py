@@ -45,7 +45,8 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
     folder = Path(tempfile.mkdtemp())
     settings = Settings(index=IndexSettings(ner="auto" if ner else "off"))
     services = Services(vault, settings, StateFolder(folder))
-    services.warm_up()
+    services.indexer.warm_up()
+    services.embedder.embed(["one text, so that the model is ready"])
     try:
         start = time.perf_counter()
         services.start(watch=False)

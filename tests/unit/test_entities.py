@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.text.entities import NameRules
-from memvault.text.names import Name, Standing, plural_of
+from memvault.text.names import Name, Standing, frontmatter_names, plural_of
 from memvault.text.words import name_key, words
 from memvault.vault.parse import parse_note
 from memvault.vault.properties import memory_of
@@ -217,8 +217,8 @@ def test_a_changed_name_concerns_the_notes_whose_frontmatter_holds_it():
     concerned = parse_note("A.md", b"---\nmentor: Ada Berg\n---\n")
     other = parse_note("B.md", b"---\nmentor: Emil\n---\n")
     changes = NameRules().replace("note", [name("Ada Berg", "person")])
-    assert changes.concerns(memory_of(concerned, fallback_time=moment))
-    assert not changes.concerns(memory_of(other, fallback_time=moment))
+    assert changes.keys & frontmatter_names(memory_of(concerned, fallback_time=moment))
+    assert not changes.keys & frontmatter_names(memory_of(other, fallback_time=moment))
 
 
 def test_an_entity_is_written_as_most_notes_write_it():

@@ -29,7 +29,7 @@ class EngineSettings(BaseModel):
     idle_exit_seconds: float = Field(
         600.0,
         gt=0,
-        description="an engine that a bridge started ends this long after its last client",
+        description="how long an engine that a bridge started outlives its last client",
     )
 
 

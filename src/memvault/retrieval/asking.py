@@ -141,9 +141,8 @@ def _plain(text: str, words: Vocabulary) -> _Plain:
             return f"{front[0]} {word}"
         return match[1] + word
 
-    for front in (r"which|what|the|a|an|of|all|any|list|in", r"(?:which|what) \w+"):
-        pattern = rf"\b((?:{front}) )(\w+)\b"
-        plain.text = re.sub(pattern, replaced, plain.text, flags=re.IGNORECASE)
+    pattern = r"\b((?:which|what) (?:\w+ )?|(?:the|a|an|of|all|any|list|in) )(\w+)\b"
+    plain.text = re.sub(pattern, replaced, plain.text, flags=re.IGNORECASE)
     return plain
 
 

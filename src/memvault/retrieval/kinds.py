@@ -18,6 +18,7 @@ from memvault.text.names import KIND_OF_TYPE, kind_of
 Floats = npt.NDArray[np.float32]
 People = Callable[[Sequence[str]], list[bool]]
 
+MOSTLY = 0.6  # share from which on a kind is people: the pipeline misses rare names
 SAMPLE = 15  # names of a kind that are looked at to tell whether they are people's
 _SHARED_FOLDERS = frozenset(("permanent", "projects", "sessions", "exemplars", "inbox", "notes"))
 
@@ -45,7 +46,7 @@ def singular(word: str) -> str:
 
 class PersonKinds:
     """How far the notes of a kind are people: the share of their names that a trained pipeline
-    takes for a person's. Each name is looked at once."""
+    takes for a person's, all of it where that is most. Each name is looked at once."""
 
     def __init__(self, people: People) -> None:
         self._people = people
@@ -60,7 +61,8 @@ class PersonKinds:
         unknown = [name for name in sample if name not in self._is_person]
         if unknown:
             self._is_person.update(zip(unknown, self._people(unknown), strict=True))
-        return sum(self._is_person[name] for name in sample) / max(1, len(sample))
+        share = sum(self._is_person[name] for name in sample) / max(1, len(sample))
+        return 1.0 if share >= MOSTLY else share
 
 
 def _lot(name: str) -> bytes:

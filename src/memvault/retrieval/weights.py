@@ -56,4 +56,4 @@ class RoadSettings:
     seen: float = 0.02
     followed: int = 400
     confident: float = 0.45
-    confident_alone: float = 0.65
+    confident_alone: float = 0.55

@@ -89,7 +89,7 @@ class Changes:
         phrases: texts that mean something else than before; it concerns every note that contains
             one (`VectorStore.containing`).
         keys: the names that these are, and others whose claims changed; it concerns every note
-            whose frontmatter holds one (`concerns`).
+            whose frontmatter holds one (`frontmatter_names`).
         entities: nodes without a note that are now written in another way; it concerns every note
             with an edge to one.
     """
@@ -103,14 +103,14 @@ class Changes:
             self.phrases | other.phrases, self.keys | other.keys, self.entities | other.entities
         )
 
-    def concerns(self, memory: Memory) -> bool:
-        """Whether the frontmatter of a note, or its folder, holds a name that changed."""
-        if not self.keys:
-            return False
-        if memory.project and name_key(memory.project) in self.keys:
-            return True
-        texts = (text for value in memory.metadata.values() for text in field_values(value))
-        return any(name_key(text) in self.keys for text in texts)
+
+def frontmatter_names(memory: Memory) -> frozenset[str]:
+    """The keys of the names that stand in a note's frontmatter, or in its folder: it is concerned
+    when the claims to one of them change."""
+    texts = [text for value in memory.metadata.values() for text in field_values(value)]
+    if memory.project:
+        texts.append(memory.project)
+    return frozenset(name_key(text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
