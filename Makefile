@@ -30,8 +30,8 @@ demo: $(VENV)/.installed  ## a new vault, indexed and asked
 	@echo '  $(CURDIR)/$(BIN)/memvault --vault "$(CURDIR)/demo-vault" connect claude-desktop'
 
 lint: $(VENV)/.installed-dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --no-cache .
+	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/mypy
 
 test: lint  ## style, types and every test

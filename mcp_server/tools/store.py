@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastmcp.tools import tool
-from memvault.vault.resolve import LinkIndex
 from pydantic import Field, JsonValue
 
 from mcp_server.answers import StoredAnswer, utc
@@ -17,6 +16,7 @@ from memvault.cognition.learning import learnt
 from memvault.curation.draft import Draft
 from memvault.curation.remember import remember
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
+from memvault.vault.resolve import LinkIndex
 
 Content = Annotated[
     str | None,

@@ -209,6 +209,19 @@ def test_a_project_hears_nothing_from_another(
     assert not any(hop.path.startswith("works/") for each in outside for hop in each.hops)
 
 
+def test_no_road_leads_through_another_project(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+) -> None:
+    vault(CHOIR)
+    indexer.scan()
+    query = "Who taught the composers of works sung at Advent Evening?"
+    inside = multihop.ask(query, 6, Scope(None, "choir")).memories
+    assert path_of(indexer, inside[0]) in {"people/Greta Holm.md", "people/Ilse Brandt.md"}
+    assert any(hop.path.startswith("works/") for hop in inside[0].hops)
+    outside = multihop.ask(query, 6, Scope(None, "orchestra")).memories
+    assert not any(hop.path.startswith("works/") for each in outside for hop in each.hops)
+
+
 def test_without_the_graph_the_nearest_notes_are_given_and_it_is_said(
     boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
 ) -> None:
