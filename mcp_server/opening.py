@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 PATIENCE_SECONDS = 120.0  # that a call waits for the indexes to open
+SCAN_PATIENCE_SECONDS = 45.0  # a call waits so long for the scan at the engine's start,
+SCAN_GRACE_SECONDS = 120.0  # but no longer than until so long after that scan began
 _CLOSE_SECONDS = 20.0  # that closing waits for a batch in hand
 EXPORTING = "exporting the embedding model, once on this machine (about half a minute)"
 _STOPPING = "The memvault engine is stopping; ask again and another one starts."
@@ -48,6 +50,8 @@ class Opening:
         self._patience = patience
         self._doing = "starting"
         self._opened: Future[Services] = Future()
+        self._indexed = threading.Event()  # what changed while no engine ran is indexed
+        self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
         self._thread = threading.Thread(target=self._run, name="opening", daemon=True)
@@ -58,6 +62,7 @@ class Opening:
         """Services that are open already, and that whoever opened them closes."""
         opening = cls(lambda _: services)
         opening._opened.set_result(services)
+        opening._indexed.set()
         return opening
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
@@ -93,6 +98,18 @@ class Opening:
             except TimeoutError:
                 raise self._not_yet() from None
         self.now()
+        now = time.monotonic()
+        until = min(now + SCAN_PATIENCE_SECONDS, self._indexing_since + SCAN_GRACE_SECONDS)
+        while not self._indexed.is_set() and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+
+    def notice(self) -> str | None:
+        """What whoever reads an answer should know: that not all notes are indexed yet."""
+        if self._indexed.is_set():
+            return None
+        indexing = self.now().status()["indexing"] or {}
+        done, total = indexing.get("done", 0), indexing.get("total", 0)
+        return f"Indexing is under way ({done:,} of {total:,} notes): this answer may lack some."
 
     def health(self) -> dict[str, str]:
         """``status`` is ok, starting (``doing`` says at what) or failed (``error`` says why)."""
@@ -123,6 +140,7 @@ class Opening:
     def wind_down(self) -> None:
         """Make long work end soon, and answer who still waits; returns at once."""
         self._stopping.set()
+        self._indexed.set()
         with self._lock:
             if not self._opened.done():
                 self._opened.set_exception(EngineUnavailable(_STOPPING))
@@ -163,6 +181,7 @@ class Opening:
         self._index(services)
 
     def _index(self, services: Services) -> None:
+        self._indexing_since = time.monotonic()
         try:
             services.start()
         except MemvaultError as error:
@@ -170,6 +189,8 @@ class Opening:
             _log.log(level, "indexing stopped: %s", error.message)
         except Exception:
             _log.exception("indexing stopped")
+        finally:
+            self._indexed.set()
 
     def _tell(self, doing: str) -> None:
         self._doing = doing
@@ -192,6 +213,13 @@ class Opening:
         )
 
 
+def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
+    content = result.structured_content
+    if notice is None or result.is_error or not content or content.get("notice"):
+        return result
+    return ToolResult(structured_content={**content, "notice": notice}, meta=result.meta)
+
+
 class WaitForServices(Middleware):
     """Holds calls and prompts back until the services are open; lists go through at once."""
 
@@ -207,7 +235,7 @@ class WaitForServices(Middleware):
             await self._opening.ready()
         except MemvaultError as error:
             return error_result(error)
-        return await call_next(context)
+        return _with_notice(await call_next(context), self._opening.notice())
 
     async def on_get_prompt(
         self,

@@ -124,7 +124,7 @@ class Services:
             logger.error("the indexes are damaged: filling new ones from the vault")
             result = self.rebuild(report)
         self._live.indexer.warm_up()
-        self._live.multihop.warm_up_soon()
+        self._live.multihop.warm_up()
         if not self._closed.is_set():
             self._entity_pass.start()
         return result
@@ -232,7 +232,10 @@ class Services:
             self._changing.release()
         for index in self._indexes():
             index.multihop.close(LAST_WORDS_SECONDS)
-            index.stores.close()
+            try:
+                index.stores.close()
+            except StorageError:  # a full disk: what was committed is flushed already
+                logger.exception("closing the indexes")
         self.embedder.close()
         self.found.close()
 

@@ -193,6 +193,21 @@ def test_recall_takes_roads_by_itself_where_a_question_needs_them(
     assert set(found[:2]) == {"boats/Heron.md", "boats/Kestrel.md"}
 
 
+def test_recall_by_itself_follows_no_sentence_said_only_once(
+    vault: Callable[[dict[str, str]], None],
+    write: Write,
+    indexer: Indexer,
+    multihop: MultiHop,
+) -> None:
+    vault({path: text for path, text in BOATYARD.items() if path.startswith("people/")})
+    write("log/Tea.md", "[[Omar Diaz]] sold a blue dinghy to [[Lena Vogt]] over tea.\n")
+    indexer.scan()
+    multihop.warm_up()
+    query = "Which people sold a dinghy to Lena Vogt?"
+    assert any(each.hops for each in multihop.ask(query, 5).memories)
+    assert multihop.recall(query, 5) == multihop._recall.recall(query, 5)
+
+
 def test_a_project_hears_nothing_from_another(
     vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
 ) -> None:

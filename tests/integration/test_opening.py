@@ -242,7 +242,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
     ]
     with opened(vault_folder, settings, state) as services:
         kept = len(services.catalogue)
-        assert 64 <= kept < 160
+        assert 16 <= kept < 160
         assert services.scan().indexed == 160 - kept
         assert services.doctor() == []
 
@@ -268,7 +268,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
 
     def question() -> None:
         services.recall.recall("who likes tea?", 5, Scope())
-        services.neighbourhood.answer("keeper of Cape 7", 5, 2, Scope())
+        services.multihop.ask("keeper of Cape 7", 5, Scope(), 2)
 
     threads = [
         threading.Thread(target=run, args=[work], daemon=True)

@@ -52,13 +52,19 @@ class Inquiry:
         named = [reading.named for reading in self._kinds]
         self._readings = readings(question, named) if question.relations else []
 
-    def needs_roads(self) -> bool:
+    def may_need_roads(self) -> bool:
         """Whether the question goes from one thing to another by more than its own words: it has
         two relations, or says what kind of note it asks for. Cheap."""
-        if not self._question.names_something:
+        if not self._readings:
             return False
         related = any(len(reading.relations) > 1 for reading in self._readings)
-        return bool(self._readings) and (related or self._has_kind[self._question.root])
+        return related or self._has_kind[self._question.root]
+
+    def is_grounded(self, solution: Solution) -> bool:
+        """Whether the best road goes by relations that the person states again and again, and not
+        by sentences that happen to sound like the question."""
+        steps = [step for step in solution.ends[0].road if step >= 0]
+        return bool(steps) and bool(self._graph.repeated[self._graph.local[steps]].all())
 
     def solution(self) -> Solution | None:
         """The reading that the graph answers best; None if no road leads anywhere."""

@@ -47,8 +47,8 @@ class Lexicon:
         self._relation_stems = {stem(name) for name in graph.relations if name.isalpha()}
         self.vocabulary = Vocabulary(self.find_names, words, roles, self.event_day)
 
-    def find_names(self, text: str) -> list[NamedSpan]:
-        """What a question names: anything the vault has a name for, but for its tags, which are
+    def known_names(self, text: str) -> list[NamedSpan]:
+        """What a question names that the vault itself has a name for, but for its tags, which are
         everyday words, and words for kinds of notes."""
         found = []
         for mention in self._names.find(text, question=True):
@@ -56,6 +56,11 @@ class Lexicon:
             everyday = word.islower() and " " not in word and stem(word) in self._stems
             if mention.name.kind != NodeKind.TAG and not everyday:
                 found.append(NamedSpan(mention.start, mention.end, (mention.name.target,)))
+        return found
+
+    def find_names(self, text: str) -> list[NamedSpan]:
+        """The known names in a question, and those that only a trained pipeline found in notes."""
+        found = self.known_names(text)
         text = composed(text)
         for start, end in literals(text):
             nodes = self.graph.named.get(name_key(text[start:end]))
@@ -63,6 +68,10 @@ class Lexicon:
                 ids = tuple(self.graph.node_ids[node] for node in nodes)
                 found.append(NamedSpan(start, end, ids))
         return sorted(found, key=lambda name: name.start)
+
+    def names_relation(self, noun: str) -> bool:
+        """Whether people gave a relation this name (*skipper*)."""
+        return stem(noun) in self._relation_stems
 
     def event_day(self, text: str) -> date | None:
         """The day of the one thing that a text is the name of, if it has a day."""
@@ -83,7 +92,7 @@ class Lexicon:
         open_nouns = [
             thing.text
             for thing in question.things
-            if self.kinds.needs_vector(thing) and stem(thing.text) not in self._relation_stems
+            if self.kinds.needs_vector(thing) and not self.names_relation(thing.text)
         ]
         found = self._vectors.of(open_nouns)
         alone = [self.kinds.read(t, settings, found.get(t.text)) for t in question.things]

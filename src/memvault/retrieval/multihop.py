@@ -137,12 +137,14 @@ class MultiHop:
         """
         plain = self._recall.recall(query, top_k, scope)
         lexicon = self._current() if self._opened and self._reader is not None else None
-        if lexicon is None or not lexicon.find_names(query):
+        if lexicon is None or not lexicon.known_names(query):
             return plain
         try:
             inquiry = self._inquiry(lexicon, query, scope, MOST_HOPS)
-            solution = inquiry.solution() if inquiry.needs_roads() else None
+            solution = inquiry.solution() if inquiry.may_need_roads() else None
             if solution is None or solution.confidence < self._least(solution):
+                return plain
+            if not inquiry.is_grounded(solution):
                 return plain
             roads, best = inquiry.memories(solution, top_k, plain)
         except (StoreUnavailable, GraphQueryError):

@@ -34,6 +34,7 @@ UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says 
 _READ_AT_ONCE = 500  # notes whose edges are read together
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 NO_DAY = 0
+REPEATED = 3
 
 
 class Memories(Protocol):
@@ -70,6 +71,7 @@ class StepGraph:
     projects: Sequence[str]
     vectors: Floats
     postings: dict[str, array[int]]
+    repeated: Flags  # texts that say something, and state edges of `REPEATED` notes or more
     source: Ints
     target: Ints
     whole: Ints
@@ -330,6 +332,7 @@ class StepIndex:
             projects=list(self._projects),
             vectors=self._texts.fill(),
             postings=self._texts.postings,
+            repeated=self._repeated(rows[:, 2], source),
             source=source,
             target=target,
             whole=np.ascontiguousarray(rows[:, 1]),
@@ -345,6 +348,15 @@ class StepIndex:
             named=self._named(target),
             relations={name for names in self._relations.values() for name in names},
         )
+
+    def _repeated(self, local: Ints, source: Ints) -> Flags:
+        texts = list(self._texts.numbers)
+        pairs = np.unique(np.stack([local, source]), axis=1)
+        often = np.bincount(pairs[0], minlength=len(texts)) >= REPEATED
+        for number in np.flatnonzero(often).tolist():
+            often[number] = bool(stems(texts[number]))
+        repeated: Flags = often
+        return repeated
 
     def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}
