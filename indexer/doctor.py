@@ -26,6 +26,7 @@ def examine(indexer: Indexer) -> list[Finding]:
         *_mismatched(indexer),
         *_troubled_notes(indexer),
         *_journal(indexer),
+        *_leftovers(indexer),
     ]
 
 
@@ -81,4 +82,12 @@ def _journal(indexer: Indexer) -> list[Finding]:
     return [
         Finding("note", f"journal: {torn}", "the other entries are read; nothing else is lost")
         for torn in Journal(indexer.vault).torn_lines()
+    ]
+
+
+def _leftovers(indexer: Indexer) -> list[Finding]:
+    advice = "compare it with the notes beside it; delete it when nothing of yours is in it"
+    return [
+        Finding("note", "a write that was cut off left this file", advice, path)
+        for path in indexer.vault.leftovers()
     ]

@@ -438,16 +438,13 @@ def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
     assert str(tmp_path) not in out.stdout
 
 
-def test_what_killed_writes_left_behind_is_removed_when_old(tmp_path: Path) -> None:
+def test_what_killed_writes_left_behind_is_told_and_kept(tmp_path: Path) -> None:
     vault = write(
         tmp_path,
         {"a.md": "", "d/.memvault-x1.tmp": "half", ".memvault-x2.tmp": "half", "d/.mine.tmp": ""},
     )
-    os.utime(tmp_path / "d" / ".memvault-x1.tmp", (1, 1))
-    assert vault.remove_leftovers() == 1
-    assert not (tmp_path / "d" / ".memvault-x1.tmp").exists()
-    assert (tmp_path / ".memvault-x2.tmp").exists()
-    assert (tmp_path / "d" / ".mine.tmp").exists()
+    assert vault.leftovers() == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
+    assert (tmp_path / ".memvault-x2.tmp").read_text() == "half"
     assert walked(vault) == ["a.md"]
 
 

@@ -256,22 +256,18 @@ class Vault:
             raise OutsideVault(f"{_shown(path)!r} leads out of the vault")
         return real
 
-    def remove_leftovers(self, older_than_seconds: float = 3600.0) -> int:
-        """Delete what writes that were killed left behind; returns how many files."""
-        limit = time.time() - older_than_seconds
-        removed = 0
+    def leftovers(self) -> list[str]:
+        """Paths of the hidden files that writes which were killed left behind. One may hold what a
+        person saved in that very moment, so nobody but a person deletes them."""
+        found = []
         for folder, names, files in os.walk(self.root):
             names[:] = [name for name in names if not name.startswith(".")]
-            for name in files:
-                if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
-                    file = Path(folder, name)
-                    try:
-                        if file.stat().st_mtime <= limit:
-                            file.unlink()
-                            removed += 1
-                    except OSError:
-                        continue
-        return removed
+            found += [
+                Path(folder, name).relative_to(self.root).as_posix()
+                for name in files
+                if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
+            ]
+        return sorted(found)
 
 
 def _absolute(path: Path) -> Path:
