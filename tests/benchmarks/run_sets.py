@@ -43,7 +43,9 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
             print(f"\n## {folder.name}, {tool}", flush=True)
             command = [sys.executable, str(harness), "--vault", str(vault), "--tool", tool]
             command += ["--queries", str(queries), "--limit", str(limit)]
-            command += ["--server", f"{sys.executable} -m memvault.cli mcp"]
+            # not over stdio: that client does not hand the state folder on to the bridge
+            address = Launcher(state, engine_command(vault)).address()
+            command += ["--url", f"http://{address.netloc}/mcp"]
             subprocess.run(command, check=True)
         engine.shutdown()
 
