@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcp_server.answers import CurationTask
+from mcp_server.answers.status import CurationTask
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphNode
 from memvault.model.memory import Memory

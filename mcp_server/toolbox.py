@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fastmcp.server.dependencies import get_context
 
-from mcp_server.answers import HopShape, MemoryNode, StateShape, excerpt, utc
+from mcp_server.answers.base import excerpt, utc
+from mcp_server.answers.recalled import HopShape, NodeShape, StateShape
 from mcp_server.opening import Opening
 from mcp_server.sessions import Sessions
 from memvault.cognition.confidence import confidence
@@ -76,7 +77,7 @@ class Toolbox:
     def pulse_of(self, found: Sequence[tuple[Recalled, Memory]]) -> CognitivePulse:
         return self.meter.of([m.id for _, m in found], [each.relevance for each, _ in found])
 
-    def nodes(self, found: Sequence[tuple[Recalled, Memory]], verbosity: int) -> list[MemoryNode]:
+    def nodes(self, found: Sequence[tuple[Recalled, Memory]], verbosity: int) -> list[NodeShape]:
         """Memories as an answer shows them at this verbosity."""
         if verbosity == 0:
             return [_bare(each, memory) for each, memory in found]
@@ -96,8 +97,8 @@ def client_name() -> str | None:
     return parameters.client_info.name if parameters is not None else None
 
 
-def _bare(each: Recalled, memory: Memory) -> MemoryNode:
-    return MemoryNode(
+def _bare(each: Recalled, memory: Memory) -> NodeShape:
+    return NodeShape(
         id=memory.id,
         title=memory.title,
         path=memory.path,
@@ -112,7 +113,7 @@ def _node(
     states: Mapping[str, MemoryState],
     outdated: Mapping[str, bool],
     verbosity: int,
-) -> MemoryNode:
+) -> NodeShape:
     state = states[memory.id]
     sure = confidence(each.relevance, verified=memory.verified, outdated=outdated[memory.id])
     plain = _bare(each, memory).model_copy(

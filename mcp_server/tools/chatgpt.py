@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from fastmcp.tools import tool
 
-from mcp_server.answers import FetchAnswer, SearchAnswer, SearchResult, utc
+from mcp_server.answers.base import utc
+from mcp_server.answers.connector import FetchAnswer, SearchAnswer, SearchResult
 from mcp_server.arguments import MemoryId, Query
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastmcp.tools import tool
 
-from mcp_server.answers import LinkShape, MemoryAnswer, utc
+from mcp_server.answers.base import utc
+from mcp_server.answers.notes import LinkShape, MemoryAnswer
 from mcp_server.arguments import MemoryId, NotePath
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS

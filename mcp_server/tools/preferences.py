@@ -7,7 +7,7 @@ from typing import Annotated
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers import PreferenceAnswer
+from mcp_server.answers.written import PreferenceAnswer
 from mcp_server.arguments import PreferenceKey, Rationale
 from mcp_server.toolbox import Toolbox, client_name
 from mcp_server.tools.kinds import CORE, READS, SETS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastmcp.tools import tool
 
-from mcp_server.answers import ChunksAnswer, ChunkShape, RecallAnswer
+from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, RecallAnswer
 from mcp_server.arguments import AskedMode, Narrowing, Project, Query, SessionId, TopK, Verbosity
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS

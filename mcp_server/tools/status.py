@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastmcp.tools import tool
 
-from mcp_server.answers import ConceptShape, StatusAnswer
+from mcp_server.answers.status import ConceptShape, StatusAnswer
 from mcp_server.arguments import SessionId
 from mcp_server.overview import Overview
 from mcp_server.toolbox import Toolbox

@@ -8,7 +8,8 @@ from typing import Annotated
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
 
-from mcp_server.answers import StoredAnswer, utc
+from mcp_server.answers.base import utc
+from mcp_server.answers.written import StoredAnswer
 from mcp_server.arguments import Project, Rationale, SessionId
 from mcp_server.toolbox import Toolbox, client_name
 from mcp_server.tools.kinds import ADDS, CORE

@@ -11,7 +11,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.query import Recalled, Scope
 from memvault.retrieval.multihop import NO_GRAPH, MultiHop
-from memvault.retrieval.steps import StepGraph, StepIndex
+from memvault.retrieval.roads.steps import StepGraph, StepIndex
 from memvault.text.embedding import Embedder
 
 Write = Callable[..., Path]

@@ -7,9 +7,9 @@ from datetime import date
 
 import pytest
 
-from memvault.retrieval.asking import NamedSpan, QuestionReader, Vocabulary
-from memvault.retrieval.question import Question
-from memvault.retrieval.readings import readings
+from memvault.retrieval.roads.asking import NamedSpan, QuestionReader, Vocabulary
+from memvault.retrieval.roads.question import Question
+from memvault.retrieval.roads.readings import readings
 from memvault.text.question_parser import QuestionParser, open_question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")

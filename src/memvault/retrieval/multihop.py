@@ -17,16 +17,16 @@ from typing import Protocol
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.model.query import Recalled, Scope
-from memvault.retrieval.asking import QuestionReader
-from memvault.retrieval.inquiry import Inquiry
-from memvault.retrieval.kinds import PersonKinds
-from memvault.retrieval.lexicon import Lexicon
 from memvault.retrieval.neighbourhood import Neighbourhood
-from memvault.retrieval.phrase_vectors import PhraseVectors
 from memvault.retrieval.recall import Recall
-from memvault.retrieval.solving import Solution
-from memvault.retrieval.steps import Memories, StepIndex
-from memvault.retrieval.weights import RoadSettings
+from memvault.retrieval.roads.asking import QuestionReader
+from memvault.retrieval.roads.inquiry import Inquiry
+from memvault.retrieval.roads.kinds import PersonKinds
+from memvault.retrieval.roads.lexicon import Lexicon
+from memvault.retrieval.roads.phrase_vectors import PhraseVectors
+from memvault.retrieval.roads.solving import Solution
+from memvault.retrieval.roads.steps import Memories, StepIndex
+from memvault.retrieval.roads.weights import RoadSettings
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameRules

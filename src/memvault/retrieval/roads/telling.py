@@ -9,10 +9,10 @@ from memvault.model.chunk import Chunk, ChunkSize
 from memvault.model.graph import GraphEdge
 from memvault.model.note import LineRange
 from memvault.model.query import Hop, Recalled
-from memvault.retrieval.roads import Road
-from memvault.retrieval.solving import End, Solution
-from memvault.retrieval.steps import Memories, StepGraph, in_order
-from memvault.retrieval.values import StatedValue
+from memvault.retrieval.roads.solving import End, Solution
+from memvault.retrieval.roads.steps import Memories, StepGraph, in_order
+from memvault.retrieval.roads.values import StatedValue
+from memvault.retrieval.roads.walking import Road
 from memvault.stores.open import Stores
 
 _TIER = 0.55  # of the best score left: ends about as good stand together

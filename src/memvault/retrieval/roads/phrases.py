@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memvault.retrieval.question import LIGHT, Question, Relation, Thing, joined, stems
+from memvault.retrieval.roads.question import LIGHT, Question, Relation, Thing, joined, stems
 
 _TAILS = {"where": "at", "when": "on"}
 _BE = frozenset(("is", "are", "was", "were"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memvault.retrieval.question import Thing, stems
-from memvault.retrieval.roads import State
-from memvault.retrieval.steps import Floats, StepGraph
-from memvault.retrieval.weights import RoadSettings
+from memvault.retrieval.roads.question import Thing, stems
+from memvault.retrieval.roads.steps import Floats, StepGraph
+from memvault.retrieval.roads.walking import State
+from memvault.retrieval.roads.weights import RoadSettings
 
 
 def narrow(

@@ -14,11 +14,11 @@ import numpy as np
 
 from memvault.model.chunk import ChunkSize
 from memvault.model.note import LineRange
-from memvault.retrieval.masks import Value, values_in
-from memvault.retrieval.phrase_vectors import PhraseVectors
-from memvault.retrieval.phrases import Phrase
-from memvault.retrieval.question import stems
-from memvault.retrieval.steps import StepGraph
+from memvault.retrieval.roads.masks import Value, values_in
+from memvault.retrieval.roads.phrase_vectors import PhraseVectors
+from memvault.retrieval.roads.phrases import Phrase
+from memvault.retrieval.roads.question import stems
+from memvault.retrieval.roads.steps import StepGraph
 from memvault.stores.vectors import VectorStore
 from memvault.vault.sentences import sentence_starts
 

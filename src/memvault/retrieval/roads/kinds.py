@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
-from memvault.retrieval.question import Thing, stem
-from memvault.retrieval.weights import RoadSettings
+from memvault.retrieval.roads.question import Thing, stem
+from memvault.retrieval.roads.weights import RoadSettings
 from memvault.text.names import KIND_OF_TYPE, kind_of
 
 Floats = npt.NDArray[np.float32]

@@ -8,13 +8,13 @@ from datetime import date
 import numpy as np
 
 from memvault.model.graph import NodeKind
-from memvault.retrieval.asking import NamedSpan, Vocabulary
-from memvault.retrieval.kinds import KindReading, Kinds, PersonKinds
-from memvault.retrieval.masks import literals
-from memvault.retrieval.phrase_vectors import PhraseVectors
-from memvault.retrieval.question import Question, stem
-from memvault.retrieval.steps import NO_DAY, Flags, StepGraph
-from memvault.retrieval.weights import RoadSettings
+from memvault.retrieval.roads.asking import NamedSpan, Vocabulary
+from memvault.retrieval.roads.kinds import KindReading, Kinds, PersonKinds
+from memvault.retrieval.roads.masks import literals
+from memvault.retrieval.roads.phrase_vectors import PhraseVectors
+from memvault.retrieval.roads.question import Question, stem
+from memvault.retrieval.roads.steps import NO_DAY, Flags, StepGraph
+from memvault.retrieval.roads.weights import RoadSettings
 from memvault.text.entities import NameRules
 from memvault.text.words import composed, name_key
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memvault.retrieval.when import Span
+from memvault.retrieval.roads.when import Span
 
 PERSON_WORDS = frozenset((
     "who", "whom", "whose", "whoever", "whomever", "someone", "somebody", "anyone", "anybody",

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from memvault.retrieval.grammar import Grammar
-from memvault.retrieval.question import Question
-from memvault.retrieval.readings import merged, with_verb
-from memvault.retrieval.when import Cut, EventDay, cut_times
+from memvault.retrieval.roads.grammar import Grammar
+from memvault.retrieval.roads.question import Question
+from memvault.retrieval.roads.readings import merged, with_verb
+from memvault.retrieval.roads.when import Cut, EventDay, cut_times
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from memvault.retrieval.phrases import Phrase
-from memvault.retrieval.steps import NO_DAY, Flags, Floats, Ints, StepGraph
-from memvault.retrieval.weights import RoadSettings
-from memvault.retrieval.when import Span
+from memvault.retrieval.roads.phrases import Phrase
+from memvault.retrieval.roads.steps import NO_DAY, Flags, Floats, Ints, StepGraph
+from memvault.retrieval.roads.weights import RoadSettings
+from memvault.retrieval.roads.when import Span
 
 Places = npt.NDArray[np.int64]
 # A step of a road: the number of an edge, or -1 - k for the k-th value read from a note itself.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.chunk import Vector
-from memvault.retrieval.kinds import KindReading, Kinds
-from memvault.retrieval.phrases import Phrase, phrase_of
-from memvault.retrieval.question import Question, Relation, Thing
-from memvault.retrieval.roads import Joint, OwnValues, Road, Roads, State
-from memvault.retrieval.steps import Floats, StepGraph
-from memvault.retrieval.topics import narrow
-from memvault.retrieval.weights import RoadSettings
+from memvault.retrieval.roads.kinds import KindReading, Kinds
+from memvault.retrieval.roads.phrases import Phrase, phrase_of
+from memvault.retrieval.roads.question import Question, Relation, Thing
+from memvault.retrieval.roads.steps import Floats, StepGraph
+from memvault.retrieval.roads.topics import narrow
+from memvault.retrieval.roads.walking import Joint, OwnValues, Road, Roads, State
+from memvault.retrieval.roads.weights import RoadSettings
 
 MOST = 200  # nodes of an answer
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
-from memvault.retrieval.kinds import kind_word
-from memvault.retrieval.masks import steps_of
-from memvault.retrieval.question import stems
+from memvault.retrieval.roads.kinds import kind_word
+from memvault.retrieval.roads.masks import steps_of
+from memvault.retrieval.roads.question import stems
 from memvault.stores.graph import GraphStore
 from memvault.text.words import name_key
 

@@ -8,18 +8,18 @@ from itertools import chain
 import numpy as np
 
 from memvault.model.query import Recalled, Scope
-from memvault.retrieval.lexicon import Lexicon
-from memvault.retrieval.phrase_vectors import PhraseVectors
-from memvault.retrieval.phrases import phrase_of
-from memvault.retrieval.question import Question
-from memvault.retrieval.readings import readings
-from memvault.retrieval.roads import Roads
+from memvault.retrieval.roads.lexicon import Lexicon
+from memvault.retrieval.roads.phrase_vectors import PhraseVectors
+from memvault.retrieval.roads.phrases import phrase_of
+from memvault.retrieval.roads.question import Question
+from memvault.retrieval.roads.readings import readings
+from memvault.retrieval.roads.solving import Solution, Solver, texts_of
+from memvault.retrieval.roads.steps import Floats, Memories
+from memvault.retrieval.roads.telling import Teller, Told, notes_of
+from memvault.retrieval.roads.values import ValueFinder
+from memvault.retrieval.roads.walking import Roads
+from memvault.retrieval.roads.weights import RoadSettings
 from memvault.retrieval.scope import in_scope
-from memvault.retrieval.solving import Solution, Solver, texts_of
-from memvault.retrieval.steps import Floats, Memories
-from memvault.retrieval.telling import Teller, Told, notes_of
-from memvault.retrieval.values import ValueFinder
-from memvault.retrieval.weights import RoadSettings
 from memvault.stores.open import Stores
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.retrieval.question import ANYTHING, Question, Relation, Thing, joined
+from memvault.retrieval.roads.question import ANYTHING, Question, Relation, Thing, joined
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from memvault.retrieval.question import (
+from memvault.retrieval.roads.question import (
     ANYTHING,
     BARE_ASKING,
     PERSON_WORDS,

@@ -1,0 +1,60 @@
+"""What every answer is made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memvault.model.pulse import CognitivePulse
+
+# First and last line; a list, since some clients refuse schemas of tuples.
+Lines = Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def optional(**field: Any) -> Any:
+    """A field that is left out of the answer when it is None."""
+    return Field(None, exclude_if=_is_none, **field)
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True)
+
+
+class Answer(Shape):
+    """Every answer has a pulse; ``notice`` says what could not be asked this time."""
+
+    pulse: CognitivePulse
+    notice: str | None = optional()
+
+
+class Named(Shape):
+    """A memory as every answer names it; ``path`` is relative to the vault."""
+
+    id: str
+    title: str
+    path: str
+
+
+def utc(moment: datetime) -> datetime:
+    """The moment in UTC, to the second, as answers show it."""
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def excerpt(text: str, limit: int) -> str:
+    """At most ``limit`` characters of a text, cut after a sentence if one ends in its second half,
+    else after a word."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    sentence = max(head.rfind(mark) for mark in (". ", "! ", "? ", ".\n", "\n\n", "。"))
+    if sentence >= limit // 2:
+        return head[: sentence + 1].rstrip() + " …"
+    word = max(head.rfind(" "), head.rfind("\n"))
+    return (head[:word] if word >= limit // 2 else head).rstrip() + " …"

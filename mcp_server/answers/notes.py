@@ -1,0 +1,35 @@
+"""One whole note."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from mcp_server.answers.base import Answer, Named, Shape, optional
+from memvault.model.johari import JohariQuadrant
+from memvault.model.memory import Lifecycle
+
+
+class LinkShape(Shape):
+    """A relation of the note to another; without ``path`` no note stands for the other yet."""
+
+    relation: str
+    title: str
+    id: str | None = optional()
+    path: str | None = optional()
+    line: int
+
+
+class MemoryAnswer(Answer, Named):
+    """``content`` is the whole note, frontmatter included, as it is on disk."""
+
+    content: str
+    links: list[LinkShape]
+    backlinks: list[LinkShape]
+    lifecycle: Lifecycle
+    type: str
+    importance: float
+    verified: bool
+    created_at: datetime
+    johari_quadrant: JohariQuadrant
+    tags: list[str]
+    project: str | None = optional()
