@@ -15,7 +15,7 @@ from indexer.indexer import Indexer
 from indexer.reading import Unreadable, read_note
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote
-from memvault.text.entities import EntityPipeline, open_entity_pipeline
+from memvault.text.entities import open_entity_pipeline
 
 logger = logging.getLogger(__name__)
 BATCH = 16  # notes given to the pipeline at once; small, so that questions get their turn
@@ -82,14 +82,14 @@ class EntityPass:
             self._thread.join(timeout)
 
     def _run(self) -> None:
-        pipeline: EntityPipeline | None = None
+        # Loading takes seconds, during which little else runs: better now than with the first save.
+        pipeline = open_entity_pipeline()
+        if pipeline is None:
+            return self._give_up()
         while paths := self._next():
             try:
                 new = self._not_found_yet(paths)
                 if new:
-                    pipeline = pipeline or open_entity_pipeline()
-                    if pipeline is None:
-                        return self._give_up()
                     for note, found in zip(new, pipeline.find(new), strict=True):
                         self._found.put(note.content_hash, found)
                     self._indexer().link_again([note.path for note in new])

@@ -64,7 +64,7 @@ def wait_until_indexed(engine: EngineClient, notes: int) -> float:
         time.sleep(0.5)
 
 
-def save_to_found(engine: EngineClient, vault: Path, times: int = 20) -> list[float]:
+def save_to_found(engine: EngineClient, vault: Path, times: int = 60) -> list[float]:
     """Milliseconds from saving a note in an editor until a question finds it."""
     spent = []
     for number in range(times):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from memvault.model.chunk import ChunkSize
 from memvault.model.note import LineRange
 from memvault.stores.vectors import VectorStore
 from tests.contract.test_vectors import note, short, vector
@@ -20,6 +21,19 @@ def test_hits_without_texts_are_the_same_hits(vectors: VectorStore) -> None:
     assert [hit.chunk_id for hit in named] == [
         hit.chunk_id for hit in vectors.search_keywords("boats", 10)
     ]
+
+
+def test_hits_without_texts_follow_what_was_written_since(vectors: VectorStore) -> None:
+    vectors.replace([short("a", "tides"), short("b", "piers")])
+    assert {hit.sizes for hit in vectors.search_dense(vector(1), 10, texts=False)} == {
+        (ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE)
+    }
+    grown = note("a", "tides", "and more tides")
+    vectors.replace([grown])
+    vectors.remove([short("b", "")[0].id])
+    found = {hit.chunk_id: hit for hit in vectors.search_dense(vector(1), 10, texts=False)}
+    assert found.keys() == {each.chunk.id for each in grown[1]}
+    assert all(found[each.chunk.id].sizes == each.chunk.sizes for each in grown[1])
 
 
 def test_chunks_are_read_by_id(vectors: VectorStore) -> None:

@@ -9,6 +9,9 @@ from memvault.model.chunk import ChunkSize
 from memvault.model.query import ChunkHit
 
 
+_SIZES = len(ChunkSize)
+
+
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
     """How dense and keyword scores become one relevance; chosen by measurement.
@@ -45,25 +48,28 @@ class ScoreList:
 
     @classmethod
     def of(cls, hits: Sequence[ChunkHit], limit: int) -> ScoreList:
-        """A search that filled its limit may have left others just below its last hit; one that
-        did not has left nothing."""
+        """From hits, best first. A search that filled its limit may have left others just below
+        its last hit; one that did not has left nothing."""
         notes: dict[str, dict[ChunkSize, float]] = {}
+        chunks: dict[str, float] = {}
         for hit in hits:
+            score = chunks[hit.chunk_id] = max(hit.score, 0.0)
             best = notes.setdefault(hit.note_id, {})
-            for size in hit.sizes:
-                best[size] = max(best.get(size, 0.0), hit.score)
-        floor = min((hit.score for hit in hits), default=0.0) if len(hits) >= limit else 0.0
-        chunks = {hit.chunk_id: max(hit.score, 0.0) for hit in hits}
-        return cls(chunks, notes, max(floor, 0.0))
+            best.setdefault(hit.size, score)
+            for size in hit.covers:
+                best.setdefault(size, score)
+        floor = chunks[hits[-1].chunk_id] if hits and len(hits) >= limit else 0.0
+        return cls(chunks, notes, floor)
 
     def of_chunk(self, chunk_id: str) -> float:
         return self.chunks.get(chunk_id, self.floor)
 
     def of_note(self, note_id: str) -> float:
         """The mean over the sizes of the note's best chunk of each."""
-        best = self.notes.get(note_id, {})
-        missing = len(ChunkSize) - len(best)
-        return (sum(best.values()) + missing * self.floor) / len(ChunkSize)
+        best = self.notes.get(note_id)
+        if best is None:
+            return self.floor
+        return (sum(best.values()) + (_SIZES - len(best)) * self.floor) / _SIZES
 
 
 def note_relevances(

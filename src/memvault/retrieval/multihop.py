@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
@@ -24,6 +25,7 @@ from memvault.retrieval.roads.inquiry import Inquiry
 from memvault.retrieval.roads.kinds import PersonKinds
 from memvault.retrieval.roads.lexicon import Lexicon
 from memvault.retrieval.roads.phrase_vectors import PhraseVectors
+from memvault.retrieval.roads.question import Question
 from memvault.retrieval.roads.solving import Solution
 from memvault.retrieval.roads.steps import Memories, StepIndex
 from memvault.retrieval.roads.weights import RoadSettings
@@ -95,6 +97,8 @@ class MultiHop:
         self._people: PersonKinds | None = None
         self._lexicon: Lexicon | None = None
         self._refreshing: threading.Thread | None = None
+        # Questions are parsed while the candidates are searched for.
+        self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -120,7 +124,9 @@ class MultiHop:
             if lexicon is None:
                 near = self._neighbourhood.answer(query, top_k, max_hops, scope)
                 return Reached(near, NOT_READY)
-            inquiry = self._inquiry(lexicon, query, scope, min(max_hops, MOST_HOPS))
+            inquiry = self._inquiry(
+                lexicon, self._read(lexicon, query), scope, min(max_hops, MOST_HOPS)
+            )
             solution = inquiry.solution()
             if solution is None:
                 return Reached(self._neighbourhood.answer(query, top_k, max_hops, scope))
@@ -135,12 +141,13 @@ class MultiHop:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
+        lexicon = self._lexicon_for(query)
+        if lexicon is None:
+            return self._recall.recall(query, top_k, scope)
+        reading = self._reading.submit(self._read, lexicon, query)
         plain = self._recall.recall(query, top_k, scope)
-        lexicon = self._current() if self._opened and self._reader is not None else None
-        if lexicon is None or not lexicon.known_names(query):
-            return plain
         try:
-            inquiry = self._inquiry(lexicon, query, scope, MOST_HOPS)
+            inquiry = self._inquiry(lexicon, reading.result(), scope, MOST_HOPS)
             solution = inquiry.solution() if inquiry.may_need_roads() else None
             if solution is None or solution.confidence < self._least(solution):
                 return plain
@@ -197,6 +204,16 @@ class MultiHop:
                     self._opened = True
         return self._reader is not None
 
+    def _lexicon_for(self, query: str) -> Lexicon | None:
+        """What a question that names something of the vault is read with; None for any other, or
+        where nothing reads questions yet."""
+        if self._reader is None:
+            return None
+        known = self._lexicon
+        if known is not None and not known.known_names(query):
+            return None
+        return self._current()
+
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
         """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
         ready after so many seconds."""
@@ -215,9 +232,13 @@ class MultiHop:
             self._lexicon = lexicon
         return lexicon
 
-    def _inquiry(self, lexicon: Lexicon, query: str, scope: Scope | None, max_hops: int) -> Inquiry:
+    def _read(self, lexicon: Lexicon, query: str) -> Question:
         assert self._reader is not None
-        question = self._reader.read(query, lexicon.vocabulary, self._today())
+        return self._reader.read(query, lexicon.vocabulary, self._today())
+
+    def _inquiry(
+        self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
+    ) -> Inquiry:
         return Inquiry(
             stores=self._stores,
             memories=self._indexed.catalogue,

@@ -24,6 +24,7 @@ from memvault.model.memory import Memory
 from memvault.model.query import ChunkHit, Scope
 from memvault.stores import faults
 from memvault.stores.vectors import bm25
+from memvault.stores.vectors.headers import Headers
 from memvault.stores.vectors.payload import (
     BODY,
     LABELS,
@@ -63,6 +64,7 @@ class EdgeVectorStore:
         self._folder = folder
         self._write_lock = threading.RLock()
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
+        self._headers = Headers(self._read_labels)
 
     def replace(self, notes: Sequence[tuple[Memory, Sequence[EmbeddedChunk]]]) -> None:
         latest = {memory.id: (memory, chunks) for memory, chunks in notes}
@@ -79,6 +81,7 @@ class EdgeVectorStore:
                 made = [point for memory, chunks in batch for point in points(memory, chunks)]
                 for part in _parts(made):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
+                self._headers.forget(point.id for point in made)
             self._delete(shard, stale)
 
     def remove(self, note_ids: Collection[str]) -> None:
@@ -123,15 +126,18 @@ class EdgeVectorStore:
             limit=limit,
             query=qdrant.Query.Nearest(query, using=using),
             filter=allowed,
-            with_payload=[LABELS, BODY] if texts else [LABELS],
+            with_payload=[LABELS, BODY] if texts else False,
         )
         with self._reading() as shard:
             found = shard.query(request)
-            if texts:
-                chunks = self._with_texts(shard, [stored_chunk(point.payload) for point in found])
-            else:
-                chunks = [without_text(point.payload) for point in found]
-        hits = [
+            hits = self._whole_hits(shard, found) if texts else self._bare_hits(found)
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def _whole_hits(
+        self, shard: qdrant.EdgeShard, found: Sequence[qdrant.ScoredPoint]
+    ) -> list[ChunkHit]:
+        chunks = self._with_texts(shard, [stored_chunk(point.payload) for point in found])
+        return [
             ChunkHit(
                 chunk_id=str(point.id),
                 note_id=chunk.note_id,
@@ -144,7 +150,16 @@ class EdgeVectorStore:
             )
             for point, chunk in zip(found, chunks, strict=True)
         ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def _bare_hits(self, found: Sequence[qdrant.ScoredPoint]) -> list[ChunkHit]:
+        scores = {point.id: point.score for point in found}
+        headers = self._headers.of(scores)
+        return [headers[key].hit(score) for key, score in scores.items() if key in headers]
+
+    def _read_labels(self, point_ids: Collection[Any]) -> dict[Any, Chunk]:
+        with self._reading() as shard:
+            records = shard.retrieve(list(point_ids), [LABELS], False)
+        return {record.id: without_text(record.payload) for record in records}
 
     def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         with self._reading() as shard:
@@ -269,6 +284,7 @@ class EdgeVectorStore:
     def _delete(self, shard: qdrant.EdgeShard, point_ids: Iterable[Any]) -> None:
         for part in _parts(list(point_ids)):
             shard.update(qdrant.UpdateOperation.delete_points(part))
+            self._headers.forget(part)
 
     def _flush(self, shard: qdrant.EdgeShard) -> None:
         shard.flush()
