@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from memvault.model.pulse import CognitivePulse
 
@@ -24,6 +26,22 @@ def optional(**field: Any) -> Any:
 
 class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, serialize_by_alias=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Without the null that an optional field never has: clients check every answer by this
+        schema, and each choice in it costs them time."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, field in cls.model_fields.items():
+            described = properties.get(field.serialization_alias or name, {})
+            if field.exclude_if is _is_none and "anyOf" in described:
+                described.pop("default", None)
+                choices = [one for one in described.pop("anyOf") if one != {"type": "null"}]
+                described.update(choices[0] if len(choices) == 1 else {"anyOf": choices})
+        return schema
 
 
 class Answer(Shape):
