@@ -60,11 +60,18 @@ class Toolbox:
         return memory
 
     def memory_at(self, path: str) -> Memory:
-        """Raises NoteNotFound."""
-        memory = self.services.indexer.catalogue.by_path(path.strip().lstrip("/"))
+        """The memory at a path, or under a title or alias as a link would name it.
+
+        Raises NoteNotFound.
+        """
+        indexer = self.services.indexer
+        wanted = path.strip().lstrip("/")
+        memory = indexer.catalogue.by_path(wanted)
+        if memory is None and (meant := indexer.links.resolve(wanted, "")) is not None:
+            memory = indexer.catalogue.by_path(meant)
         if memory is None:
             raise NoteNotFound(
-                f"No note is indexed at {path}: paths are relative to the vault", path=path
+                f"No note is indexed at {path}, nor named so: recall_memory gives paths", path=path
             )
         return memory
 

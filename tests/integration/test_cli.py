@@ -17,7 +17,7 @@ import pytest
 from mcp_server.address import read_address
 from memvault.cli.app import run
 from memvault.cli.places import find_places
-from memvault.cli.vaults import _copy_template
+from memvault.cli.vaults import make_vault
 from tests.integration.tiny_engine import environment
 
 
@@ -61,6 +61,8 @@ def test_init_makes_a_vault_that_answers(vault: Path, capsys: pytest.CaptureFixt
     assert run(["show", "Quay.md", "--raw"]) == 0
     assert capsys.readouterr().out == (vault / "Quay.md").read_text()
     assert run(["show", answer["nodes"][0]["id"]]) == 0
+    assert run(["show", "quay", "--raw"]) == 0
+    assert "eastern quay" in capsys.readouterr().out
 
 
 def test_status_doctor_and_rebuild_tell_what_is_there(
@@ -139,12 +141,21 @@ def test_the_bridge_of_the_command_line_answers_with_the_real_tools(vault: Path)
     assert {"recall_memory", "store_memory", "search", "fetch"} <= names
 
 
-def test_the_template_touches_nothing_that_a_person_has(tmp_path: Path) -> None:
-    (tmp_path / "Home.md").write_text("mine")
+def test_a_folder_of_notes_gains_the_folders_to_write_to_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "diary").mkdir()
+    (tmp_path / "diary" / "Monday.md").write_text("mine")
     (tmp_path / "projects").mkdir()
-    added = _copy_template(tmp_path)
-    assert added > 0
-    assert (tmp_path / "Home.md").read_text() == "mine"
-    assert list((tmp_path / "projects").iterdir()) == []
+    assert "as they were" in make_vault(tmp_path)
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [
+        tmp_path / "diary" / "Monday.md"
+    ]
     assert (tmp_path / "permanent").is_dir()
-    assert _copy_template(tmp_path) == 0
+    assert (tmp_path / "sessions").is_dir()
+    assert "as they were" in make_vault(tmp_path)
+
+
+def test_a_vault_from_the_template_is_not_filled_up_again(tmp_path: Path) -> None:
+    assert "files added" in make_vault(tmp_path / "new")
+    (tmp_path / "new" / "Home.md").unlink()
+    make_vault(tmp_path / "new")
+    assert not (tmp_path / "new" / "Home.md").exists()

@@ -60,12 +60,16 @@ def _print_result(node: dict[str, Any]) -> None:
 
 def show(
     context: typer.Context,
-    memory: Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or a note's path.")],
+    memory: Annotated[
+        str, typer.Argument(metavar="ID", help="A memory's id, or a note's path, title or alias.")
+    ],
     raw: Annotated[bool, typer.Option("--raw", help="The note as it is on disk.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one memory: the whole note, its links and what links to it."""
-    key = "path" if memory.lower().endswith(".md") else "id"
+    from memvault.model.graph import is_uuid
+
+    key = "id" if is_uuid(memory) else "path"
     with engine_of(places_of(context)) as engine:
         answer = engine.call_tool("get_memory", {key: memory})
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -32,6 +33,8 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(shown)
         return
+    if scanned := answer.get("last_scan"):
+        shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
     table = Table.grid(padding=(0, 2))
     for key, value in shown.items():
         table.add_row(Text(key.replace("_", " "), style="dim"), Text(_worded(value)))

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from memvault.curation.importing import ImportReport
 
 
+_FOLDERS = ("permanent", "projects", "sessions")
+
+
 class Provider(StrEnum):
     CHATGPT = "chatgpt"
     CLAUDE = "claude"
@@ -37,11 +40,11 @@ def init(
         str | None, typer.Argument(metavar="[VAULT]", help="Where; else as --vault says.")
     ] = None,
 ) -> None:
-    """Make a new vault from the template; in a folder with notes, add only what is missing."""
+    """Make a new vault from the template; in a folder with notes, add only missing folders."""
     options = context.find_root().params
     places = find_places(vault or options["vault"], options["config"])
-    added = _copy_template(places.vault)
-    console.print(Text(f"Vault: {places.vault} ({added} files added)"), soft_wrap=True)
+    made = make_vault(places.vault)
+    console.print(Text(f"Vault: {places.vault} ({made})"), soft_wrap=True)
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
     console.print(f"{status['notes']:,} notes indexed.")
@@ -54,29 +57,43 @@ def _vault_hint(places: Places) -> str:
     return "" if places.vault == usual else f' --vault "{places.vault}"'
 
 
-def _copy_template(vault: Path) -> int:
-    """Copy what the vault lacks; gives the number of files.
+def make_vault(vault: Path) -> str:
+    """Make the folder a vault, and say in a few words what was done.
 
-    A vault that has notes of its own gets the folders' notes only where the folder is new: what
-    is in a person's folder is theirs.
+    The example notes are for an empty folder only: made-up people have no place among a person's
+    own notes, which gain no more than the folders that memvault writes to.
+
+    Raises:
+        InvalidParams: there is a file in its place.
+        StorageError: it cannot be written.
     """
     if vault.exists() and not vault.is_dir():
         raise InvalidParams(f"{vault} is a file; name a folder.")
-    template = _template()
     try:
         vault.mkdir(parents=True, exist_ok=True)
-        theirs = {entry.name for entry in vault.iterdir() if not entry.name.startswith(".")}
-        added = 0
-        for source in sorted(path for path in template.rglob("*") if path.is_file()):
-            relative = source.relative_to(template)
-            target = vault / relative
-            if target.exists() or (len(relative.parts) > 1 and relative.parts[0] in theirs):
-                continue
+        if _has_notes(vault):
+            for name in _FOLDERS:
+                (vault / name).mkdir(exist_ok=True)
+            return f"your notes are as they were; new ones go to {', '.join(_FOLDERS)}"
+        return f"{_copy_template(vault)} files added"
+    except OSError as error:
+        raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
+
+
+def _has_notes(vault: Path) -> bool:
+    notes = (note.relative_to(vault) for note in vault.rglob("*.md"))
+    return any(not any(part.startswith(".") for part in note.parts) for note in notes)
+
+
+def _copy_template(vault: Path) -> int:
+    """Copy what the vault lacks; gives the number of files."""
+    template, added = _template(), 0
+    for source in sorted(path for path in template.rglob("*") if path.is_file()):
+        target = vault / source.relative_to(template)
+        if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
             added += 1
-    except OSError as error:
-        raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
     return added
 
 
