@@ -25,13 +25,17 @@ class Affected:
 
     link_keys: set[str] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
-    names: Changes = field(default_factory=Changes)
+    changes: list[Changes] = field(default_factory=list)
 
     def __ior__(self, other: Affected) -> Affected:
         self.link_keys |= other.link_keys
         self.projects |= other.projects
-        self.names |= other.names
+        self.changes += other.changes
         return self
+
+    @property
+    def names(self) -> Changes:
+        return Changes.union(self.changes)
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:
@@ -73,10 +77,10 @@ class Directory:
         if old is not None:
             del self._memories[path], self._by_id[old.id]
             if new is None or new.id != old.id:
-                affected.names |= self._names.remove(old.id)
+                affected.changes.append(self._names.remove(old.id))
         if new is not None:
             self._memories[path] = self._by_id[new.id] = new
-            affected.names |= self._names.replace(new.id, names)
+            affected.changes.append(self._names.replace(new.id, names))
         return affected
 
     def warm_up(self) -> None:
@@ -95,6 +99,6 @@ class Directory:
         end at are among its entities, so that it can be written before them."""
         graph = note_graph(note, memory, self.links, self._memories, self._names)
         graph = with_entities(graph, found, names=self._names)
-        ends = {edge.target for edge in graph.edges} & self._by_id.keys() - {memory.id}
+        ends = {edge.target for edge in graph.edges if edge.target in self._by_id} - {memory.id}
         notes: list[GraphNode] = [own_node(self._by_id[end]) for end in sorted(ends)]
         return replace(graph, entities=(*graph.entities, *notes))

@@ -177,10 +177,10 @@ class Indexer:
         if not len(self.catalogue):
             return set()
         paths = self.catalogue.linking(affected.link_keys)
-        paths |= self.catalogue.naming(affected.names.keys)
+        names, found = affected.names, set[str]()
+        paths |= self.catalogue.naming(names.keys)
         for project in affected.projects:
             paths |= self.catalogue.in_project(project)
-        names, found = affected.names, set[str]()
         if names.phrases:
             found |= self.stores.vectors.containing(names.phrases)
         if names.entities:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from memvault.model.chunk import ChunkSize
 from memvault.model.query import ChunkHit
 
-
 _SIZES = len(ChunkSize)
 
 

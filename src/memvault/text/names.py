@@ -98,9 +98,14 @@ class Changes:
     keys: frozenset[str] = frozenset()
     entities: frozenset[str] = frozenset()
 
-    def __or__(self, other: Changes) -> Changes:
-        return Changes(
-            self.phrases | other.phrases, self.keys | other.keys, self.entities | other.entities
+    @classmethod
+    def union(cls, many: Iterable[Changes]) -> Changes:
+        """All of them together."""
+        each = list(many)
+        return cls(
+            frozenset[str]().union(*(one.phrases for one in each)),
+            frozenset[str]().union(*(one.keys for one in each)),
+            frozenset[str]().union(*(one.entities for one in each)),
         )
 
 
