@@ -35,6 +35,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 test: lint  ## style, types and every test
+	$(BIN)/python -m tests.servers
 	$(BIN)/pytest
 
 bench: $(VENV)/.installed-dev  ## speed and size, as a table and as JSON in .bench/

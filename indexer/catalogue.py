@@ -7,7 +7,7 @@ catalogue as it is on disk is indexed again by the next scan.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,7 @@ from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
+ALIKE = 8  # digits of an id that tell it from most others
 FORMAT = 2  # raise it when what is derived from a note changes: every note is then indexed anew
 
 
@@ -45,6 +46,7 @@ class Catalogue:
         self._store = store
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
+        self._alike: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
         self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
@@ -67,6 +69,31 @@ class Catalogue:
         for path, record in written.items():
             self._remember(path, record)
 
+    def is_lost(self) -> bool:
+        """Whether the store has none of the records that it was given."""
+        return bool(self._records) and self._store.count(NAMESPACE) == 0
+
+    def reload(self, paths: Collection[str] | None) -> set[str]:
+        """Read these records again (all, if None) after another process wrote them; gives the paths
+        of those that differ from what was known."""
+        if paths is None:
+            found = dict(self._store.items(NAMESPACE))
+            paths = found.keys() | self._records.keys()
+        else:
+            found = self._store.get_many(NAMESPACE, paths)
+        changed = set()
+        for path in paths:
+            value = found.get(path)
+            record = None if value is None else NoteRecord.model_validate_json(value)
+            if record == self._records.get(path):
+                continue
+            changed.add(path)
+            if record is None:
+                self._forget(path)
+            else:
+                self._remember(path, record)
+        return changed
+
     def record(self, path: str) -> NoteRecord | None:
         return self._records.get(path)
 
@@ -83,6 +110,12 @@ class Catalogue:
     def by_id(self, memory_id: str) -> Memory | None:
         path = self._path_of_id.get(memory_id)
         return self.by_path(path) if path else None
+
+    def ids_starting(self, digits: str) -> Sequence[str]:
+        """The ids that begin with these hexadecimal digits, dashes not counted."""
+        short = len(digits) < ALIKE
+        some = list(self._path_of_id) if short else self._alike.get(digits[:ALIKE], ())
+        return [each for each in some if each.replace("-", "").startswith(digits)]
 
     def all(self) -> Iterator[Memory]:
         return (record.memory for record in list(self._records.values()))
@@ -108,7 +141,10 @@ class Catalogue:
     def _remember(self, path: str, record: NoteRecord) -> None:
         self._forget(path)
         self._records[path] = record
-        self._path_of_id[record.memory.id] = path
+        memory_id = record.memory.id
+        self._path_of_id[memory_id] = path
+        others = self._alike.get(memory_id[:ALIKE], ())
+        self._alike[memory_id[:ALIKE]] = (*(o for o in others if o != memory_id), memory_id)
         for key in record.link_keys:
             self._linking[key].add(path)
         for key in frontmatter_names(record.memory):
@@ -124,6 +160,10 @@ class Catalogue:
             return
         if self._path_of_id.get(record.memory.id) == path:
             del self._path_of_id[record.memory.id]
+            others = self._alike.pop(record.memory.id[:ALIKE], ())
+            left = tuple(other for other in others if other != record.memory.id)
+            if left:
+                self._alike[record.memory.id[:ALIKE]] = left
         for key in record.link_keys:
             self._linking[key].discard(path)
         for key in frontmatter_names(record.memory):

@@ -27,5 +27,9 @@ class FoundEntities:
     def put(self, content_hash: str, entities: tuple[FoundEntity, ...]) -> None:
         self._store.put(NAMESPACE, content_hash, _entities.dump_json(entities))
 
+    def remove(self, content_hash: str) -> None:
+        """Forget what was found in a text that is deleted for good."""
+        self._store.delete(NAMESPACE, [content_hash])
+
     def close(self) -> None:
         self._store.close()

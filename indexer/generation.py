@@ -1,68 +1,140 @@
 """Generations of indexes: a rebuild fills a new folder beside the live one, then is swapped in.
 
-``indexes/current`` names the live folder. It is replaced atomically, so a crash at any moment
-leaves either the old or the new generation live; folders that it does not name are rubbish.
+A pointer names the live folder. It is replaced atomically, so a crash at any moment leaves either
+the old or the new generation live; folders that it does not name are rubbish. What servers keep of
+a generation goes by its folder's name, and the folder stands for that too. Where the key-value
+store is on a server so is the pointer, and machines that share the vault's indexes share it.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from memvault.config.paths import StateFolder
+from memvault.model.errors import MemvaultError
 
+logger = logging.getLogger(__name__)
 POINTER = "current"
 DAMAGED = "damaged"  # the last generation that could not be opened, for who wants to look
+Drop = Callable[[Path], None]  # removes what servers keep of a folder's generation
 
 
-def live_folder(state: StateFolder) -> Path:
-    """The folder of the live generation, made if there is none yet."""
-    pointer = state.indexes / POINTER
-    if pointer.is_file():
-        folder = state.indexes / pointer.read_text(encoding="utf-8").strip()
-        if folder.is_dir():
-            return folder
-    folder = new_folder(state)
-    make_live(state, folder)
-    return folder
+class Pointer(Protocol):
+    """Names the live generation."""
+
+    def read(self) -> str | None: ...
+
+    def write(self, name: str | None) -> None:
+        """Name another, durably, or none."""
+        ...
+
+    def claim(self, name: str) -> str:
+        """Name this one if none is named; the one that is named then."""
+        ...
+
+    def close(self) -> None: ...
 
 
-def new_folder(state: StateFolder) -> Path:
-    folder = state.indexes / uuid.uuid4().hex[:12]
-    folder.mkdir(parents=True, mode=0o700)
-    return folder
+class FilePointer:
+    """A file beside the generations, ``indexes/current``, of one machine's one engine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self) -> str | None:
+        """None also where the folder that it names is gone."""
+        file = self._folder / POINTER
+        name = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+        return name if name and (self._folder / name).is_dir() else None
+
+    def write(self, name: str | None) -> None:
+        if name is None:
+            (self._folder / POINTER).unlink(missing_ok=True)
+            return
+        temporary = self._folder / f".{POINTER}-{uuid.uuid4().hex[:8]}"
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(name)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._folder / POINTER)
+
+    def claim(self, name: str) -> str:
+        if (known := self.read()) is not None:
+            return known
+        self.write(name)
+        return name
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
-def make_live(state: StateFolder, folder: Path) -> None:
-    """Name this folder as the live generation, durably."""
-    temporary = state.indexes / f".{POINTER}-{uuid.uuid4().hex[:8]}"
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(folder.name)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(state.indexes / POINTER)
+class Generations:
+    """The generations of one state folder."""
 
+    def __init__(self, state: StateFolder, pointer: Pointer, drop: Drop) -> None:
+        self._folder = state.indexes
+        self._pointer = pointer
+        self._drop = drop
 
-def put_aside(state: StateFolder, folder: Path) -> None:
-    """Keep a damaged generation out of the way, in place of one kept earlier."""
-    (state.indexes / POINTER).unlink(missing_ok=True)
-    kept = state.indexes / DAMAGED
-    shutil.rmtree(kept, ignore_errors=True)
-    # Where a file in it is still held open (Windows), it stays, and is removed as stale later.
-    with suppress(OSError):
-        folder.rename(kept)
+    def live_name(self) -> str | None:
+        return self._pointer.read()
 
+    def live(self) -> Path:
+        """The folder of the live generation, made if there is none yet."""
+        name = self._pointer.read()
+        if name is None:
+            fresh = self.new()
+            name = self._pointer.claim(fresh.name)
+            if name != fresh.name:
+                fresh.rmdir()
+        folder = self._folder / name
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder
 
-def remove_stale(state: StateFolder) -> None:
-    """Delete generations that are not live (left by a rebuild that was cut off)."""
-    live = live_folder(state)
-    for entry in state.indexes.iterdir():
-        if entry.name in (POINTER, DAMAGED) or entry == live:
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
+    def new(self) -> Path:
+        folder = self._folder / uuid.uuid4().hex[:12]
+        folder.mkdir(parents=True, mode=0o700)
+        return folder
+
+    def make_live(self, folder: Path) -> None:
+        self._pointer.write(folder.name)
+
+    def put_aside(self, folder: Path) -> None:
+        """Keep a damaged generation out of the way, in place of one kept earlier."""
+        self._pointer.write(None)
+        self._dropped(folder)
+        kept = self._folder / DAMAGED
+        shutil.rmtree(kept, ignore_errors=True)
+        # Where a file in it is still held open (Windows), it stays, and is removed as stale later.
+        with suppress(OSError):
+            folder.rename(kept)
+
+    def remove_stale(self) -> None:
+        """Delete generations that are not live (left by a rebuild that was cut off). A folder stays
+        as long as a server that keeps some of its generation does not answer."""
+        live = self.live()
+        for entry in self._folder.iterdir():
+            if entry.name in (POINTER, DAMAGED) or entry == live:
+                continue
+            if not entry.is_dir():
+                entry.unlink(missing_ok=True)
+            elif self._dropped(entry):
+                shutil.rmtree(entry, ignore_errors=True)
+
+    def close(self) -> None:
+        self._pointer.close()
+
+    def _dropped(self, folder: Path) -> bool:
+        try:
+            self._drop(folder)
+        except MemvaultError as error:
+            logger.warning("an old generation of indexes stays for now: %s", error.message)
+            return False
+        return True

@@ -16,6 +16,7 @@ from itertools import islice
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.directory import Affected, Directory
 from indexer.found import FoundEntities
+from indexer.hidden import Hidden
 from indexer.pending import Pending, PendingReader
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.reading import Reading, Unreadable, read_note
@@ -23,7 +24,7 @@ from memvault.config.settings import IndexSettings
 from memvault.curation.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import NoteGraph
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
@@ -50,7 +51,11 @@ class Differing:
 
 class Indexer:
     """Keeps one set of stores true to one vault. Methods are safe to call from any thread; changes
-    are made one at a time."""
+    are made one at a time.
+
+    Args:
+        forgotten: ids of the nodes without a note that the graph leaves out.
+    """
 
     def __init__(
         self,
@@ -59,6 +64,8 @@ class Indexer:
         embedder: Embedder,
         found: FoundEntities,
         settings: IndexSettings,
+        *,
+        forgotten: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
         self.vault = vault
         self.stores = stores
@@ -68,6 +75,8 @@ class Indexer:
         self.problems: list[str] = []
         self._embedder = embedder
         self._found = found
+        self._hidden = Hidden(stores.keyvalue, forgotten)
+        self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
@@ -85,6 +94,8 @@ class Indexer:
                 self._until_stopped(report),
                 also=self._remove_strays(),
             )
+            self._left_out = None
+            self._leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
             if result.indexed >= OPTIMIZE_AFTER:
@@ -97,7 +108,9 @@ class Indexer:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
             few = len(present) <= FEW  # what a tool has written must be found when it answers
-            return self._apply(present, gone, silent if few else self._until_stopped(silent))
+            result = self._apply(present, gone, silent if few else self._until_stopped(silent))
+            self._leave_out_forgotten()
+            return result
 
     def stop(self) -> None:
         """Make scans end after the batch in hand, with StoreUnavailable; a later scan does what is
@@ -135,6 +148,34 @@ class Indexer:
         changed = {path for path, stat in on_disk.items() if self._differs(stat)}
         return Differing(changed, self.catalogue.paths() - set(on_disk), len(on_disk))
 
+    def follow(self, paths: Collection[str] | None) -> None:
+        """Take in that another process has indexed these notes (any, if None)."""
+        with self._lock:
+            changed = self.catalogue.reload(paths)
+            for path in changed:
+                record = self.catalogue.record(path)
+                if record is None:
+                    self._directory.update(path, None)
+                else:
+                    self._directory.update(path, record.memory, record.names)
+            told = changed if paths is None else {*changed, *paths}
+            if told:
+                self.version += 1
+                for listener in self.on_change:
+                    listener(told)
+
+    def is_current(self, path: str) -> bool:
+        """Whether the note is indexed as it is on disk, or is neither."""
+        stat = self.vault.stat(path) if self.vault.is_note(path) else None
+        if stat is None:
+            return self.catalogue.record(path) is None
+        return not self._differs(stat)
+
+    def as_on_disk(self, path: str) -> Memory | None:
+        """A note that may not be indexed yet, with the id that it is likely to have."""
+        reading = read_note(self.vault, path, self.max_note_bytes)
+        return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
+
     def link_again(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes anew, since what they name is better known now."""
         with self._lock:
@@ -154,10 +195,18 @@ class Indexer:
         """An index that came back empty is filled again: its notes no longer count as indexed."""
         if not len(self.catalogue):
             return
-        if self.stores.vectors.count() == 0 or self.stores.graph.counts()[0] == 0:
+        if self.has_lost_an_index():
             logger.warning("an index is empty though notes were indexed: indexing them again")
             self.catalogue.commit([], self.catalogue.paths())
             self._directory = Directory(())
+
+    def has_lost_an_index(self) -> bool:
+        """Whether a store is empty though notes were indexed: a server lost what it had."""
+        return bool(len(self.catalogue)) and (
+            self.stores.vectors.count() == 0
+            or self.stores.graph.counts()[0] == 0
+            or self.catalogue.is_lost()
+        )
 
     def _remove_strays(self) -> set[str]:
         """Remove what an interrupted change left behind; gives the notes that link to it."""
@@ -262,7 +311,32 @@ class Indexer:
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()
-        return self._directory.graph_of(note, memory, found)
+        return self._hidden.leave_out(self._directory.graph_of(note, memory, found))
+
+    def _leave_out_forgotten(self) -> None:
+        """Make the graph lack what is forgotten by now, and have again what was restored."""
+        forgotten = self._hidden.forgotten()
+        if forgotten == self._left_out:
+            return
+        graph = self.stores.graph
+        gone = [key for key, node in graph.nodes(forgotten).items() if node.path is None]
+        edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
+        naming: dict[str, set[str]] = {key: set() for key in gone}
+        for edge in edges:
+            memory = self.catalogue.by_id(edge.source)
+            if memory is not None and edge.target in naming:
+                naming[edge.target].add(memory.path)
+        self._hidden.record(naming)
+        graph.remove(gone)
+        returned = self._hidden.returned()
+        self._relink({path for paths in returned.values() for path in paths})
+        self._hidden.drop(returned)
+        self._left_out = forgotten
+        touched = {path for paths in (*naming.values(), *returned.values()) for path in paths}
+        if touched:
+            self.version += 1
+            for listener in self.on_change:
+                listener(touched)
 
     def _relink(self, paths: Collection[str]) -> None:
         rest = iter(sorted(paths))

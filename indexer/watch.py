@@ -20,6 +20,7 @@ from watchdog.observers.polling import PollingObserver
 
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
+from memvault.model.errors import StoreUnavailable
 from memvault.vault.files import Vault
 from memvault.vault.ignore import IGNORE_FILE
 
@@ -120,6 +121,10 @@ class Watcher:
             self._observe(polling=True)
         self._thread.start()
 
+    def ask_for_scan(self) -> None:
+        """Compare the whole vault soon; until that succeeds, again and again."""
+        self._gatherer.ask_for_scan()
+
     def stop(self) -> None:
         """Stop after the change in hand."""
         self._stopped.set()
@@ -181,9 +186,13 @@ class Watcher:
                     self._indexer.scan()
                 else:
                     self._indexer.index(paths)
-            except Exception:
+            except Exception as error:
                 if self._stopped.is_set() or self._indexer.stopped:
                     return  # the next start indexes it
-                logger.exception("indexing failed; trying again with a scan")
+                logger.error(
+                    "indexing failed; trying again with a scan: %s",
+                    error,
+                    exc_info=not isinstance(error, StoreUnavailable),
+                )
                 self._stopped.wait(RETRY_SECONDS)
                 self._gatherer.ask_for_scan()

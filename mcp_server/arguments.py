@@ -18,6 +18,17 @@ Query = Annotated[
     ),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="How many results at most.")]
+MostShown = Annotated[
+    int | None,
+    Field(ge=1, le=100, description="How many at most; left out, the mode's own: 10, 20 or 5."),
+]
+AllowUnverified = Annotated[
+    bool,
+    Field(
+        description="On legal, financial and policy matters, show text that nobody has confirmed. "
+        "It is logged; say that it is unverified."
+    ),
+]
 MaxHops = Annotated[
     int, Field(ge=1, le=5, description="How many relations away from the question to go.")
 ]
@@ -31,11 +42,12 @@ Project = Annotated[
     ),
 ]
 Verbosity = Annotated[
-    int,
+    int | None,
     Field(
         ge=0,
         le=2,
-        description="0: ids and titles only. 1: the passage that answers. 2: more text and why.",
+        description="0: ids and titles only. 1: the passage that answers. 2: more text and why. "
+        "Left out: as set_verbosity said, else 1.",
     ),
 ]
 SessionId = Annotated[
@@ -43,7 +55,7 @@ SessionId = Annotated[
     Field(
         min_length=1,
         max_length=128,
-        description="An id that this conversation keeps; left out, the call stands alone.",
+        description="An id that this conversation keeps; left out, the connection is the session.",
     ),
 ]
 Narrowing = Annotated[
@@ -52,7 +64,10 @@ Narrowing = Annotated[
 ]
 AskedMode = Annotated[
     Literal["auto", "planning", "execution", "default"],
-    Field(description="auto lets memvault choose by the question."),
+    Field(
+        description="planning: many and varied, for ideas and alternatives. execution: few and "
+        "sure, for acting on. auto chooses by the question."
+    ),
 ]
 MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="The id of a memory.")]
 NotePath = Annotated[
@@ -71,5 +86,13 @@ Rationale = Annotated[
     Field(
         description="Why this is kept, for the person who reads the note later.",
         json_schema_extra={"minLength": 10, "maxLength": 500},
+    ),
+]
+TargetName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=1024,
+        description="Which memory or concept: its id, path or name; a tag with its #.",
     ),
 ]

@@ -1,10 +1,10 @@
 """The bridge that AI clients start: stdio on one side, the engine's websocket on the other.
 
 One JSON-RPC message is one line here and one frame there, its bytes untouched. When the engine
-goes away the bridge finds or starts another, says the client's handshake again, and asks again
-what was never answered if asking twice does no harm: anything but a call of a tool that is not
-known to be read-only or idempotent. Such a call is answered with an error that says so, since
-the tool may have run.
+goes away the bridge finds or starts another, says the client's handshake and subscriptions again,
+and asks again what was never answered if asking twice does no harm: anything but a call of a tool
+that is not known to be read-only or idempotent. Such a call is answered with an error that says
+so, since the tool may have run.
 
 A client starts one or more of these at its own start, so this imports neither MCP nor pydantic.
 """
@@ -60,6 +60,7 @@ class Bridge:
         self._unanswered: dict[Any, _Request] = {}
         self._repeatable_tools: set[str] | None = None  # None until an engine has told
         self._handshake: list[bytes] = []  # the client's initialize, then its initialized
+        self._subscribed: dict[str, bytes] = {}  # by resource, how the client asked for updates
         self._swallow: set[Any] = set()  # ids whose answer the client has already had
 
     def run(self) -> None:
@@ -112,6 +113,10 @@ class Bridge:
         elif isinstance(method, str) and id_ is not None:
             if method == "initialize":
                 self._handshake = [line]
+            elif method == "resources/subscribe":
+                self._subscribed[str(params.get("uri"))] = line
+            elif method == "resources/unsubscribe":
+                self._subscribed.pop(str(params.get("uri")), None)
             tool = str(params.get("name")) if method == "tools/call" else None
             self._unanswered[_key(id_)] = _Request(line, method, tool)
 
@@ -182,14 +187,21 @@ class Bridge:
                 _sent(connection, line)
 
     def _handshake_to_repeat(self, waiting: set[bytes]) -> list[bytes]:
-        """What the client said and had answered: the answer to the repetition is not for it."""
+        """What the client said and had answered, and what it subscribed to: the answers to the
+        repetition are not for it."""
         if not self._handshake or self._handshake[0] in waiting:
             return []
         id_ = _key(_parsed(self._handshake[0]).get("id"))
         if id_ in self._unanswered:
             return []
         self._swallow.add(id_)
-        return [line for line in self._handshake if line not in waiting]
+        lines = [line for line in self._handshake if line not in waiting]
+        for line in self._subscribed.values():
+            asked = _key(_parsed(line).get("id"))
+            if line not in waiting and asked not in self._unanswered:
+                self._swallow.add(asked)
+                lines.append(line)
+        return lines
 
     def _may_ask_again(self, request: _Request) -> bool:
         request.asked += 1

@@ -12,8 +12,9 @@ from typing import Any
 from uuid import uuid4
 
 import mcp_types as mt
-from fastmcp.exceptions import DisabledError, NotFoundError
+from fastmcp.exceptions import DisabledError, NotFoundError, ResourceError
 from fastmcp.exceptions import ValidationError as InvalidArguments
+from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from fastmcp.tools.function_tool import FunctionTool
@@ -21,7 +22,7 @@ from mcp import MCPError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.errors import InvalidParams, MemvaultError, StorageError
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +37,15 @@ WORDS = {
     ("rationale", "string_too_long"): "Rationale must be at most 500 characters",
     ("content", "string_too_long"): "Content exceeds maximum length of 65536 characters",
     **{
-        ("verbosity_level", kind): VERBOSITY
-        for kind in ("greater_than_equal", "less_than_equal", "int_type", "int_parsing")
+        (parameter, kind): VERBOSITY
+        for parameter in ("verbosity_level", "level")
+        for kind in (
+            *("greater_than_equal", "less_than_equal"),
+            *("int_type", "int_parsing", "int_from_float", "missing"),
+        )
     },
 }
+STORAGE_WORDS = ("Storage error: ", "Database integrity check failed")
 OUT_OF_RANGE = {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}
 MISSING = {"missing_argument", "missing_keyword_only_argument"}
 ADVICE = {
@@ -61,7 +67,7 @@ class AnsweringTool(FunctionTool):
                 raise
             return error_result(invalid_params(cause, self.parameters))
         except MemvaultError as error:
-            return error_result(error)
+            return error_result(_in_documents_words(error, self.name))
         except MCPError:
             raise
         except Exception:
@@ -90,9 +96,41 @@ class UnknownTools(Middleware):
             raise MCPError(mt.INVALID_PARAMS, f"Unknown tool: {name}") from error
 
 
+def _in_documents_words(error: MemvaultError, operation: str) -> MemvaultError:
+    """As **core** words a storage error that has no words of its own there (ERR-CORE-001)."""
+    if type(error) is not StorageError or error.message.startswith(STORAGE_WORDS):
+        return error
+    worded = StorageError(f"Storage error: {operation} failed - {error.message}", **error.data)
+    worded.__cause__ = error.__cause__
+    return worded
+
+
+class ResourceErrors(Middleware):
+    """Gives the failure of a resource its own code; there is no result that could be an error."""
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        try:
+            return await call_next(context)
+        except ResourceError as error:
+            if isinstance(error.__cause__, MemvaultError):
+                raise protocol_error(error.__cause__) from error
+            raise
+
+
+def protocol_error(error: MemvaultError) -> MCPError:
+    """The same as an error of the protocol, where there is no result to hold it."""
+    return MCPError(error.code, error.message, error.data or None)
+
+
 def error_result(error: MemvaultError) -> ToolResult:
     """The result that tells a client of this error."""
-    logger.info("answered with error %d (%s)", error.code, type(error).__name__)
+    level = logging.WARNING if isinstance(error, StorageError) else logging.INFO
+    reason = "" if error.__cause__ is None else f": {error.__cause__!r}"
+    logger.log(level, "answered with error %d (%s)%s", error.code, type(error).__name__, reason)
     content: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data:
         content["data"] = error.data

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
 from fastmcp.prompts.base import PromptResult
+from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from mcp import MCPError
 
-from mcp_server.errors import error_result
+from mcp_server.errors import error_result, protocol_error
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -44,9 +45,14 @@ class Opening:
     """
 
     def __init__(
-        self, open_services: Callable[[Tell], Services], patience: float = PATIENCE_SECONDS
+        self,
+        open_services: Callable[[Tell], Services],
+        patience: float = PATIENCE_SECONDS,
+        *,
+        watch: bool = True,
     ) -> None:
         self._open = open_services
+        self._watch = watch
         self._patience = patience
         self._doing = "starting"
         self._opened: Future[Services] = Future()
@@ -104,7 +110,12 @@ class Opening:
             await asyncio.sleep(0.02)
 
     def notice(self) -> str | None:
-        """What whoever reads an answer should know: that not all notes are indexed yet."""
+        """What whoever reads an answer should know: that not all notes are indexed yet, or that a
+        server does not answer."""
+        silent = self.now().stores.silent() if self._opened.done() else []
+        if silent:
+            names = " and ".join(silent)
+            return f"{names} cannot be reached: this answer was made without, and may lack some."
         if self._indexed.is_set():
             return None
         indexing = self.now().status()["indexing"] or {}
@@ -183,7 +194,7 @@ class Opening:
     def _index(self, services: Services) -> None:
         self._indexing_since = time.monotonic()
         try:
-            services.start()
+            services.start(watch=self._watch)
         except MemvaultError as error:
             level = logging.INFO if self._stopping.is_set() else logging.ERROR
             _log.log(level, "indexing stopped: %s", error.message)
@@ -221,7 +232,8 @@ def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
 
 
 class WaitForServices(Middleware):
-    """Holds calls and prompts back until the services are open; lists go through at once."""
+    """Holds calls, prompts and resources back until the services are open; lists go through at
+    once."""
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
@@ -246,4 +258,15 @@ class WaitForServices(Middleware):
             await self._opening.ready()
         except MemvaultError as error:
             raise MCPError(error.code, error.message) from error
+        return await call_next(context)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        try:
+            await self._opening.ready()
+        except MemvaultError as error:
+            raise protocol_error(error) from error
         return await call_next(context)

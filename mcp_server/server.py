@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 
-from mcp_server.errors import AnsweringTool, UnknownTools
+from mcp_server.caller import NoteCalls
+from mcp_server.errors import AnsweringTool, ResourceErrors, UnknownTools
+from mcp_server.limits import RateLimits
 from mcp_server.metrics import ToolMetrics
 from mcp_server.opening import Opening, WaitForServices
 from mcp_server.prompts import Prompts
+from mcp_server.resources import answering
+from mcp_server.subscriptions import PulseUpdates
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.chatgpt import ConnectorTools
+from mcp_server.tools.citations import CitationTools
+from mcp_server.tools.context import ContextTools
+from mcp_server.tools.curation import CurationTools
 from mcp_server.tools.graph import GraphTools
+from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.notes import NoteTools
+from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.preferences import PreferenceTools
+from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import RecallTools
+from mcp_server.tools.sessions import SessionTools
 from mcp_server.tools.status import StatusTools
 from mcp_server.tools.store import StoreTools
+from mcp_server.tools.verification import VerificationTools
 from mcp_server.toolsets import ToolSet, ToolSets
 from memvault import __version__
 
@@ -33,7 +45,8 @@ assistants write. It outlasts this conversation.
 
 Recall before you answer anything that may touch the person's life, work, people, projects, \
 decisions or preferences: recall_memory for what a note says, graph_query where the answer is \
-some relations away ("who leads the project that …"), get_memory for a whole note, \
+some relations away ("who leads the project that …"), inject_context to ground a longer task in \
+what many notes say, get_memory for a whole note, \
 get_preference before you choose a style, language or format for them.
 
 Store what later conversations should know: decisions, facts about people and projects, what the \
@@ -48,12 +61,20 @@ badly: ask the person), ready (go on)."""
 
 GROUPS = (
     RecallTools,
+    ContextTools,
+    CitationTools,
     GraphTools,
+    ReasoningTools,
     StoreTools,
     PreferenceTools,
     NoteTools,
     ConnectorTools,
+    CurationTools,
     StatusTools,
+    SessionTools,
+    NavigationTools,
+    PlanningTools,
+    VerificationTools,
 )
 
 
@@ -65,10 +86,13 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
     """
     opening = services if isinstance(services, Opening) else Opening.of(services)
     box = Toolbox(opening)
+    resources, readable = answering(box)
+    updates = PulseUpdates(resources.seen_by)
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
         yield
+        updates.close()
         box.close()
 
     server: FastMCP[Any] = FastMCP(
@@ -76,12 +100,24 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=[ToolMetrics(), UnknownTools(), ToolSets(tools), WaitForServices(opening)],
+        middleware=[
+            ToolMetrics(),
+            UnknownTools(),
+            ResourceErrors(),
+            ToolSets(tools),
+            WaitForServices(opening),
+            RateLimits(lambda: opening.now().settings.limits),
+            NoteCalls(lambda: opening.now().sessions),
+        ],
         mask_error_details=True,
     )
     for group in GROUPS:
         for each in _tools_of(group(box)):
             server.add_tool(each)
+            box.tools.add(each.name)
+    for read in readable:
+        server.add_resource(read)
+    updates.register(server)
     server.add_prompt(Prompts(box).context)
     return server
 

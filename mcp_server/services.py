@@ -6,48 +6,57 @@ import logging
 import threading
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
+from typing import Any, TypeVar
 
 from indexer.catalogue import Catalogue
 from indexer.doctor import Finding, examine
 from indexer.entity_pass import EntityPass
 from indexer.found import FoundEntities
-from indexer.generation import live_folder, make_live, new_folder, put_aside, remove_stale
+from indexer.generation import FilePointer, Generations
+from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.watch import Watcher
+from mcp_server.curating import Curation
+from mcp_server.index import Index, open_index
 from mcp_server.opening import EXPORTING
+from mcp_server.sharing import Sharing
+from memvault.cognition.activity import Activity
+from memvault.cognition.landscape import Landscape
+from memvault.cognition.sessions import Sessions
+from memvault.config.identity import user_id
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
-from memvault.model.errors import MemvaultError, StorageError
+from memvault.curation.forget import Forgetter
+from memvault.curation.forgotten import Forgotten
+from memvault.model.errors import GraphQueryError, MemvaultError, StorageError, StoreUnavailable
+from memvault.model.tombstone import Tombstone
+from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.verification.critique import Critic
+from memvault.reasoning.verified_recall import VerifiedRecall
+from memvault.retrieval.degraded import AnswerCache, SteadyRecall
 from memvault.retrieval.multihop import MultiHop
 from memvault.retrieval.recall import Recall
-from memvault.stores import faults
-from memvault.stores.open import Stores, open_stores
+from memvault.stores.open import (
+    EMBEDDED,
+    Stores,
+    drop_from_servers,
+    shared_pointer,
+    without_password,
+)
 from memvault.text.embedding import Embedder, needs_export, open_embedder
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 
 logger = logging.getLogger(__name__)
+Counted = TypeVar("Counted")
 GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
 BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """One generation of the indexes, and what reads it."""
-
-    folder: Path
-    stores: Stores
-    indexer: Indexer
-    recall: Recall
-    multihop: MultiHop
 
 
 class Services:
@@ -71,6 +80,12 @@ class Services:
         self.state = state
         self.vault = Vault(vault)
         self.journal = Journal(self.vault)
+        self.forgetter = Forgetter(
+            self.vault, self.journal, Forgotten.read(self.journal), deleted=self._deleted
+        )
+        self.forgetter.mend()
+        self._answers = AnswerCache()  # outlives a generation
+        self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         with ExitStack() as opened:
             tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
             self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
@@ -78,13 +93,24 @@ class Services:
             tell("opening the indexes")
             self.found = _open_found(state.entity_cache)
             opened.callback(self.found.close)
-            remove_stale(state)
+            self._generations = Generations(
+                state,
+                shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
+                lambda folder: drop_from_servers(settings, folder),
+            )
+            self._generations.remove_stale()
             self._live = self._open_live()
+            opened.callback(self._live.stores.close)
+            self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
         self._filling: Index | None = None  # the generation that a rebuild fills
         self._replaced: list[Index] = []  # still to be closed
         self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
+        self.curation = Curation(lambda: self._live, self.forgetter)
         self._watcher: Watcher | None = None
+        self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
+        self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
+        self._began_indexing = False
         self._changing = threading.Lock()  # a rebuild and a swap of generations
         self._scanning: Progress | None = None
         self._last_scan: tuple[datetime, ScanReport] | None = None
@@ -111,23 +137,105 @@ class Services:
     def multihop(self) -> MultiHop:
         return self._live.multihop
 
+    @property
+    def critic(self) -> Critic:
+        return self._live.critic
+
+    @property
+    def verified_recall(self) -> VerifiedRecall:
+        return self._live.verified_recall
+
+    @property
+    def reasoner(self) -> Reasoner:
+        return self._live.reasoner
+
+    @property
+    def steady(self) -> SteadyRecall:
+        return self._live.steady
+
+    @property
+    def edges(self) -> EdgeIndex:
+        return self._live.edges
+
+    @property
+    def landscape(self) -> Landscape:
+        return self._live.landscape
+
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
-        """Watch the vault and index what changed while nobody watched; returns after that scan."""
+        """Watch the vault and index what changed while nobody watched; returns after that scan.
+        Where another process indexes into the same stores, follow it instead."""
+        if self._live.stores.servers:
+            self._heartbeat.start()
+        if self._sharing is None or self._sharing.start(wants_duty=watch):
+            return self._begin_indexing(watch=watch, report=report)
+        self._warm_up()
+        return ScanReport()
+
+    def _begin_indexing(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
         if watch:
             self._watcher = Watcher(self._live.indexer, self.settings.index)
             self._watcher.start()
         try:
             result = self.scan(report)
         except StorageError as error:
-            if not _is_damage(error):
-                raise
-            logger.error("the indexes are damaged: filling new ones from the vault")
-            result = self.rebuild(report)
-        self._live.indexer.warm_up()
-        self._live.multihop.warm_up()
-        if not self._closed.is_set():
+            result = self._mended(error, report)
+        self._warm_up()
+        if not self._closed.is_set() and not self._began_indexing:
+            self._began_indexing = True
             self._entity_pass.start()
+            self.curation.start()
         return result
+
+    def _end_indexing(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    def _warm_up(self) -> None:
+        self._live.indexer.warm_up()
+        self._live.warm_up()
+
+    def _shared(self) -> Sharing:
+        return Sharing(
+            lambda: self._live.indexer,
+            move=self._move,
+            begin=self._begin_indexing,
+            end=self._end_indexing,
+        )
+
+    def _restore(self) -> None:
+        """A server came back without what it had: the name of the generation may be among it."""
+        if self._sharing is None or not self._sharing.follows:
+            self._generations.make_live(self._live.folder)
+            self._scan_soon()
+
+    def _mended(self, error: StorageError, report: Report) -> ScanReport:
+        """What to do when the first scan could not be done."""
+        if _is_damage(error):
+            logger.error("the indexes are damaged: filling new ones from the vault")
+            return self.rebuild(report)
+        if self._winding_down.is_set() or not self._live.stores.silent():
+            raise error
+        logger.error("%s Indexing begins when it does.", error.message)
+        self._scan_soon()
+        return ScanReport()
+
+    def _scan_soon(self) -> None:
+        if self._watcher is not None:
+            self._watcher.ask_for_scan()
+
+    def index_written(self, paths: Collection[str]) -> None:
+        """Index notes that were just written; later, if a server does not answer now."""
+        try:
+            if self._sharing is not None and self._sharing.follows:
+                self._sharing.wait_for(paths)
+            else:
+                self._live.indexer.index(paths)
+        except StorageError:
+            if not self._live.stores.silent():
+                raise
+            logger.warning("what was written is indexed when the servers answer again")
+            self._scan_soon()
 
     def scan(self, report: Report = silent) -> ScanReport:
         """Index what differs from the catalogue."""
@@ -150,7 +258,9 @@ class Services:
     def rebuild(self, report: Report = silent) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then swap it in."""
         with self._changing:
-            folder = new_folder(self.state)
+            if self._sharing is not None:
+                self._sharing.check()
+            folder = self._generations.new()
             self._filling = fresh = self._open_index(folder)
             if self._winding_down.is_set():
                 fresh.indexer.stop()
@@ -160,7 +270,7 @@ class Services:
             except BaseException:
                 if self._live is not fresh:
                     fresh.stores.close()
-                    remove_stale(self.state)
+                    self._generations.remove_stale()
                 raise
             finally:
                 self._filling = None
@@ -169,19 +279,21 @@ class Services:
 
     def status(self) -> dict[str, Any]:
         """What is indexed, by which stores, how fresh."""
-        nodes, edges = self.stores.graph.counts()
+        vectors, graph = self.stores.vectors, self.stores.graph
+        nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self._scanning, self._last_scan
         return {
             "vault": self.vault.root.name,
             "notes": len(self.catalogue),
-            "chunks": self.stores.vectors.count(),
+            "chunks": _unless_silent(vectors.count),
             "nodes": nodes,
             "edges": edges,
             "stores": {
-                "vectors": self.settings.vectors,
-                "graph": self.settings.graph,
-                "keyvalue": self.settings.keyvalue,
+                "vectors": without_password(self.settings.vectors),
+                "graph": without_password(self.settings.graph),
+                "keyvalue": without_password(self.settings.keyvalue),
             },
+            "not_answering": self.stores.silent(),
             "embedding": self.embedder.model_id,
             "watching": self._watching(),
             "indexing": None
@@ -208,6 +320,7 @@ class Services:
         What a scan had not reached is indexed at the next start."""
         self._winding_down.set()
         self._entity_pass.ask_to_stop()
+        self.curation.ask_to_stop()
         for index in self._indexes():
             index.indexer.stop()
 
@@ -221,21 +334,27 @@ class Services:
         impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
         impatience.daemon = True
         impatience.start()
+        self._heartbeat.stop(LAST_WORDS_SECONDS)
+        if self._sharing is not None:
+            self._sharing.stop()
         if self._watcher is not None:
             self._watcher.stop()
         self._entity_pass.stop(LAST_WORDS_SECONDS)
+        self.curation.stop(LAST_WORDS_SECONDS)
         if not all(index.indexer.wait_until_idle(LAST_WORDS_SECONDS) for index in self._indexes()):
             logger.error("closing while the indexer still runs")
         impatience.cancel()
         # A rebuild closes what it was filling; it ends with its scan.
         if self._changing.acquire(timeout=LAST_WORDS_SECONDS):
             self._changing.release()
+        self.activity.close()
         for index in self._indexes():
-            index.multihop.close(LAST_WORDS_SECONDS)
+            index.close_readers(LAST_WORDS_SECONDS)
             try:
                 index.stores.close()
             except StorageError:  # a full disk: what was committed is flushed already
                 logger.exception("closing the indexes")
+        self._generations.close()
         self.embedder.close()
         self.found.close()
 
@@ -247,68 +366,91 @@ class Services:
 
     def _open_live(self) -> Index:
         """The live generation; in place of a damaged one a new one, still empty."""
-        folder = live_folder(self.state)
+        folder = self._generations.live()
         try:
             return self._open_index(folder)
         except StorageError as error:
             if not _is_damage(error):
                 raise
             logger.error("%s Filling new indexes from the vault.", error.message)
-        put_aside(self.state, folder)
-        return self._open_index(live_folder(self.state))
+        self._generations.put_aside(folder)
+        return self._open_index(self._generations.live())
 
     def _open_index(self, folder: Path) -> Index:
-        stores = open_stores(self.settings, folder, self.embedder.dimension)
-        try:
-            indexer = Indexer(self.vault, stores, self.embedder, self.found, self.settings.index)
-        except BaseException as error:
-            stores.close()
-            if isinstance(error, ValidationError):  # a record that is none
-                raise faults.integrity_error() from error
-            raise
-        multihop = MultiHop(stores, self.embedder, indexer)
-        indexer.on_change += [self._after_change, multihop.changed]
-        return Index(
+        index = open_index(
             folder,
-            stores,
-            indexer,
-            Recall(stores.vectors, self.embedder),
-            multihop,
+            vault=self.vault,
+            settings=self.settings,
+            embedder=self.embedder,
+            found=self.found,
+            answers=self._answers,
+            forgotten=lambda: self.forgetter.forgotten.hidden,
         )
+        index.indexer.on_change.append(partial(self._after_change, index.indexer))
+        return index
 
-    def _after_change(self, paths: Collection[str]) -> None:
-        self._entity_pass.add(paths)
+    def _deleted(self, tombstone: Tombstone) -> None:
+        """What the entity pass found in a note that is gone for good holds its sentences."""
+        content = tombstone.content_hash
+        others = (m for m in self.catalogue.all() if m.path != tombstone.path)
+        if content is not None and all(memory.content_hash != content for memory in others):
+            self.found.remove(content)
+
+    def _after_change(self, indexer: Indexer, paths: Collection[str]) -> None:
+        if self._sharing is not None:
+            self._sharing.tell(indexer, paths)
+        if self._sharing is None or not self._sharing.follows:
+            self._entity_pass.add(paths)
+        self.curation.changed(paths)
 
     def _swap(self, fresh: Index, result: ScanReport) -> None:
         """Make the fresh generation live. The watcher moves over first, so that what is saved
         meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
-        old, watcher = self._live, self._watcher
+        watcher = self._watcher
         if watcher is not None:
             watcher.stop()
             self._watcher = Watcher(fresh.indexer, self.settings.index)
             self._watcher.start()
         fresh.indexer.scan()
-        fresh.multihop.warm_up()
-        make_live(self.state, fresh.folder)
+        fresh.warm_up()
+        self.activity.move_to(fresh.stores.keyvalue)
+        self._generations.make_live(fresh.folder)
+        self._replace_live(fresh)
+        fresh.indexer.scan()
+
+    def _replace_live(self, fresh: Index) -> None:
+        old = self._live
         self._replaced.append(old)
         self._live = fresh
+        self.curation.changed(())
         closing = threading.Timer(GRACE_SECONDS, self._close_old, [old])
         closing.daemon = True
         closing.start()
-        fresh.indexer.scan()
+
+    def _move(self) -> None:
+        """Go over to the generation that another process has made live."""
+        name = self._generations.live_name()
+        if name in (None, self._live.folder.name):
+            return
+        fresh = self._open_index(self._generations.live())
+        self.activity.move_to(fresh.stores.keyvalue)
+        self._replace_live(fresh)
 
     def _close_old(self, old: Index) -> None:
         with self._changing:  # or the folder of a rebuild under way would seem stale
             if self._closed.is_set():
                 return
+            old.steady.close()
             try:
                 old.stores.close()
             except MemvaultError:
                 logger.exception("closing the replaced indexes")
             self._replaced.remove(old)
-            remove_stale(self.state)
+            self._generations.remove_stale()
 
     def _watching(self) -> str:
+        if self._sharing is not None and self._sharing.follows:
+            return "elsewhere"
         if self._watcher is None:
             return "no"
         return "polling" if self._watcher.polling else "events"
@@ -318,6 +460,13 @@ def _is_damage(error: StorageError) -> bool:
     """Whether files cannot be trusted, rather than be used by another or lack room: its
     subclasses say those."""
     return type(error) is StorageError
+
+
+def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
+    try:
+        return ask()
+    except (StoreUnavailable, GraphQueryError):
+        return None
 
 
 def _open_found(file: Path) -> FoundEntities:

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
-from fastmcp.server.dependencies import get_context
-
-from mcp_server.answers.base import excerpt, utc
-from mcp_server.answers.recalled import HopShape, NodeShape, StateShape
+from mcp_server.answers.recalled import FullAnswer, NodeShape
+from mcp_server.caller import client_name, connection_id
+from mcp_server.metrics import READS
 from mcp_server.opening import Opening
-from mcp_server.sessions import Sessions
-from memvault.cognition.confidence import confidence
-from memvault.cognition.landscape import IndexView
-from memvault.cognition.pulse import MemoryState, PulseMeter
-from memvault.model.errors import NoteNotFound
+from mcp_server.telling import Told, bare, concluded, shown
+from memvault.cognition.nodes import MemoryNodes
+from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.sessions import Session
+from memvault.model.errors import (
+    GraphQueryError,
+    MemvaultError,
+    NoteNotFound,
+    StorageError,
+    StoreUnavailable,
+)
+from memvault.model.insights import Aspect, Insights
+from memvault.model.johari import UTLState
 from memvault.model.memory import Memory
+from memvault.model.memory_node import MemoryNode
 from memvault.model.pulse import CognitivePulse
 from memvault.model.query import Recalled
+from memvault.model.verbosity import VerbosityLevel
+from memvault.reasoning.insights import EVERY_ASPECT, insights
+from memvault.reasoning.opening import Openings
 
 if TYPE_CHECKING:
     from mcp_server.services import Services
 
-PASSAGE_CHARS = 400  # at verbosity 1; the whole note is get_memory's
-LONG_PASSAGE_CHARS = 1_600  # at verbosity 2
+
+CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
+NO_CONCLUSIONS = "the graph does not answer: causes and conflicts are missing from this answer"
+Full = TypeVar("Full", bound=FullAnswer)
 
 
 class Toolbox:
@@ -31,23 +45,45 @@ class Toolbox:
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
-        self.sessions = Sessions()
-        self.meter = PulseMeter(self._view)
+        self.tools: set[str] = set()  # names of all that can be called
+        self.meter = PulseMeter(
+            lambda: self.services.landscape, lambda: self.services.curation.pending() > 0
+        )
+        self.memory_nodes = MemoryNodes(
+            self._memory_of,
+            self._read,
+            self.meter,
+            activity=lambda: self.services.activity,
+            capacity=lambda: self.services.settings.cache.memories,
+        )
+        READS.watch(self.memory_nodes)
+        self._openings = Openings(self._read)
 
     @property
     def services(self) -> Services:
         """Raises StoreUnavailable while they open; calls are let through when they are open."""
         return self._opening.now()
 
-    def _view(self) -> IndexView:
-        stores, indexer = self.services.stores, self.services.indexer
-        catalogue = indexer.catalogue
-        return IndexView(
-            stores.vectors,
-            stores.graph,
-            indexer.version,
-            is_memory=lambda key: catalogue.by_id(key) is not None,
-        )
+    def _memory_of(self, memory_id: str) -> Memory | None:
+        return self.services.catalogue.by_id(memory_id)
+
+    def _read(self, path: str) -> bytes:
+        return self.services.vault.read(path)
+
+    def touch(self, session_id: str | None = None) -> Session:
+        """Note a call of this session and give it; without an id, the connection's own.
+
+        Raises SessionNotFound: the session has expired.
+        """
+        sessions = self.services.sessions
+        if session_id is None:
+            return sessions.touch(connection_id(), client_name(), renewable=True)
+        return sessions.touch(session_id, client_name())
+
+    def returned(self, session: Session, ids: Sequence[str]) -> None:
+        """Note which memories an answer shows, best first."""
+        session.accessed(ids)
+        self.services.activity.accessed(ids)
 
     def memory(self, memory_id: str) -> Memory:
         """Raises NoteNotFound."""
@@ -59,6 +95,37 @@ class Toolbox:
             )
         return memory
 
+    def text_of(self, memory: Memory) -> str:
+        """The whole note, as it is on disk.
+
+        Raises:
+            NoteNotFound: it was removed a moment ago.
+            StorageError: it cannot be read (core ERR-CORE-002).
+        """
+        try:
+            return self._read(memory.path).decode("utf-8", errors="replace")
+        except StorageError as error:
+            raise StorageError(
+                f"Storage error: Read failed for node {memory.id}: {error.message}", id=memory.id
+            ) from error
+
+    def node(self, memory: Memory) -> MemoryNode:
+        """Raises NoteNotFound: the note was removed a moment ago."""
+        node = self.memory_nodes.get(memory.id)
+        if node is None:
+            raise NoteNotFound(f"there is no note at {memory.path}", path=memory.path)
+        return node
+
+    def memory_on_disk(self, path: str) -> Memory:
+        """The memory at a path that may not be indexed yet.
+
+        Raises NoteNotFound.
+        """
+        memory = self.services.indexer.as_on_disk(path)
+        if memory is None:
+            raise NoteNotFound(f"There is no note at {path}", path=path)
+        return memory
+
     def memory_at(self, path: str) -> Memory:
         """The memory at a path, or under a title or alias as a link would name it.
 
@@ -67,7 +134,8 @@ class Toolbox:
         indexer = self.services.indexer
         wanted = path.strip().lstrip("/")
         memory = indexer.catalogue.by_path(wanted)
-        if memory is None and (meant := indexer.links.resolve(wanted, "")) is not None:
+        is_name = "/" not in wanted and "\\" not in wanted
+        if memory is None and is_name and (meant := indexer.links.resolve(wanted, "")) is not None:
             memory = indexer.catalogue.by_path(meant)
         if memory is None:
             raise NoteNotFound(
@@ -84,78 +152,57 @@ class Toolbox:
     def pulse_of(self, found: Sequence[tuple[Recalled, Memory]]) -> CognitivePulse:
         return self.meter.of([m.id for _, m in found], [each.relevance for each, _ in found])
 
-    def nodes(self, found: Sequence[tuple[Recalled, Memory]], verbosity: int) -> list[NodeShape]:
-        """Memories as an answer shows them at this verbosity."""
-        if verbosity == 0:
-            return [_bare(each, memory) for each, memory in found]
+    def nodes(
+        self, found: Sequence[tuple[Recalled, Memory]], level: VerbosityLevel, query: str
+    ) -> list[NodeShape]:
+        """Memories as an answer to this question shows them."""
+        if level is VerbosityLevel.RAW_ONLY:
+            return [bare(each, memory) for each, memory in found]
         ids = [memory.id for _, memory in found]
         states = self.meter.states(ids)
         around = self.meter.landscape.around(ids)
-        outdated = {key: bool(around[key].outdated_by) for key in ids}
-        return [_node(each, memory, states, outdated, verbosity) for each, memory in found]
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        told = [
+            Told(
+                each,
+                memory,
+                states[memory.id],
+                outdated=bool(around[memory.id].outdated_by),
+                utl_state=self._utl_state(memory.id) if full else None,
+            )
+            for each, memory in found
+        ]
+        return shown(told, level, query)
+
+    def insights(self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT) -> Insights:
+        """What can be said of these memories beyond their text, best first.
+
+        Raises StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        return insights(
+            ids,
+            self.services.edges,
+            self._memory_of,
+            wanted,
+            opening_of=self._openings.of,
+        )
+
+    def concluded(self, answer: Full, ids: Sequence[str], level: VerbosityLevel) -> Full:
+        """The answer, at the highest level with what is concluded from its memories."""
+        if level is not VerbosityLevel.FULL_INSIGHTS:
+            return answer
+        try:
+            told = concluded(self.insights(ids, CONCLUDED))
+        except (StoreUnavailable, GraphQueryError):
+            told = {"notice": answer.notice or NO_CONCLUSIONS}
+        return answer.model_copy(update=told)
+
+    def _utl_state(self, memory_id: str) -> UTLState | None:
+        """None if the note went away or cannot be read at this moment."""
+        with suppress(MemvaultError):
+            node = self.memory_nodes.get(memory_id)
+            return node.utl_state if node is not None else None
+        return None
 
     def close(self) -> None:
         self.meter.close()
-
-
-def client_name() -> str | None:
-    """The name under which the calling client introduced itself."""
-    parameters = get_context().session.client_params
-    return parameters.client_info.name if parameters is not None else None
-
-
-def _bare(each: Recalled, memory: Memory) -> NodeShape:
-    return NodeShape(
-        id=memory.id,
-        title=memory.title,
-        path=memory.path,
-        relevance_score=round(each.relevance, 3),
-        hops=_hops(each),
-    )
-
-
-def _node(
-    each: Recalled,
-    memory: Memory,
-    states: Mapping[str, MemoryState],
-    outdated: Mapping[str, bool],
-    verbosity: int,
-) -> NodeShape:
-    state = states[memory.id]
-    sure = confidence(each.relevance, verified=memory.verified, outdated=outdated[memory.id])
-    plain = _bare(each, memory).model_copy(
-        update={
-            "heading": each.heading or None,
-            "lines": list(each.lines),
-            "content": excerpt(each.text, PASSAGE_CHARS if verbosity < 2 else LONG_PASSAGE_CHARS),
-            "confidence": round(sure, 3),
-            "importance": memory.importance,
-            "verified": memory.verified,
-            "lifecycle": memory.lifecycle,
-            "type": memory.type,
-            "created_at": utc(memory.created_at),
-            "johari_quadrant": state.quadrant,
-        }
-    )
-    if verbosity < 2:
-        return plain
-    return plain.model_copy(
-        update={
-            "project": memory.project,
-            "date": utc(memory.date) if memory.date else None,
-            "tags": list(memory.tags) or None,
-            "rationale": memory.rationale,
-            "state": StateShape(
-                entropy=round(state.entropy, 3), coherence=round(state.coherence, 3)
-            ),
-        }
-    )
-
-
-def _hops(each: Recalled) -> list[HopShape] | None:
-    if not each.hops:
-        return None
-    return [
-        HopShape(source=hop.source, relation=hop.relation, target=hop.target, path=hop.path)
-        for hop in each.hops
-    ]

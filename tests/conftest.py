@@ -14,6 +14,9 @@ os.environ.setdefault("MEMVAULT_STATE", tempfile.mkdtemp(prefix="memvault-tests-
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.text.embedding import Embedder, open_embedder
+from tests.servers.fixtures import neo4j_server, redis_server
+
+__all__ = ["neo4j_server", "redis_server"]
 
 
 @pytest.fixture(scope="session")

@@ -62,17 +62,3 @@ class Named(Shape):
 def utc(moment: datetime) -> datetime:
     """The moment in UTC, to the second, as answers show it."""
     return moment.astimezone(UTC).replace(microsecond=0)
-
-
-def excerpt(text: str, limit: int) -> str:
-    """At most ``limit`` characters of a text, cut after a sentence if one ends in its second half,
-    else after a word."""
-    text = text.strip()
-    if len(text) <= limit:
-        return text
-    head = text[:limit]
-    sentence = max(head.rfind(mark) for mark in (". ", "! ", "? ", ".\n", "\n\n", "。"))
-    if sentence >= limit // 2:
-        return head[: sentence + 1].rstrip() + " …"
-    word = max(head.rfind(" "), head.rfind("\n"))
-    return (head[:word] if word >= limit // 2 else head).rstrip() + " …"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from mcp_server.answers.base import Answer, Named, Shape, optional
-from memvault.model.johari import JohariQuadrant
+from memvault.model.johari import JohariQuadrant, UTLState
 from memvault.model.memory import Lifecycle
 
 
@@ -20,7 +20,8 @@ class LinkShape(Shape):
 
 
 class MemoryAnswer(Answer, Named):
-    """``content`` is the whole note, frontmatter included, as it is on disk."""
+    """``content`` is the whole note, frontmatter included, as it is on disk. ``agent_id`` is the
+    client that stored it, left out for what a person wrote; ``access_count`` counts this call."""
 
     content: str
     links: list[LinkShape]
@@ -31,5 +32,9 @@ class MemoryAnswer(Answer, Named):
     verified: bool
     created_at: datetime
     johari_quadrant: JohariQuadrant
+    utl_state: UTLState
+    access_count: int
+    last_accessed: datetime
+    agent_id: str | None = optional()
     tags: list[str]
     project: str | None = optional()

@@ -7,9 +7,11 @@ from datetime import datetime
 from pydantic import Field
 
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
-from memvault.model.johari import JohariQuadrant
+from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape
+from memvault.model.johari import JohariQuadrant, UTLState
 from memvault.model.memory import Lifecycle
 from memvault.model.query import Mode
+from memvault.model.verification import Status
 
 
 class HopShape(Shape):
@@ -28,6 +30,24 @@ class StateShape(Shape):
     coherence: float
 
 
+class EvidenceShape(Named):
+    """A sentence of another note that speaks against a memory; ``said`` is the value it gives."""
+
+    lines: Lines
+    sentence: str
+    said: str
+
+
+class VerificationShape(Shape):
+    """What other notes and the person say to a memory: ``score`` is 1 verified, under 0.7 not."""
+
+    status: Status
+    score: float
+    confirmed_by: list[str] | None = optional(description="Paths of the notes that say the same.")
+    contradicted_by: list[EvidenceShape] | None = optional()
+    withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
+
+
 class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` where it stands: [first, last]."""
 
@@ -38,6 +58,7 @@ class NodeShape(Named):
     confidence: float | None = optional()
     importance: float | None = optional()
     verified: bool | None = optional()
+    verification: VerificationShape | None = optional()
     lifecycle: Lifecycle | None = optional()
     type: str | None = optional()
     created_at: datetime | None = optional()
@@ -48,14 +69,24 @@ class NodeShape(Named):
     tags: list[str] | None = optional()
     rationale: str | None = optional()
     state: StateShape | None = optional()
+    utl_state: UTLState | None = optional()
 
 
-class RecallAnswer(Answer):
+class FullAnswer(Answer):
+    """What is concluded from the answer's memories together; told at verbosity 2, where an empty
+    list says that there is nothing of the kind."""
+
+    causal_links: list[CausalShape] | None = optional()
+    entailment_cones: list[ConeShape] | None = optional()
+    conflict_analysis: list[ConflictShape] | None = optional()
+
+
+class RecallAnswer(FullAnswer):
     nodes: list[NodeShape]
     mode: Mode
 
 
-class GraphAnswer(Answer):
+class GraphAnswer(FullAnswer):
     results: list[NodeShape]
 
 

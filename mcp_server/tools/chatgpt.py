@@ -27,23 +27,26 @@ class ConnectorTools:
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; gives titles and ids to be read with fetch."""
-        found = self._box.known(self._box.services.recall.recall(query, RESULTS, Scope()))
+        reached = self._box.services.steady.search(query, RESULTS, Scope())
+        found = self._box.known(reached.memories)
         return SearchAnswer(
             results=[
                 SearchResult(id=memory.id, title=memory.title, url=self._url(memory))
                 for _, memory in found
             ],
             pulse=self._box.pulse_of(found),
+            notice=reached.notice,
         )
 
     @tool(annotations=READS, tags=CORE, title="Fetch")
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a note that search found."""
         memory = self._box.memory(id)
+        self._box.returned(self._box.touch(), [memory.id])
         return FetchAnswer(
             id=memory.id,
             title=memory.title,
-            text=self._box.services.vault.read(memory.path).decode("utf-8", errors="replace"),
+            text=self._box.text_of(memory),
             url=self._url(memory),
             metadata=_metadata(memory),
             pulse=self._box.meter.of([memory.id]),

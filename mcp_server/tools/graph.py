@@ -25,7 +25,7 @@ class GraphTools:
         project: Project = None,
         max_hops: MaxHops = 3,
         top_k: TopK = 10,
-        verbosity_level: Verbosity = 1,
+        verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> GraphAnswer:
         """Answer a question whose answer stands some relations away, in plain language.
@@ -34,12 +34,15 @@ class GraphTools:
         decided Z": name the notes, people or projects you start from. Each result has `hops`, the
         road of relations that led to it (the note at `path` states each), to be cited with it.
         """
-        self._box.sessions.touch(session_id)
+        session = self._box.touch(session_id)
         scope = Scope(None, project)
-        reached = self._box.services.multihop.ask(query, top_k, scope, max_hops)
+        reached = self._box.services.steady.ask(query, top_k, scope, max_hops)
         found = self._box.known(reached.memories)
-        return GraphAnswer(
-            results=self._box.nodes(found, verbosity_level),
+        ids, level = [memory.id for _, memory in found], session.level(verbosity_level)
+        self._box.returned(session, ids)
+        answer = GraphAnswer(
+            results=self._box.nodes(found, level, query),
             pulse=self._box.pulse_of(found),
             notice=reached.notice,
         )
+        return self._box.concluded(answer, ids, level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcp_types import ToolAnnotations
 
 CORE = {"core"}
+FULL = {"full"}
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
@@ -13,4 +14,7 @@ ADDS = ToolAnnotations(
 )
 SETS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+TUNES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )

@@ -32,7 +32,9 @@ class NoteTools:
         if (id is None) == (path is None):
             raise InvalidParams("Provide either id or path, not both and not neither")
         memory = self._box.memory(id) if id is not None else self._box.memory_at(path or "")
-        content = self._box.services.vault.read(memory.path).decode("utf-8", errors="replace")
+        content = self._box.text_of(memory)
+        self._box.returned(self._box.touch(), [memory.id])
+        node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
         return MemoryAnswer(
             id=memory.id,
@@ -48,7 +50,11 @@ class NoteTools:
             content=content,
             links=links,
             backlinks=backlinks,
-            johari_quadrant=self._box.meter.states([memory.id])[memory.id].quadrant,
+            johari_quadrant=node.johari_quadrant,
+            utl_state=node.utl_state,
+            access_count=node.access_count,
+            last_accessed=utc(node.last_accessed),
+            agent_id=node.agent_id,
             notice=notice,
             pulse=self._box.meter.of([memory.id]),
         )

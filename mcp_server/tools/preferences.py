@@ -9,7 +9,8 @@ from pydantic import Field
 
 from mcp_server.answers.written import PreferenceAnswer
 from mcp_server.arguments import PreferenceKey, Rationale
-from mcp_server.toolbox import Toolbox, client_name
+from mcp_server.caller import client_name
+from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS, SETS
 from memvault.curation.preferences import get_preference, set_preference
 
@@ -59,7 +60,7 @@ class PreferenceTools:
             client=client_name() or "",
             path=known.path if known else None,
         )
-        services.indexer.index([written.path])
+        services.index_written([written.path])
         return PreferenceAnswer(
             key=written.key,
             value=written.value,

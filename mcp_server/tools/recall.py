@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
 from fastmcp.tools import tool
 
 from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, RecallAnswer
-from mcp_server.arguments import AskedMode, Narrowing, Project, Query, SessionId, TopK, Verbosity
+from mcp_server.arguments import (
+    AllowUnverified,
+    AskedMode,
+    MostShown,
+    Narrowing,
+    Project,
+    Query,
+    SessionId,
+    TopK,
+    Verbosity,
+)
+from mcp_server.caller import client_name
+from mcp_server.checked import checked
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS
 from memvault.model.johari import JohariQuadrant
 from memvault.model.memory import Memory
-from memvault.model.query import ChunkHit, Mode, Recalled, Scope
-
-MOST = 100  # memories looked at when a filter works on what was found
+from memvault.model.query import ChunkHit, Filters, Mode, Scope
+from memvault.reasoning.verified_recall import Answered, Fitting
+from memvault.retrieval.widening import widened
+from memvault.vault.journal import Actor, JournalEntry
 
 
 class RecallTools:
@@ -26,27 +42,45 @@ class RecallTools:
         self,
         query: Query,
         *,
-        top_k: TopK = 10,
+        top_k: MostShown = None,
         mode: AskedMode = "auto",
         project: Project = None,
-        verbosity_level: Verbosity = 1,
+        verbosity_level: Verbosity = None,
         session_id: SessionId = None,
         filters: Narrowing = None,
+        allow_unverified: AllowUnverified = False,
     ) -> RecallAnswer:
         """Find what the person's notes say about something, best first, each note once.
 
         Call this before answering anything about the person, their projects, people, decisions,
         plans or earlier conversations. `content` is the passage that matched; cite `title` and
         `path` with `lines`. Use get_memory for the whole note, graph_query for questions that go
-        from one note to another ("who leads the project that ...").
+        from one note to another ("who leads the project that ..."). `confidence` is the chance that
+        a memory answers; `verification` tells which other notes confirm or contradict it. On legal,
+        financial and policy matters what nobody confirms is named without its text.
         """
-        self._box.sessions.touch(session_id)
-        found = self._recall(query, top_k, Scope(filters, project))
-        return RecallAnswer(
-            nodes=self._box.nodes(found, verbosity_level),
-            mode=Mode.DEFAULT if mode == "auto" else Mode(mode),
+        session = self._box.touch(session_id)
+        level = session.level(verbosity_level)
+        answered = self._box.services.verified_recall.ask(
+            query,
+            mode=None if mode == "auto" else Mode(mode),
+            top_k=top_k,
+            scope=Scope(filters, project),
+            fitting=self._fitting(filters),
+            allow_unverified=allow_unverified,
+        )
+        if allow_unverified and answered.matter is not None and answered.unverified:
+            self._log_override(query, answered)
+        found = [(each.recalled, each.memory) for each in answered.memories]
+        ids = [memory.id for _, memory in found]
+        self._box.returned(session, ids)
+        answer = RecallAnswer(
+            nodes=checked(self._box.nodes(found, level, query), answered.memories, level),
+            mode=answered.mode,
+            notice=answered.notice,
             pulse=self._box.pulse_of(found),
         )
+        return self._box.concluded(answer, ids, level)
 
     @tool(annotations=READS, tags=CORE, title="Search passages")
     def vector_search(
@@ -58,28 +92,45 @@ class RecallTools:
         recall_memory is the better start.
         """
         wanted = filters.johari_quadrants if filters else None
-        limit = MOST if wanted else top_k
-        hits = self._box.services.recall.search_chunks(query, limit, Scope(filters, project))
+        search, scope = self._box.services.recall.search_chunks, Scope(filters, project)
         by_id = self._box.services.indexer.catalogue.by_id
-        known = [(hit, memory) for hit in hits if (memory := by_id(hit.note_id)) is not None]
-        fitting = self._in_quadrants([memory for _, memory in known], wanted)
-        shown = [(hit, memory) for hit, memory in known if memory.id in fitting][:top_k]
+
+        def look(limit: int) -> list[tuple[ChunkHit, Memory]]:
+            hits = search(query, limit, scope)
+            return [(hit, memory) for hit in hits if (memory := by_id(hit.note_id)) is not None]
+
+        def fits(known: Sequence[tuple[ChunkHit, Memory]]) -> list[tuple[ChunkHit, Memory]]:
+            fitting = self._in_quadrants([memory for _, memory in known], wanted)
+            return [pair for pair in known if pair[1].id in fitting]
+
+        shown = (widened(look, fits, top_k) if wanted else look(top_k))[:top_k]
         best = {memory.id: hit.score for hit, memory in reversed(shown)}
         return ChunksAnswer(
             chunks=[_chunk(hit, memory) for hit, memory in shown],
             pulse=self._box.meter.of(list(best), list(best.values())),
         )
 
-    def _recall(self, query: str, top_k: int, scope: Scope) -> list[tuple[Recalled, Memory]]:
-        wanted = scope.filters.johari_quadrants if scope.filters else None
-        found = self._box.known(
-            self._box.services.multihop.recall(query, MOST if wanted else top_k, scope)
+    def _fitting(self, filters: Filters | None) -> Fitting | None:
+        wanted = filters.johari_quadrants if filters else None
+        return (lambda memories: self._in_quadrants(memories, wanted)) if wanted else None
+
+    def _log_override(self, query: str, answered: Answered) -> None:
+        """Unverified facts are about to be used on a critical matter (triple FR-47)."""
+        self._box.services.journal.append(
+            JournalEntry(
+                ts=datetime.now(UTC),
+                kind="unverified_used",
+                actor=Actor(kind="client", name=client_name() or ""),
+                data={
+                    "query": query,
+                    "matter": answered.matter,
+                    "memories": [each.memory.id for each in answered.unverified],
+                },
+            )
         )
-        fitting = self._in_quadrants([memory for _, memory in found], wanted)
-        return [pair for pair in found if pair[1].id in fitting][:top_k]
 
     def _in_quadrants(
-        self, memories: list[Memory], wanted: list[JohariQuadrant] | None
+        self, memories: Sequence[Memory], wanted: list[JohariQuadrant] | None
     ) -> set[str]:
         ids = list(dict.fromkeys(memory.id for memory in memories))
         if not wanted:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fastmcp.tools import tool
 
-from mcp_server.answers.status import ConceptShape, StatusAnswer
+from mcp_server.answers.status import CurationTaskShape, StatusAnswer
 from mcp_server.arguments import SessionId
 from mcp_server.overview import Overview
 from mcp_server.toolbox import Toolbox
@@ -30,19 +30,20 @@ class StatusTools:
 
         Call it when answers look incomplete or stale, or when the person asks about their memory.
         """
-        self._box.sessions.touch(session_id)
+        self._box.touch(session_id)
         services = self._box.services
         pulse = self._box.meter.of_vault()
-        tasks = self._overview.tasks()
+        tasks = services.curation.tasks()
         stores = services.stores
         return StatusAnswer(
             entropy_level=pulse.entropy,
             coherence_score=pulse.coherence,
-            top_active_concepts=[
-                ConceptShape(id=node.id, name=node.name, path=node.path, connections=count)
-                for node, count in self._overview.survey().concepts
+            top_active_concepts=self._overview.concepts(),
+            suggested_action=pulse.suggested_action,
+            dream_available=False,  # nothing consolidates memories yet
+            curation_tasks=[
+                CurationTaskShape.of(task, self._box.tools) for task in tasks[:MOST_TASKS]
             ],
-            curation_tasks=tasks[:MOST_TASKS],
             curation_tasks_total=len(tasks),
             indexed=self._overview.counts(),
             stores={

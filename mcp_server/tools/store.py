@@ -11,7 +11,8 @@ from pydantic import Field, JsonValue
 from mcp_server.answers.base import utc
 from mcp_server.answers.written import StoredAnswer
 from mcp_server.arguments import Project, Rationale, SessionId
-from mcp_server.toolbox import Toolbox, client_name
+from mcp_server.caller import client_name
+from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import ADDS, CORE
 from memvault.cognition.learning import learnt
 from memvault.curation.draft import Draft
@@ -88,7 +89,7 @@ class StoreTools:
         first, so that nothing is stored twice. For how the person likes things done, use
         set_preference. `metadata` becomes further frontmatter keys.
         """
-        self._box.sessions.touch(session_id)
+        self._box.touch(session_id)
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
@@ -120,8 +121,8 @@ class StoreTools:
             datetime.now(UTC),
             links=links,
         )
-        services.indexer.index([path])
-        return self._box.memory_at(path)
+        services.index_written([path])
+        return services.catalogue.by_path(path) or self._box.memory_on_disk(path)
 
     def _resolve(self, name: str) -> Memory | None:
         catalogue = self._box.services.catalogue
@@ -130,6 +131,7 @@ class StoreTools:
     def _answer(self, memory: Memory) -> StoredAnswer:
         meter = self._box.meter
         new = learnt(meter, memory.id)
+        self._box.services.activity.stored(memory.id, client_name(), new.state)
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,

@@ -5,7 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("bench_storage", "bench_indexing", "bench_engine")
+ALL = (
+    "bench_storage",
+    "bench_indexing",
+    "bench_engine",
+    "bench_cognition",
+    "bench_pulse",
+    "bench_navigation",
+    "bench_context",
+    "bench_reasoning",
+    "bench_verbosity",
+    "bench_verification",
+    "bench_calibration",
+    "bench_load",
+)
 
 if __name__ == "__main__":
     for name in ALL:

@@ -1,7 +1,14 @@
-"""The engines that the contract tests hold to one contract, each opened on a real folder."""
+"""The engines that the contract tests hold to one contract, each opened on a real folder, or on a
+real server under a name made of the folder's.
+
+The clients of servers are imported where they are used: the processes that `test_faults` starts
+import this too, and should start soon.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,25 +18,38 @@ from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.stores.server import Place
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 
 DIMENSION = 16
 
-VECTOR_ENGINES: dict[str, Callable[[Path], VectorStore]] = {
-    "edge": lambda folder: EdgeVectorStore(folder / "vectors", DIMENSION),
-}
-GRAPH_ENGINES: dict[str, Callable[[Path], GraphStore]] = {
-    "ladybug": lambda folder: LadybugGraphStore(folder / "graph.lbug"),
-}
-KEYVALUE_ENGINES: dict[str, Callable[[Path], KeyValueStore]] = {
-    "sqlite": lambda folder: SqliteKeyValueStore(folder / "keyvalue.sqlite"),
-}
+QDRANT_URL = os.environ.get("QDRANT_URL")
+VECTOR_ENGINES = ("edge", "qdrant-local", *(("qdrant-server",) if QDRANT_URL else ()))
+GRAPH_ENGINES = ("ladybug", "neo4j")
+KEYVALUE_ENGINES = ("sqlite", "redis")
+
+
+def place(folder: Path) -> Place:
+    """What stands for the folder on a server."""
+    return Place("tests", hashlib.blake2b(str(folder).encode(), digest_size=6).hexdigest())
 
 
 @pytest.fixture(params=VECTOR_ENGINES, scope="module")
 def open_vectors(request: pytest.FixtureRequest) -> Callable[[Path], VectorStore]:
-    return VECTOR_ENGINES[request.param]
+    if request.param == "edge":
+        return lambda folder: EdgeVectorStore(folder / "vectors", DIMENSION)
+    from memvault.stores.vectors.qdrant import QdrantVectorStore, connect
+    from tests.servers.qdrant import LocalQdrant
+
+    if request.param == "qdrant-local":
+        local = LocalQdrant()
+        return lambda folder: QdrantVectorStore(lambda: local, place(folder), DIMENSION)
+    return lambda folder: QdrantVectorStore(
+        lambda: connect(str(QDRANT_URL), os.environ.get("QDRANT_API_KEY")),
+        place(folder),
+        DIMENSION,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +64,21 @@ def kept_vectors(
 
 @pytest.fixture
 def vectors(kept_vectors: VectorStore) -> VectorStore:
+    if not isinstance(kept_vectors, EdgeVectorStore):
+        kept_vectors.drop()  # what is only removed slows the local mode down
     kept_vectors.remove(list(kept_vectors.note_ids()))
     return kept_vectors
 
 
 @pytest.fixture(params=GRAPH_ENGINES)
 def open_graph(request: pytest.FixtureRequest) -> Callable[[Path], GraphStore]:
-    return GRAPH_ENGINES[request.param]
+    if request.param == "ladybug":
+        return lambda folder: LadybugGraphStore(folder / "graph.lbug")
+    from memvault.stores.graph.neo4j import Neo4jGraphStore
+    from tests.servers import neo4j
+
+    url = neo4j.url(request.getfixturevalue("neo4j_server"))
+    return lambda folder: Neo4jGraphStore(url, place(folder), neo4j.USER, neo4j.PASSWORD)
 
 
 @pytest.fixture
@@ -62,7 +90,13 @@ def graph(open_graph: Callable[[Path], GraphStore], tmp_path: Path) -> Iterator[
 
 @pytest.fixture(params=KEYVALUE_ENGINES)
 def open_keyvalue(request: pytest.FixtureRequest) -> Callable[[Path], KeyValueStore]:
-    return KEYVALUE_ENGINES[request.param]
+    if request.param == "sqlite":
+        return lambda folder: SqliteKeyValueStore(folder / "keyvalue.sqlite")
+    from memvault.stores.keyvalue.redis import RedisKeyValueStore
+    from tests.servers import redis
+
+    url = redis.url(request.getfixturevalue("redis_server"))
+    return lambda folder: RedisKeyValueStore(url, place(folder), redis.PASSWORD)
 
 
 @pytest.fixture

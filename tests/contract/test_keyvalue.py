@@ -94,6 +94,20 @@ def test_a_write_that_fails_midway_leaves_nothing(keyvalue: KeyValueStore) -> No
     assert dict(keyvalue.items("ns")) == {"a": b"old"}
 
 
+def test_a_lease_is_one_holders_until_it_ends_or_is_given_back(keyvalue: KeyValueStore) -> None:
+    assert keyvalue.lease("work", "ann", 0.1)
+    assert keyvalue.lease("work", "ann", 0.1)
+    assert not keyvalue.lease("work", "bob", 10)
+    assert keyvalue.lease("rest", "bob", 0.1)
+    time.sleep(0.12)
+    assert keyvalue.lease("work", "bob", 10)
+    assert not keyvalue.lease("work", "ann", 0)
+    assert not keyvalue.lease("work", "ann", 10)
+    assert keyvalue.lease("work", "bob", 0)
+    assert keyvalue.lease("work", "ann", 10)
+    assert keyvalue.lease("work", "ann", 0)
+
+
 def test_more_keys_than_a_query_takes_are_read_at_once(keyvalue: KeyValueStore) -> None:
     many = {f"{i:05}": b"%d" % i for i in range(1_701)}
     keyvalue.put_many("ns", many)

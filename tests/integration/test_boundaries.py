@@ -166,7 +166,8 @@ def test_nothing_outside_is_read(home: Home, tool: str, argument: str) -> None:
     for answer in home.call(*[(tool, {argument: home.trap(trap)}) for trap in TRAPS]):
         assert SECRET not in answer
         assert "root:" not in answer
-        assert '"error"' in answer
+        # A note inside may bear the trap's words as its title, and is then what is meant.
+        assert '"error"' in answer or any(f'"path": "{note}"' in answer for note in home.notes())
     assert len(home.notes()) == written
 
 

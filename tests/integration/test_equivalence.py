@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from indexer.found import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
+from memvault.curation.forget import Forgetter
+from memvault.curation.forgotten import Forgotten
 from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
 from tests.integration.vault_moves import Hand, moves, tellings, vaults
 from tests.snapshot import differences, snapshot
 
@@ -23,10 +26,18 @@ from tests.snapshot import differences, snapshot
 EXAMPLES = int(os.environ.get("MEMVAULT_EXAMPLES", "12"))
 
 
-def opened(vault: Path, state: Path, name: str, embedder: Embedder, settings: Settings) -> Indexer:
-    stores = open_stores(settings, state / name, embedder.dimension)
-    found = FoundEntities(state / "found.sqlite")
-    return Indexer(Vault(vault), stores, embedder, found, settings.index)
+def opened(
+    vault: Vault,
+    state: Path,
+    forgotten: Forgotten,
+    embedder: Embedder,
+    settings: Settings,
+) -> Indexer:
+    stores = open_stores(settings, state, embedder.dimension)
+    found = FoundEntities(state.parent / "found.sqlite")
+    return Indexer(
+        vault, stores, embedder, found, settings.index, forgotten=lambda: forgotten.hidden
+    )
 
 
 @given(
@@ -50,8 +61,11 @@ def test_indexes_kept_step_by_step_equal_indexes_built_anew(
         vault, state = Path(home, "vault"), Path(home, "state")
         vault.mkdir()
         state.mkdir()
-        live = opened(vault, state, "live", embedder, settings)
-        hand = Hand(vault, live)
+        notes = Vault(vault)
+        journal = Journal(notes)
+        forgetter = Forgetter(notes, journal, Forgotten.read(journal))
+        live = opened(notes, state / "live", forgetter.forgotten, embedder, settings)
+        hand = Hand(vault, live, forgetter)
         for path, note in start.items():
             hand.write(path, note)
         hand.tell("scan")
@@ -60,7 +74,8 @@ def test_indexes_kept_step_by_step_equal_indexes_built_anew(
                 hand.do(move)
             hand.tell(telling)
         hand.tell("together")
-        fresh = opened(vault, state, "fresh", embedder, settings)
+        told = Forgotten.read(journal)
+        fresh = opened(Vault(vault), state / "fresh", told, embedder, settings)
         fresh.scan()
         try:
             assert differences(snapshot(live), snapshot(fresh)) == []

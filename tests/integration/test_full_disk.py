@@ -107,7 +107,8 @@ def test_a_vault_on_a_full_disk_answers_and_takes_memories_when_there_is_room_ag
         stored, preferred, recalled = ask(services, STORE, PREFER, RECALL)
         for refused in (stored, preferred):
             assert refused.structured_content["error"]["code"] == -32002
-            assert "disk is full" in refused.structured_content["error"]["message"]
+            message = refused.structured_content["error"]["message"]
+            assert message.startswith("Insufficient disk space: the disk is full")  # EC-CORE-009
         assert recalled.structured_content["nodes"][0]["path"] == "a.md"
         assert tree(vault) == before
         filler.unlink()
@@ -236,3 +237,29 @@ def test_a_full_disk_under_the_watcher_is_tried_again(
         until(lambda: live.catalogue.by_path("a.md") is not None)
     finally:
         watcher.stop()
+
+
+def test_forgetting_on_a_full_or_read_only_disk_leaves_the_note_where_it_is(
+    mount: Mount, tmp_path: Path, settings: Settings
+) -> None:
+    vault = mount("vault", "-t", "tmpfs", "-o", "size=300k", "tmpfs")
+    (vault / "a.md").write_text("# Camp\n\nAbout tents.\n")
+    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    forget = ("forget_concept", {"target": "a.md", "rationale": "They asked me to."})
+    try:
+        services.scan()
+        filler = fill(vault)
+        (refused,) = ask(services, forget)
+        assert refused.structured_content["error"]["code"] == -32002
+        assert "disk is full" in refused.structured_content["error"]["message"]
+        assert (vault / "a.md").exists() and not (vault / ".trash").exists()
+        assert list(services.journal.entries()) == []
+        filler.unlink()
+        subprocess.run(["mount", "-o", "remount,ro", str(vault)], check=True)
+        (refused,) = ask(services, forget)
+        assert "read-only" in refused.structured_content["error"]["message"]
+        subprocess.run(["mount", "-o", "remount,rw", str(vault)], check=True)
+        (forgotten,) = ask(services, forget)
+        assert not forgotten.is_error and (vault / ".trash/a.md").exists()
+    finally:
+        services.close()

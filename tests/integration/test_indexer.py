@@ -92,6 +92,24 @@ def test_a_moved_note_keeps_its_links(indexer: Indexer, write: Write) -> None:
     assert indexer.catalogue.by_id(id_of_path("inbox/Walnut.md")) is None
 
 
+def test_ids_are_found_by_the_digits_they_begin_with(indexer: Indexer, write: Write) -> None:
+    twins = [f"550e8400-e29b-41d4-a716-44665544000{number}" for number in (1, 2)]
+    for number, twin in enumerate(twins):
+        write(f"Twin {number}.md", f"---\nid: {twin}\n---\nText {number}.\n")
+    gone = write("Other.md", "Another text.\n")
+    indexer.scan()
+    starting = indexer.catalogue.ids_starting
+    other = id_of_path("Other.md").replace("-", "")
+    assert sorted(starting("550e8400")) == sorted(starting("550e84")) == twins
+    assert starting("550e8400e29b41d4a716446655440002") == [twins[1]]
+    assert [each.replace("-", "") for each in starting(other[:8])] == [other]
+    gone.unlink()
+    (gone.parent / "Twin 0.md").unlink()
+    indexer.scan()
+    assert list(starting(other[:8])) == []
+    assert starting("550e8400") == [twins[1]]
+
+
 def test_a_note_written_later_catches_the_links_that_waited_for_it(
     indexer: Indexer, write: Write
 ) -> None:

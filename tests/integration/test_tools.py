@@ -42,8 +42,16 @@ READING = [
     "get_memory",
     "search",
     "fetch",
+    "inject_context",
 ]
-ALL = {*READING, "get_memetic_status", "store_memory", "set_preference"}
+ALL = {
+    *READING,
+    "probabilistic_query",
+    "get_memetic_status",
+    "store_memory",
+    "set_preference",
+    "forget_concept",
+}
 
 
 def write_vault(root: Path) -> None:
@@ -123,7 +131,7 @@ def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
         assert "pulse" in each.output_schema["required"]
         assert each.annotations.open_world_hint is False
         assert each.annotations.read_only_hint is (
-            each.name not in {"store_memory", "set_preference"}
+            each.name not in {"store_memory", "set_preference", "forget_concept"}
         )
     assert [each.name for each in prompts] == ["context"]
 
@@ -175,12 +183,6 @@ def test_recall_can_ask_for_one_johari_quadrant(reader):
     assert wanted and [node["id"] for node in hidden] == wanted
 
 
-def test_finding_nothing_is_no_error_and_suggests_to_explore(reader):
-    answer = reader.ok("recall_memory", query="kelp", filters={"tags": ["no such tag"]})
-    assert answer["nodes"] == []
-    assert answer["pulse"]["suggested_action"] == "explore"
-
-
 def test_verbosity_decides_how_much_is_told(reader):
     def of(level: int) -> tuple[dict[str, Any], int]:
         answer = reader.ok("recall_memory", query="kelp", verbosity_level=level)
@@ -196,8 +198,10 @@ def test_a_superseded_memory_is_less_sure_than_it_is_relevant(reader):
     nodes = reader.ok("recall_memory", query="How is the kelp counted?")["nodes"]
     by_title = {node["title"]: node for node in nodes}
     old, new = by_title["Counting by boat"], by_title["Counting by drone"]
-    assert old["confidence"] == pytest.approx(old["relevance_score"] / 2, abs=1e-3)
-    assert new["confidence"] == pytest.approx(new["relevance_score"], abs=1e-3)
+    assert old["confidence"] < old["relevance_score"]
+    assert old["verification"]["status"] == "contradicted"
+    assert old["verification"]["contradicted_by"][0]["title"] == "Counting by drone"
+    assert "verification" not in new
 
 
 def test_vector_search_gives_chunks_with_their_places(reader):
@@ -232,7 +236,12 @@ def test_get_memory_gives_the_raw_note_with_links_both_ways(reader):
     assert answer["content"] == NOTES["permanent/Mira Sand.md"]
     assert [link["title"] for link in answer["links"]] == ["Harbour Lab"]
     assert "Kelp census" in [link["title"] for link in answer["backlinks"]]
-    assert reader.ok("get_memory", id=answer["id"]) == answer
+    again = reader.ok("get_memory", id=answer["id"])
+    assert again["access_count"] == answer["access_count"] + 1
+    used = {"access_count", "last_accessed", "pulse"}
+    assert {k: v for k, v in again.items() if k not in used} == {
+        k: v for k, v in answer.items() if k not in used
+    }
 
 
 def test_a_link_without_a_note_has_a_title_but_no_path(reader):
@@ -314,22 +323,6 @@ def test_a_familiar_memory_surprises_less_than_a_new_one(writer):
 
     familiar = surprise("The kelp is counted by drone, since a drone is cheaper.")
     assert familiar < surprise("Grandmother's violin has a crack in its scroll.")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"content": "x" * 65_537}, "Content exceeds maximum length of 65536 characters"),
-        ({"rationale": None}, "Rationale is required (10-500 characters)"),
-        ({"rationale": "short"}, "Rationale must be at least 10 characters"),
-        ({"content_base64": "eA=="}, "Provide either content or content_base64, not both"),
-    ],
-)
-def test_what_cannot_be_stored_is_refused_in_the_documents_words(reader, arguments, message):
-    given = {"content": "x", "rationale": "long enough to do"} | arguments
-    given = {name: value for name, value in given.items() if value is not None}
-    error = reader.error("store_memory", **given)
-    assert (error["code"], error["message"]) == (-32602, message)
 
 
 def test_the_status_tells_what_is_indexed_and_what_waits_for_a_person(reader):

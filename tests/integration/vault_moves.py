@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.curation.draft import Draft
+from memvault.curation.forget import Forgetter, Why
 from memvault.curation.preferences import set_preference
 from memvault.curation.remember import remember
+from memvault.curation.targets import resolve
 from memvault.model.errors import MemvaultError, OutsideVault
 from memvault.vault.frontmatter import remove_key, set_key
 from memvault.vault.journal import Journal
@@ -96,6 +98,9 @@ moves = st.one_of(
     st.tuples(st.just("rename folder"), st.sampled_from(FOLDERS), st.sampled_from(FOLDERS)),
     st.tuples(st.just("remember"), _name, st.sampled_from(SENTENCES), _path),
     st.tuples(st.just("prefer"), st.sampled_from(["Reply language", "Tabs"]), _name),
+    st.tuples(st.just("forget"), st.one_of(_path, _name)),
+    st.tuples(st.just("forget concept"), st.integers(0, 99)),
+    st.tuples(st.just("restore"), st.integers(0, 9)),
     st.tuples(st.just("ignore"), st.sampled_from(["", "archive/\n", "people/\n*aurora*\n"])),
 )
 # How the indexer comes to know: all at once, path by path in either order, or by a scan.
@@ -108,6 +113,7 @@ class Hand:
 
     root: Path
     indexer: Indexer
+    forgetter: Forgetter
     touched: list[str] = field(default_factory=list)
     wants_scan: bool = False
     saves: int = 0
@@ -206,6 +212,29 @@ class Hand:
         except MemvaultError:
             return
         self._saved(preference.path)
+
+    def _forget(self, target: str) -> None:
+        indexer, why = self.indexer, Why("a client", "They asked me to forget it.")
+        try:
+            found = resolve(target, indexer.catalogue, indexer.stores.graph)
+            tombstone = self.forgetter.forget(found, why)
+        except MemvaultError:  # nothing is called so, or several things are
+            return
+        self.touched += [tombstone.path] if tombstone.path else []
+
+    def _forget_concept(self, number: int) -> None:
+        nodes = self.indexer.stores.graph.all_nodes()
+        concepts = sorted(node.id for node in nodes if node.path is None)
+        if concepts:
+            self._forget(concepts[number % len(concepts)])
+
+    def _restore(self, number: int) -> None:
+        kept = self.forgetter.forgotten.kept()
+        if not kept:
+            return
+        target = kept[number % len(kept)].reversal_hash
+        restored = self.forgetter.restore(target, Why("a client", "They want it back."))
+        self.touched += [restored.path] if restored.path else []
 
     def _ignore(self, rules: str) -> None:
         (self.root / ".memvaultignore").write_text(rules, encoding="utf-8")

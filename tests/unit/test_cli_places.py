@@ -13,6 +13,7 @@ from memvault.cli.arguments import take_global_options
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.places import find_places
 from memvault.config.paths import user_config_file
+from memvault.config.settings import load_settings
 from memvault.model.errors import InvalidParams
 
 
@@ -114,7 +115,18 @@ def test_help_and_mistakes_about_the_bridge_are_left_to_the_full_command_line(ho
     assert run_bridge_command(["mcp", "--vault", str(home / "nowhere")]) == 2
 
 
-def test_watch_refuses_embedded_stores(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", [["watch"], ["watch", "--check"], ["serve", "--no-watch"]])
+def test_what_several_processes_share_cannot_be_embedded(
+    home: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
     (home / "vault").mkdir()
-    assert run(["watch", "--vault", str(home / "vault")]) == 2
+    assert run([*command, "--vault", str(home / "vault")]) == 2
     assert "memvault serve" in capsys.readouterr().err
+
+
+def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) -> None:
+    file = home / "memvault.toml"
+    file.write_text('neo4j_password = "1234"\n')
+    with pytest.raises(InvalidParams, match="MEMVAULT_NEO4J_PASSWORD") as raised:
+        load_settings(file)
+    assert "1234" not in raised.value.message

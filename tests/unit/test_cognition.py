@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cognition.coherence import Surroundings, coherence, contradicts
+from memvault.cognition.adjacency import Adjacency
+from memvault.cognition.coherence import Surroundings, coherence
 from memvault.cognition.entropy import entropy, similarity
-from memvault.cognition.landscape import surroundings
 from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.relations import contradicts
 
 DIMENSION = 384
 
@@ -31,7 +32,8 @@ def edge(source: str, target: str, relation: str = "links to") -> GraphEdge:
 
 
 def around(ids: list[str], *edges: GraphEdge) -> dict[str, Surroundings]:
-    return surroundings(ids, edges)
+    adjacency = Adjacency.of(edges)
+    return {key: adjacency.around(key) for key in ids}
 
 
 def test_memories_that_say_the_same_have_no_entropy():

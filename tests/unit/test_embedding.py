@@ -30,8 +30,10 @@ class Counting:
         self.meta, self.tokenizer = model.meta, model.tokenizer
         self._model = model
         self.windows = 0
+        self.queries = 0
 
     def encode_query(self, window: Window) -> Vector:
+        self.queries += 1
         return self._model.encode_query(window)
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
@@ -101,6 +103,31 @@ def test_unchanged_text_never_passes_the_model_twice(model: OpenVinoModel, tmp_p
     again.close()
 
 
+def test_what_is_known_is_told_without_the_model(model: OpenVinoModel, tmp_path: Path) -> None:
+    counting = Counting(model)
+    one = Embedder(counting, model_id(DEFAULT), EmbeddingCache(tmp_path / "cache", "m"))
+    vector = one.embed(["a kept text"])[0]
+    seen = counting.windows
+    known = one.known(["a kept text", "another", "a kept text"])
+    assert list(known) == ["a kept text"]
+    assert np.array_equal(known["a kept text"], vector)
+    assert counting.windows == seen
+    assert Embedder(model, model_id(DEFAULT)).known(["a kept text"]) == {}
+    one.close()
+
+
+def test_a_question_asked_again_is_not_embedded_again(model: OpenVinoModel) -> None:
+    counting = Counting(model)
+    one = Embedder(counting, model_id(DEFAULT))
+    vector = one.embed_query("When does the ferry leave?")
+    assert one.embed_query("When does the ferry leave?") is vector
+    assert counting.queries == 1
+    for number in range(100):
+        one.embed_query(f"question {number}")
+    assert np.array_equal(one.embed_query("When does the ferry leave?"), vector)
+    assert counting.queries == 102
+
+
 def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder: Embedder) -> None:
     bare = Embedder(model, "m")
     texts = ["one", "two words", "a longer text about nothing at all"]
@@ -114,7 +141,7 @@ def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> 
     work.start()
     answered = 0
     while work.is_alive() and answered < 1000:
-        busy.embed_query("how are you?")
+        busy.embed_query(f"how are you, number {answered}?")
         answered += work.is_alive()
     work.join()
     assert answered >= 5

@@ -114,6 +114,18 @@ def test_code_and_comments_are_no_blocks() -> None:
     assert note.links == note.tags == ()
 
 
+def test_code_is_kept_apart_with_its_language_lines_and_headings() -> None:
+    note = parse(
+        "# T\n\n## Run\n\n```Bash -e\nls\n\n# all\n```\n\n%%\n```\nhidden\n```\n%%\n\n"
+        "- item\n\n  ~~~\n  nested\n  ~~~\n\n```\n\n```\n"
+    )
+    assert [(code.text, code.language, code.lines) for code in note.code] == [
+        ("ls\n\n# all", "bash", LineRange(5, 9)),
+        ("nested", "", LineRange(19, 21)),
+    ]
+    assert note.code[0].heading == ("T", "Run")
+
+
 def test_a_lone_percent_pair_is_text() -> None:
     assert texts(parse("We are 100%% sure\n\nnext")) == ["We are 100%% sure", "next"]
 

@@ -14,8 +14,7 @@ from pydantic import Field
 from mcp_server.arguments import Narrowing, Query, Rationale, TopK, Verbosity
 from mcp_server.errors import AnsweringTool, UnknownTools
 from mcp_server.metrics import CALLS, ERRORS, ToolMetrics
-from mcp_server.sessions import IDLE_SECONDS, Sessions
-from memvault.model.errors import NoteConflict, SessionNotFound
+from memvault.model.errors import NoteConflict, StorageError
 
 
 def answer(
@@ -29,6 +28,8 @@ def answer(
     """A tool with the arguments of the real ones."""
     if query == "conflict":
         raise NoteConflict("The note changes faster than it can be written", path="a.md")
+    if query == "refused":
+        raise StorageError("a.md is read-only", path="a.md")
     if query == "bug":
         raise RuntimeError("secret /home/someone/vault")
     return {"top_k": top_k}
@@ -107,6 +108,15 @@ def test_a_domain_error_keeps_its_code_message_and_data():
     }
 
 
+def test_a_storage_error_names_the_operation_that_failed_and_why():
+    error = failure("answer", query="refused")
+    assert error == {
+        "code": -32002,
+        "message": "Storage error: answer failed - a.md is read-only",
+        "data": {"path": "a.md"},
+    }
+
+
 def test_an_unexpected_error_shows_nothing_of_the_inside_but_is_logged(caplog):
     with caplog.at_level(logging.ERROR):
         error = failure("answer", query="bug")
@@ -131,17 +141,3 @@ def test_calls_and_errors_are_counted():
     call("answer", {"query": "q", "top_k": 0})
     assert counted(CALLS, "answer") == calls + 2
     assert counted(ERRORS, "answer", "-32602") == errors + 1
-
-
-def test_a_session_ends_after_a_day_without_a_call():
-    now = [0.0]
-    sessions = Sessions(clock=lambda: now[0])
-    sessions.touch("s")
-    now[0] += IDLE_SECONDS - 1
-    sessions.touch("s")
-    now[0] += IDLE_SECONDS + 1
-    with pytest.raises(SessionNotFound, match="Session expired or not found") as caught:
-        sessions.touch("s")
-    assert caught.value.code == -32000
-    sessions.touch("another")
-    sessions.touch(None)

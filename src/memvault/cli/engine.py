@@ -49,12 +49,21 @@ def serve(
         typer.Option("--idle-exit", help="End some time after the last client left."),
     ] = False,
     tools: Tools = ToolSet.CORE,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch/--no-watch",
+            help="Whether to index what changes; without, `memvault watch` does, on any machine.",
+        ),
+    ] = True,
 ) -> None:
     """Run the engine in the foreground: the watcher, and MCP over HTTP at /mcp."""
     from mcp_server.engine import run_engine
 
     places = places_of(context)
     settings = settings_of(places)
+    if not watch:
+        _ensure_servers(settings, "`memvault serve --no-watch`")
     _log_to_stderr()
 
     def ready(address: EngineAddress) -> None:
@@ -65,13 +74,15 @@ def serve(
     run_engine(
         places.state,
         settings.engine,
-        lambda: _assemble(places, settings, tools),
+        lambda: _assemble(places, settings, tools, watch),
         idle_exit=idle_exit,
         on_ready=ready,
     )
 
 
-def _assemble(places: Places, settings: Settings, tools: ToolSet) -> tuple[FastMCP, Opening]:
+def _assemble(
+    places: Places, settings: Settings, tools: ToolSet, watch: bool
+) -> tuple[FastMCP, Opening]:
     """The server, and the services that open behind it: questions are answered as soon as they
     are open, from what is indexed so far."""
     from mcp_server.opening import Opening
@@ -82,7 +93,7 @@ def _assemble(places: Places, settings: Settings, tools: ToolSet) -> tuple[FastM
 
         return open_services(places.vault, settings, places.state, tell)
 
-    opening = Opening(open_all)
+    opening = Opening(open_all, watch=watch)
     return build_server(opening, tools=tools.value), opening
 
 
@@ -96,17 +107,43 @@ def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
     raise typer.Exit(run_bridge_command([*arguments, "mcp", f"--tools={tools.value}"]) or 0)
 
 
-def watch(context: typer.Context) -> None:
-    """The indexer alone, for server stores: MCP is answered on another machine."""
+def watch(
+    context: typer.Context,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only tell whether a process indexes now.")
+    ] = False,
+) -> None:
+    """The indexer alone, for server stores: MCP is answered on another machine.
+
+    Of several, one indexes; the others stand by, and one takes over when it ends.
+    """
     places = places_of(context)
     settings = settings_of(places)
+    _ensure_servers(settings, "`memvault watch`")
+    if check:
+        return _tell_whether_indexed(places, settings)
+    _log_to_stderr()
+    return _watch_until_stopped(places, settings)
+
+
+def _ensure_servers(settings: Settings, command: str) -> None:
     if "embedded" in {settings.vectors, settings.graph, settings.keyvalue}:
         raise InvalidParams(
-            "`memvault watch` is for server stores, but some stores here are embedded, which one "
+            f"{command} is for server stores, but some stores here are embedded, which one "
             "process alone can open. Use `memvault serve`, which watches too."
         )
-    _log_to_stderr()
-    _watch_until_stopped(places, settings)
+
+
+def _tell_whether_indexed(places: Places, settings: Settings) -> None:
+    from contextlib import closing
+
+    from indexer.duty import is_anyone_indexing
+    from memvault.stores.open import open_keyvalue
+
+    with closing(open_keyvalue(settings, places.state.indexes / "none")) as store:
+        indexed = is_anyone_indexing(store)
+    console.print("A process indexes this vault." if indexed else "No process indexes this vault.")
+    raise typer.Exit(0 if indexed else 1)
 
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:

@@ -13,47 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 
 from memvault.cognition.entropy import Floats, shares
 
-# Standard names of relations that say "not both": the first group holds both ways, the second
-# makes the note at the end of the edge outdated, the third the note at its start.
-OPPOSING = frozenset(
-    {
-        "contradicts",
-        "contradicted by",
-        "conflicts",
-        "conflicts with",
-        "disagrees with",
-        "disputes",
-        "disputed by",
-        "refutes",
-        "refuted by",
-        "opposes",
-    }
-)
-SUPERSEDING = frozenset({"supersedes", "replaces", "invalidates", "obsoletes", "retracts"})
-SUPERSEDED = frozenset(
-    {"superseded by", "replaced by", "invalidated by", "obsoleted by", "retracted by"}
-)
-
-
-def relation_name(relation: str) -> str:
-    """``Superseded_by`` and ``superseded-by`` are one relation: ``superseded by``."""
-    return " ".join(relation.replace("_", " ").replace("-", " ").casefold().split())
-
-
-def contradicts(relation: str) -> bool:
-    """Whether an edge of this name says that its two ends do not both hold."""
-    name = relation_name(relation)
-    return name in OPPOSING or name in SUPERSEDING or name in SUPERSEDED
-
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What stands around one memory in the graph, by node id.
+    """What stands around one memory in the graph, by node id; none is a neighbour of itself.
 
     ``against`` are the neighbours it contradicts or is contradicted by; ``outdated_by`` those of
     them that say it no longer holds.
@@ -67,19 +36,15 @@ class Surroundings:
 def link_matrix(ids: Sequence[str], around: Mapping[str, Surroundings]) -> Floats:
     """(n, n) strength of the link of each pair, in [0, 1]; symmetric, the diagonal is 0."""
     sets = [around[key].neighbours if key in around else frozenset[str]() for key in ids]
-    column: dict[str, int] = {}
-    rows = [row for row, own in enumerate(sets) for _ in own]
-    columns = [column.setdefault(key, len(column)) for own in sets for key in own]
-    has = np.zeros((len(ids), len(column)))
-    has[rows, columns] = 1.0
-    sizes = np.maximum(has.sum(axis=1), 1.0)
-    links: Floats = (has @ has.T) / np.sqrt(np.outer(sizes, sizes))
-    for place, key in enumerate(ids):
-        if key in column:
-            direct = has[:, column[key]] > 0.0
-            links[direct, place] = links[place, direct] = 1.0
-    np.fill_diagonal(links, 0.0)
-    return links
+    links = np.zeros((len(ids), len(ids)))
+    for row, (key, own) in enumerate(zip(ids, sets, strict=True)):
+        for column in range(row):
+            other = sets[column]
+            if key in other or ids[column] in own:
+                links[row, column] = 1.0
+            elif not own.isdisjoint(other):
+                links[row, column] = len(own & other) / sqrt(len(own) * len(other))
+    return links + links.T
 
 
 def coherence(
@@ -98,24 +63,38 @@ def coherence(
 
     Nothing at all has coherence 0, a single memory 1.
     """
-    count = len(ids)
-    if count == 0:
+    if not ids:
         return 0.0
-    if count == 1:
-        return 1.0
-    part = shares(weights, count)
-    hold = 1.0 - (1.0 - link_matrix(ids, around)) * (1.0 - np.clip(kernel, 0.0, 1.0))
-    pairs = np.outer(part, part)
+    return float(coherences([ids], kernel[None], around, shares(weights, len(ids)))[0])
+
+
+def coherences(
+    groups: Sequence[Sequence[str]],
+    kernels: Floats,
+    around: Mapping[str, Surroundings],
+    share: Floats,
+) -> Floats:
+    """The same for groups of n ids: kernels (groups, n, n), and shares (n,) by which the memories
+    of each count."""
+    count = len(groups[0])
+    pairs = share[:, None] * share
     np.fill_diagonal(pairs, 0.0)
     total = float(pairs.sum())
-    mean = float((hold * pairs).sum()) / total if total > 0.0 else 1.0
-    return min(1.0, max(0.0, mean * (1.0 - _opposed_share(ids, around, part))))
+    if count == 1 or total <= 0.0:
+        mean = np.ones(len(groups))
+    else:
+        links = np.array([link_matrix(ids, around) for ids in groups])
+        hold = 1.0 - (1.0 - links) * (1.0 - np.clip(kernels, 0.0, 1.0))
+        mean = (hold * pairs).sum(axis=(1, 2)) / total
+    opposed = np.array([_opposed_share(ids, around, share) for ids in groups])
+    clamped: Floats = np.clip(mean * (1.0 - opposed), 0.0, 1.0)
+    return clamped
 
 
 def _opposed_share(ids: Sequence[str], around: Mapping[str, Surroundings], part: Floats) -> float:
-    present = set(ids)
+    """The share of those that one of the others contradicts."""
     return sum(
         float(share)
         for key, share in zip(ids, part, strict=True)
-        if key in around and not present.isdisjoint(around[key].against)
+        if key in around and around[key].against and not around[key].against.isdisjoint(ids)
     )

@@ -20,14 +20,24 @@ Floats = npt.NDArray[np.float64]
 
 def similarity(vectors: Sequence[Vector | None]) -> Floats:
     """(n, n) cosines of unit vectors; what has no vector resembles only itself."""
-    count = len(vectors)
-    kernel = np.eye(count)
-    known = {place: vector for place, vector in enumerate(vectors) if vector is not None}
-    if known:
-        rows = np.stack(list(known.values())).astype(np.float64)
-        kernel[np.ix_(list(known), list(known))] = rows @ rows.T
-    np.fill_diagonal(kernel, 1.0)
+    kernel: Floats = similarities([vectors])[0]
     return kernel
+
+
+def similarities(groups: Sequence[Sequence[Vector | None]]) -> Floats:
+    """The same for groups of equal size: (groups, n, n)."""
+    count = len(groups[0])
+    every = [vector for group in groups for vector in group]
+    known = next((vector for vector in every if vector is not None), None)
+    if known is None:
+        return np.broadcast_to(np.eye(count), (len(groups), count, count)).copy()
+    nothing = np.zeros_like(known)
+    rows = np.array([nothing if vector is None else vector for vector in every], np.float32)
+    rows = rows.reshape(len(groups), count, -1)
+    kernels = (rows @ rows.transpose(0, 2, 1)).astype(np.float64)
+    diagonal = np.arange(count)
+    kernels[:, diagonal, diagonal] = 1.0
+    return kernels
 
 
 def shares(weights: Sequence[float] | None, count: int) -> Floats:
@@ -46,11 +56,17 @@ def entropy(kernel: Floats, weights: Sequence[float] | None = None) -> float:
     ``weights`` (n,), not negative, say how much each memory counts; equal when absent. Fewer than
     two memories have entropy 0.
     """
-    count = kernel.shape[0]
+    return float(entropies(kernel[None], shares(weights, kernel.shape[0]))[0])
+
+
+def entropies(kernels: Floats, share: Floats) -> Floats:
+    """The entropies (groups,) of kernels (groups, n, n), in each of which the memories count by
+    the same shares (n,)."""
+    groups, count = kernels.shape[:2]
     if count < 2:
-        return 0.0
-    root = np.sqrt(shares(weights, count))
-    eigenvalues = np.linalg.eigvalsh(kernel * np.outer(root, root))
-    positive = eigenvalues[eigenvalues > 1e-12]
-    spread = -float(np.sum(positive * np.log(positive)))
-    return min(1.0, max(0.0, spread / float(np.log(count))))
+        return np.zeros(groups)
+    root = np.sqrt(share)
+    eigenvalues = np.maximum(np.linalg.eigvalsh(kernels * (root[:, None] * root)), 1e-12)
+    spread = -np.sum(eigenvalues * np.log(eigenvalues), axis=-1)
+    normalised: Floats = np.clip(spread / np.log(count), 0.0, 1.0)
+    return normalised

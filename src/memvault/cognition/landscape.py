@@ -1,97 +1,261 @@
-"""Vectors and surroundings of memories, kept at hand while the index stays as it is."""
+"""Vectors and surroundings of all memories, kept at hand and true to the index.
+
+They are read once, in the background; after that a change of the index costs what the changed
+notes cost, whoever else is linked with them.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from memvault.cognition.coherence import (
-    SUPERSEDED,
-    SUPERSEDING,
-    Surroundings,
-    contradicts,
-    relation_name,
-)
+from memvault.cognition.adjacency import Adjacency
+from memvault.cognition.coherence import Surroundings
+from memvault.cognition.vector_rows import VectorRows
 from memvault.model.chunk import ChunkSize, Vector
-from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import GraphEdge
-from memvault.stores.graph import GraphStore
-from memvault.stores.vectors import VectorStore
+from memvault.model.memory import Memory
+from memvault.model.query import ChunkHit
+from memvault.stores.open import Stores
 
 logger = logging.getLogger(__name__)
-MOST_KEPT = 20_000  # memories; about 1.5 kB each with 384 dimensions
+MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
+READ_AT_ONCE = 256  # notes
+FEW = 64  # changed notes that a call waits for; more are read in the background
+PATIENCE = 1.0  # seconds that a call waits for another that reads what changed
+RETRY_SECONDS = 5.0  # after a store did not answer
+_FAULTS = (StorageError, GraphQueryError)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexView:
-    """The stores as they are now; ``version`` changes whenever their content does.
+class Memories(Protocol):
+    """The notes that are indexed."""
 
-    ``is_memory`` tells a note's id from that of a thing that is only named.
-    """
+    def by_id(self, memory_id: str) -> Memory | None: ...
 
-    vectors: VectorStore
-    graph: GraphStore
-    version: int
-    is_memory: Callable[[str], bool] = field(compare=False)
+    def by_path(self, path: str) -> Memory | None: ...
+
+    def all(self) -> Iterable[Memory]: ...
+
+
+class Indexed(Protocol):
+    """What the indexer knows; ``version`` changes whenever the content of its stores does."""
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def catalogue(self) -> Memories: ...
 
 
 class Landscape:
-    """Reads through to the stores and remembers until the index changes. Thread-safe.
+    """What stands where among the memories of one set of stores. Thread-safe.
 
-    A store that does not answer is read as empty: the pulse is then of what can be seen.
+    Until `warm_up` is done everything is read through from the stores. A store that does not
+    answer is read as empty: what is measured is then of what can be seen.
     """
 
-    def __init__(self, view: Callable[[], IndexView]) -> None:
-        self._view = view
-        self._seen: IndexView | None = None
-        self._vectors: dict[str, Vector | None] = {}
-        self._around: dict[str, Surroundings] = {}
-        self._lock = threading.RLock()
+    def __init__(self, stores: Stores, indexed: Indexed) -> None:
+        self._stores = stores
+        self._indexed = indexed
+        self._lock = threading.RLock()  # of all that is kept
+        self._reading = threading.Lock()  # one thread at a time takes in what changed
+        self._waiting: set[str] = set()  # paths
+        # Told the ids of memories of which a vector, or what is around them or around a
+        # neighbour, has changed.
+        self.on_change: list[Callable[[Collection[str]], None]] = []
+        self._id_at: dict[str, str] = {}
+        self._adjacency = Adjacency()
+        self._read: set[str] = set()  # ids of the notes whose edges are in it
+        self._vectors = VectorRows(MOST_KEPT)
+        self._wanted = False
+        self._loaded = False
+        self._retry_at = 0.0
+        self._worker: threading.Thread | None = None
+        self._closed = threading.Event()
 
-    def current(self) -> IndexView:
-        """The stores as they are now, everything remembered of older ones forgotten."""
-        view = self._view()
-        with self._lock:
-            if self._seen != view or len(self._vectors) > MOST_KEPT:
-                self._vectors.clear()
-                self._around.clear()
-                self._seen = view
-        return view
+    # -- what is asked --------------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """Changes whenever the index does."""
+        return self._indexed.version
+
+    @property
+    def is_resident(self) -> bool:
+        """Whether everything is kept, so that listeners are told of every change."""
+        return self._loaded
+
+    def is_memory(self, node_id: str) -> bool:
+        """Whether this is a note's id, rather than that of a thing that is only named."""
+        return self._indexed.catalogue.by_id(node_id) is not None
+
+    def memory_ids(self) -> list[str]:
+        """The ids of all memories, in order."""
+        return sorted(memory.id for memory in self._indexed.catalogue.all())
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector | None]:
         """The vector of each memory's whole text; None for what has no text of its own."""
         wanted = list(ids)
+        self.take_in_changes()
         with self._lock:
-            view = self.current()
-            missing = [key for key in wanted if key not in self._vectors]
-            if missing:
-                self._vectors.update(dict.fromkeys(missing))
-                try:
-                    found = view.vectors.vectors(missing, ChunkSize.NOTE)
-                except StoreUnavailable:
-                    logger.warning("the vector store does not answer: pulse without vectors")
-                    found = {}
-                self._vectors.update({key: _middle(rows) for key, rows in found.items()})
-            return {key: self._vectors[key] for key in wanted}
+            found = {key: self._vectors.get(key) for key in wanted if key in self._vectors}
+        missing = [key for key in wanted if key not in found and self.is_memory(key)]
+        if missing:
+            found.update(self._look_up_vectors(missing))
+        return {key: found.get(key) for key in wanted}
 
     def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
-        """What each memory is linked to, in either direction."""
+        """What each node is linked to, in either direction."""
         wanted = list(ids)
+        self.take_in_changes()
         with self._lock:
-            view = self.current()
-            missing = {key for key in wanted if key not in self._around}
-            if missing:
-                try:
-                    edges = view.graph.neighbours(missing)
-                except (StoreUnavailable, GraphQueryError):
-                    logger.warning("the graph does not answer: pulse without links")
-                    edges = []
-                self._around.update(surroundings(missing, edges))
-            return {key: self._around[key] for key in wanted}
+            known = {key: self._adjacency.around(key) for key in wanted if self._knows(key)}
+        missing = [key for key in wanted if key not in known]
+        if missing:
+            self._try_to_load()
+            alone = Adjacency.of(self._edges_of(missing))
+            known.update({key: alone.around(key) for key in missing})
+        return {key: known[key] for key in wanted}
+
+    def nearest(self, vector: Vector, limit: int) -> list[ChunkHit]:
+        """The notes nearest to a vector as wholes; none if the store does not answer."""
+        try:
+            return self._stores.vectors.search_dense(
+                vector, limit, size=ChunkSize.NOTE, texts=False
+            )
+        except _FAULTS:
+            return []
+
+    # -- keeping true ---------------------------------------------------------------------------
+
+    def changed(self, paths: Collection[str]) -> None:
+        """Read these notes again when next asked; returns at once."""
+        with self._lock:
+            self._waiting.update(paths)
+
+    def take_in_changes(self) -> None:
+        """Read what changed; where that is much, have it read and go on with what is known."""
+        with self._lock:
+            waiting = len(self._waiting) if self._loaded else 0
+        if not waiting or time.monotonic() < self._retry_at:
+            return
+        if waiting > FEW:
+            self.warm_up_soon()
+        elif self._reading.acquire(timeout=PATIENCE):
+            try:
+                self._read_waiting()
+            finally:
+                self._reading.release()
+
+    def warm_up(self) -> None:
+        """Read everything; until this is done nothing is kept."""
+        with self._lock:
+            self._wanted, loaded = True, self._loaded
+            if not loaded:
+                self._waiting.update(memory.path for memory in self._indexed.catalogue.all())
+        with self._reading:
+            if self._read_waiting() and not loaded:
+                self._loaded = True
+
+    def warm_up_soon(self) -> None:
+        """As `warm_up`, in a thread of its own."""
+        with self._lock:
+            if self._closed.is_set() or (self._worker is not None and self._worker.is_alive()):
+                return
+            self._worker = threading.Thread(
+                target=self.warm_up, name="memvault-landscape", daemon=True
+            )
+            self._worker.start()
+
+    def close(self, timeout: float) -> None:
+        """Stop reading in the background, waiting so many seconds at most."""
+        self._closed.set()
+        if self._worker is not None:
+            self._worker.join(timeout)
+
+    def _try_to_load(self) -> None:
+        """Where a store did not answer when it was tried."""
+        if self._wanted and not self._loaded and time.monotonic() >= self._retry_at:
+            self.warm_up_soon()
+
+    def _knows(self, node_id: str) -> bool:
+        return self._loaded and (node_id in self._read or not self.is_memory(node_id))
+
+    def _read_waiting(self) -> bool:
+        """Take in all that waits, while holding `_reading`; False if a store did not answer."""
+        while not self._closed.is_set():
+            with self._lock:
+                paths = [self._waiting.pop() for _ in range(min(READ_AT_ONCE, len(self._waiting)))]
+            if not paths:
+                return True
+            try:
+                self._read_again(paths)
+            except _FAULTS as error:
+                logger.warning("the pulse is of what was known before: %s", error.message)
+                self._retry_at = time.monotonic() + RETRY_SECONDS
+                self.changed(paths)
+                return False
+            except BaseException:
+                self.changed(paths)
+                raise
+        return False
+
+    def _read_again(self, paths: Sequence[str]) -> None:
+        memories = {path: self._indexed.catalogue.by_path(path) for path in paths}
+        ids = [memory.id for memory in memories.values() if memory is not None]
+        edges: dict[str, list[GraphEdge]] = {key: [] for key in ids}
+        for edge in self._stores.graph.stated_by(ids) if ids else ():
+            edges[edge.source].append(edge)
+        rows = self._stores.vectors.vectors(ids, ChunkSize.NOTE) if ids else {}
+        vectors = {key: _middle(rows.get(key, ())) for key in ids}
+        with self._lock:
+            touched = self._forget_moved(memories)
+            for key in ids:
+                touched |= self._adjacency.state(key, edges[key]) | {key}
+                self._vectors.put(key, vectors[key])
+            self._read.update(ids)
+            near = (
+                self._adjacency.around(key).neighbours for key in touched if self.is_memory(key)
+            )
+            touched = touched.union(*near)
+        for listener in self.on_change:
+            listener(touched)
+
+    def _forget_moved(self, memories: Mapping[str, Memory | None]) -> set[str]:
+        """Forget what stood under an id that none of these notes has any more."""
+        touched: set[str] = set()
+        for path, memory in memories.items():
+            before = self._id_at.pop(path, None)
+            if memory is not None:
+                self._id_at[path] = memory.id
+            if before is not None and not self.is_memory(before):
+                touched |= self._adjacency.state(before, ()) | {before}
+                self._vectors.forget(before)
+                self._read.discard(before)
+        return touched
+
+    # -- reading through ------------------------------------------------------------------------
+
+    def _look_up_vectors(self, ids: Sequence[str]) -> dict[str, Vector | None]:
+        try:
+            rows = self._stores.vectors.vectors(ids, ChunkSize.NOTE)
+        except _FAULTS:
+            logger.warning("the vector store does not answer: pulse without vectors")
+            return dict.fromkeys(ids)
+        return {key: _middle(rows.get(key, ())) for key in ids}
+
+    def _edges_of(self, ids: Collection[str]) -> list[GraphEdge]:
+        try:
+            return self._stores.graph.neighbours(ids)
+        except _FAULTS:
+            logger.warning("the graph does not answer: pulse without links")
+            return []
 
 
 def _middle(rows: Collection[Vector]) -> Vector | None:
@@ -100,26 +264,3 @@ def _middle(rows: Collection[Vector]) -> Vector | None:
     total = np.sum(list(rows), axis=0, dtype=np.float32)
     length = float(np.linalg.norm(total))
     return np.asarray(total / length, dtype=np.float32) if length > 0.0 else None
-
-
-def surroundings(ids: Collection[str], edges: Iterable[GraphEdge]) -> dict[str, Surroundings]:
-    """Read the surroundings of these nodes from the edges that touch them."""
-    neighbours: dict[str, set[str]] = {key: set() for key in ids}
-    against: dict[str, set[str]] = {key: set() for key in ids}
-    outdated_by: dict[str, set[str]] = {key: set() for key in ids}
-    for edge in edges:
-        name = relation_name(edge.relation)
-        for own, other in ((edge.source, edge.target), (edge.target, edge.source)):
-            if own not in neighbours:
-                continue
-            neighbours[own].add(other)
-            if contradicts(edge.relation):
-                against[own].add(other)
-            if name in (SUPERSEDED if own == edge.source else SUPERSEDING):
-                outdated_by[own].add(other)
-    return {
-        key: Surroundings(
-            frozenset(neighbours[key]), frozenset(against[key]), frozenset(outdated_by[key])
-        )
-        for key in neighbours
-    }

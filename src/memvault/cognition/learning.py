@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memvault.cognition.pulse import PulseMeter
-from memvault.model.chunk import ChunkSize
-from memvault.model.errors import StoreUnavailable
 from memvault.model.johari import UTLState
 
 NEAREST = 5
@@ -27,14 +25,8 @@ def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
     coherence of the memory among those it is linked with. Nothing is known yet of the affect and
     the phase of the call, so ``w_e`` and ``phi`` stay neutral.
     """
-    view = meter.landscape.current()
     vector = meter.landscape.vectors([memory_id])[memory_id]
-    hits = []
-    if vector is not None:
-        try:
-            hits = view.vectors.search_dense(vector, NEAREST + 1, size=ChunkSize.NOTE)
-        except StoreUnavailable:
-            hits = []
+    hits = meter.landscape.nearest(vector, NEAREST + 1) if vector is not None else []
     others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
     surprise = 1.0 - max(others.values(), default=0.0)
     joins = meter.states([memory_id])[memory_id].coherence

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
-from memvault.cognition.coherence import Surroundings, coherence
-from memvault.cognition.entropy import entropy, similarity
-from memvault.cognition.landscape import IndexView, Landscape
+from memvault.cognition.coherence import Surroundings, coherence, coherences
+from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
+from memvault.cognition.landscape import Landscape
 from memvault.model.chunk import Vector
-from memvault.model.errors import StoreUnavailable
 from memvault.model.johari import JohariQuadrant
 from memvault.model.pulse import CognitivePulse, suggest_action
 
 LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault
+AT_ONCE = 16  # memories whose state is measured at once in the background,
+PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
+MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
+
+Version = tuple[Landscape, int, int]
+Asked = tuple[tuple[str, ...], tuple[float, ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +45,38 @@ class PulseMeter:
     """Measures entropy and coherence from the vectors and the graph. Thread-safe.
 
     Args:
-        view: gives the stores as they are now.
+        landscape: gives that of the stores that answer now.
         curation_pending: whether tasks wait for a person.
     """
 
     def __init__(
-        self, view: Callable[[], IndexView], curation_pending: Callable[[], bool] = lambda: False
+        self,
+        landscape: Callable[[], Landscape],
+        curation_pending: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.landscape = Landscape(view)
+        self._landscape = landscape
+        self._seen: Landscape | None = None
         self._curation_pending = curation_pending
-        self._vault: tuple[IndexView, MemoryState] | None = None
-        self._states_of: IndexView | None = None
+        self._vault: tuple[Version, MemoryState] | None = None
         self._states: dict[str, MemoryState] = {}
+        self._answers: dict[Asked, MemoryState] = {}
+        self._changes = 0
         self._measuring: Future[None] | None = None
+        self._filling: Future[None] | None = None
         self._lock = threading.Lock()
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="pulse")
+        self._worker: ThreadPoolExecutor | None = None
+
+    @property
+    def landscape(self) -> Landscape:
+        """The landscape as it is now."""
+        landscape = self._landscape()
+        if landscape is not self._seen:
+            with self._lock:
+                if landscape is not self._seen:
+                    landscape.on_change.append(self._forget)
+                    self._seen, self._states, self._answers = landscape, {}, {}
+                    self._changes += 1
+        return landscape
 
     def of(self, ids: Sequence[str], weights: Sequence[float] | None = None) -> CognitivePulse:
         """The pulse of an answer that rests on these memories, each named once; ``weights`` are
@@ -61,12 +84,19 @@ class PulseMeter:
 
         An answer that found nothing has entropy 0 and coherence 0, which suggests *explore*.
         """
-        vectors = self.landscape.vectors(ids)
-        kernel = similarity([vectors[key] for key in ids])
-        around = self.landscape.around(ids)
-        return self._pulse(
-            MemoryState(entropy(kernel, weights), coherence(ids, kernel, around, weights))
-        )
+        landscape = self.landscape
+        landscape.take_in_changes()
+        asked = (tuple(ids), None if weights is None else tuple(weights))
+        with self._lock:
+            known, changes = self._answers.get(asked), self._changes
+        if known is None:
+            known = _measured_together(landscape, ids, weights)
+            with self._lock:
+                if changes == self._changes and landscape.is_resident:
+                    self._answers[asked] = known
+                    while len(self._answers) > MOST_ANSWERS:
+                        self._answers.pop(next(iter(self._answers)))
+        return self._pulse(known)
 
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
@@ -74,59 +104,92 @@ class PulseMeter:
         It is measured in the calling thread once; when the index has changed since, what was
         measured last is given and measured anew meanwhile.
         """
-        view = self.landscape.current()
+        landscape = self.landscape
+        version = self._version(landscape)
         with self._lock:
             known = self._vault
             idle = self._measuring is None or self._measuring.done()
-            if known is not None and known[0] != view and idle:
-                self._measuring = self._worker.submit(self._measure_vault)
+            if known is not None and known[0] != version and idle:
+                self._measuring = self._submit(self._measure_vault)
         if known is None:
             self._measure_vault()
             return self.of_vault()
         return self._pulse(known[1])
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
-        """The state of each of these memories."""
-        view = self.landscape.current()
+        """The state of each of these memories. The first that is not known yet has all others
+        measured in the background."""
+        known, missing = self._look_up(ids)
+        if missing and self.landscape.is_resident:
+            with self._lock:
+                if self._filling is None or self._filling.done():
+                    self._filling = self._submit(self._fill)
+        return known
+
+    def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
+        """The states, and whether some had to be measured."""
+        landscape = self.landscape
+        landscape.take_in_changes()
         with self._lock:
-            if self._states_of != view:
-                self._states_of, self._states = view, {}
-            known = self._states
+            known = {key: self._states[key] for key in ids if key in self._states}
+            changes = self._changes
         missing = [key for key in ids if key not in known]
         if missing:
-            known.update(self._measure(missing))
-        return {key: known[key] for key in ids}
+            fresh = _measured(landscape, missing)
+            known.update(fresh)
+            with self._lock:
+                if changes == self._changes and landscape.is_resident:
+                    self._states.update(fresh)
+        return known, bool(missing)
 
-    def _measure(self, ids: Sequence[str]) -> dict[str, MemoryState]:
-        is_memory = self.landscape.current().is_memory
-        around = self.landscape.around(ids)
-        local = {
-            key: [key, *islice(filter(is_memory, sorted(around[key].neighbours)), LOCAL)]
-            for key in ids
-        }
-        everyone = {key for keys in local.values() for key in keys}
-        vectors = self.landscape.vectors(everyone)
-        around = self.landscape.around(everyone)
-        return {key: _state(local[key], vectors, around) for key in ids}
+    def _fill(self) -> None:
+        ids = self.landscape.memory_ids()
+        for first in range(0, len(ids), AT_ONCE):
+            if self._worker is None:  # closed
+                return
+            _, missing = self._look_up(ids[first : first + AT_ONCE])
+            if missing:
+                time.sleep(PAUSE_SECONDS)
+
+    def _submit(self, work: Callable[[], None]) -> Future[None]:
+        """While holding the lock."""
+        if self._worker is None:
+            self._worker = ThreadPoolExecutor(1, thread_name_prefix="pulse")
+        return self._worker.submit(work)
+
+    def _version(self, landscape: Landscape) -> Version:
+        """Changes with the index, and again when the landscape has taken the change in."""
+        return landscape, landscape.version, self._changes
+
+    def _forget(self, ids: Collection[str]) -> None:
+        with self._lock:
+            self._changes += 1
+            self._answers.clear()
+            for key in ids:
+                self._states.pop(key, None)
 
     def close(self) -> None:
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        """End what is measured in the background; it begins again when it is asked for."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown(wait=True, cancel_futures=True)
 
     def _measure_vault(self) -> None:
-        view = self.landscape.current()
-        try:
-            every = sorted(view.vectors.note_ids())
-        except StoreUnavailable:
-            every = []
+        landscape = self.landscape
+        landscape.take_in_changes()
+        version = self._version(landscape)
+        every = landscape.memory_ids()
         sample = every[:: max(1, -(-len(every) // SAMPLE))]
         if sample:
-            spread = entropy(similarity(list(self.landscape.vectors(sample).values())))
-            holds = [state.coherence for state in self.states(sample).values()]
+            spread = entropy(similarity(list(landscape.vectors(sample).values())))
+            states, _ = self._look_up(sample)
+            holds = [state.coherence for state in states.values()]
             state = MemoryState(spread, sum(holds) / len(holds))
         else:
             state = MemoryState(0.0, 0.0)
         with self._lock:
-            self._vault = (view, state)
+            self._vault = (version, state)
 
     def _pulse(self, state: MemoryState) -> CognitivePulse:
         action = suggest_action(
@@ -139,12 +202,45 @@ class PulseMeter:
         )
 
 
-def _state(
-    ids: Sequence[str],
+def _measured_together(
+    landscape: Landscape, ids: Sequence[str], weights: Sequence[float] | None
+) -> MemoryState:
+    vectors = landscape.vectors(ids)
+    kernel = similarity([vectors[key] for key in ids])
+    around = landscape.around(ids)
+    return MemoryState(entropy(kernel, weights), coherence(ids, kernel, around, weights))
+
+
+def _measured(landscape: Landscape, ids: Sequence[str]) -> dict[str, MemoryState]:
+    around = landscape.around(ids)
+    local = {
+        key: [key, *islice(filter(landscape.is_memory, sorted(around[key].neighbours)), LOCAL)]
+        for key in ids
+    }
+    everyone = {key for keys in local.values() for key in keys}
+    vectors = landscape.vectors(everyone)
+    around.update(landscape.around(everyone - around.keys()))
+    by_size: dict[int, list[list[str]]] = {}
+    for keys in local.values():
+        by_size.setdefault(len(keys), []).append(keys)
+    return {
+        keys[0]: state
+        for groups in by_size.values()
+        for keys, state in zip(groups, _states(groups, vectors, around), strict=True)
+    }
+
+
+def _states(
+    groups: Sequence[Sequence[str]],
     vectors: Mapping[str, Vector | None],
     around: Mapping[str, Surroundings],
-) -> MemoryState:
-    if len(ids) < 2:
-        return MemoryState(0.0, 0.0)
-    kernel = similarity([vectors[key] for key in ids])
-    return MemoryState(entropy(kernel), coherence(ids, kernel, around))
+) -> list[MemoryState]:
+    """The states of groups of equal size."""
+    count = len(groups[0])
+    if count < 2:
+        return [MemoryState(0.0, 0.0)] * len(groups)
+    kernels = similarities([[vectors[key] for key in keys] for keys in groups])
+    share = shares(None, count)
+    spread = entropies(kernels, share).tolist()
+    joined = coherences(groups, kernels, around, share).tolist()
+    return [MemoryState(*each) for each in zip(spread, joined, strict=True)]

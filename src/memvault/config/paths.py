@@ -10,6 +10,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_state_path
 
+from memvault.model.errors import EngineUnavailable
+
 DEFAULT_VAULT = Path("~/Documents/Memory-Vault")
 
 
@@ -64,8 +66,24 @@ class StateFolder:
         return self.root / "memvault.toml"
 
     def create(self) -> None:
-        """Make the folder, readable by its owner alone."""
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Make the folder, readable by its owner alone.
+
+        Raises:
+            EngineUnavailable: it cannot be made or written in. This is said to whoever starts the
+                engine, so the message names the folder (core EC-CORE-008).
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise self._refused(error.strerror or str(error)) from error
+        if not os.access(self.root, os.R_OK | os.W_OK | os.X_OK):
+            raise self._refused("Permission denied")
+
+    def _refused(self, reason: str) -> EngineUnavailable:
+        return EngineUnavailable(
+            f"The indexes cannot be kept in {self.root}: {reason}. Allow your account to "
+            "read, write and enter that folder, or name another one with MEMVAULT_STATE."
+        )
 
 
 def model_cache() -> Path:

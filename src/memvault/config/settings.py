@@ -12,6 +12,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from memvault.model.errors import InvalidParams
 
+SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # from the environment only
+
 
 class EmbeddingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -43,6 +45,45 @@ class IndexSettings(BaseModel):
     ner: Literal["auto", "off"] = "auto"
 
 
+class CacheSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    memories: int = Field(10_000, gt=0, description="memories whose text and vector are at hand")
+
+
+class SessionSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    expiry_hours: float = Field(24.0, gt=0, description="how long a session lasts without a call")
+
+
+class ReasoningSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    half_life_days: float = Field(
+        365.0, gt=0, description="how much older a statement is that weighs half of the latest"
+    )
+    exact_ms: float = Field(
+        400.0, gt=0, description="how long exact inference may take before samples are drawn"
+    )
+
+
+class LimitSettings(BaseModel):
+    """The usual limit stops a program gone wild; nobody's questions come near it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    calls_per_second: float = Field(
+        500.0,
+        ge=0,
+        description="tool calls that one client may make in the long run; 0 is no limit",
+    )
+    burst: int = Field(2_000, ge=1, description="tool calls that it may make at once")
+    answer_seconds: float = Field(
+        10.0, gt=0, description="how long an answer may take before a part of it is given"
+    )
+
+
 class Settings(BaseSettings):
     """All settings, with defaults that need no server, key or network."""
 
@@ -53,9 +94,24 @@ class Settings(BaseSettings):
     vectors: str = Field("embedded", description='"embedded" or a Qdrant URL')
     graph: str = Field("embedded", description='"embedded" or a bolt:// or neo4j:// URL')
     keyvalue: str = Field("embedded", description='"embedded" or a redis:// URL')
+    namespace: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9_-]{0,80}$",
+        description="tells this vault from others on the same servers; empty takes a name made of"
+        " the vault's folder. The same on every machine that shares its indexes",
+    )
+    qdrant_api_key: SecretStr | None = None
+    neo4j_user: str = "neo4j"
+    neo4j_password: SecretStr | None = None
+    redis_password: SecretStr | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
     engine: EngineSettings = EngineSettings()
     index: IndexSettings = IndexSettings()
+    cache: CacheSettings = CacheSettings()
+    sessions: SessionSettings = SessionSettings()
+    limits: LimitSettings = LimitSettings()
+    reasoning: ReasoningSettings = ReasoningSettings()
+    user: str = Field("", description="whose memory this is; empty takes an id of the account")
 
     @classmethod
     def settings_customise_sources(
@@ -84,6 +140,10 @@ def load_settings(config_file: Path | None) -> Settings:
         unknown = sorted(set(values) - set(Settings.model_fields) - {"vault"})
         if unknown:
             raise InvalidParams(f"{config_file.name} has unknown keys: {', '.join(unknown)}")
+        if secret := next((key for key in SECRETS if key in values), None):
+            raise InvalidParams(
+                f"{config_file.name}: {secret} is a secret: set MEMVAULT_{secret.upper()} instead"
+            )
         values.pop("vault", None)
     try:
         return Settings(**values)

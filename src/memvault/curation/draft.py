@@ -93,7 +93,8 @@ class Draft(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             if first["type"] == "value_error":
-                raise InvalidParams(str(first["ctx"]["error"])) from error
+                length = {"received": len(first["input"])} if first["loc"] == ("content",) else {}
+                raise InvalidParams(str(first["ctx"]["error"]), **length) from error
             where = str(first["loc"][0]) if first["loc"] else "arguments"
             raise InvalidParams(f"Invalid params: {where} - {first['msg']}") from error
 

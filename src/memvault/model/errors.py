@@ -63,12 +63,22 @@ class NoteConflict(StorageError):
     """The note changed while it was being edited, again and again."""
 
 
+class AmbiguousTarget(InvalidParams):
+    """A name that several things go by; ``data['candidates']`` lists them."""
+
+
 class OutsideVault(InvalidParams):
     """A path, title, project or id that would leave the vault."""
 
 
 class MalformedFrontmatter(StorageError):
     """The note's YAML cannot be edited safely; ``data['line']`` says where it is wrong."""
+
+
+class CausalInferenceError(MemvaultError):
+    """A question of cause or probability has no answer: its evidence is impossible."""
+
+    code = -32003
 
 
 class RateLimited(MemvaultError):
@@ -87,3 +97,13 @@ class ModelUnavailable(MemvaultError):
     """The embedding model is missing, cannot be loaded or cannot be exported."""
 
     code = -32002
+
+
+class SerializationFailed(MemvaultError):
+    """Stored bytes are not what they should be (core ERR-CORE-008)."""
+
+    code = -32603
+
+
+class UnknownFormat(SerializationFailed):
+    """Stored bytes of a format that this program cannot read (core EC-CORE-018)."""

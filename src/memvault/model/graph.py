@@ -8,10 +8,11 @@ in, so a note's edges go and come with the note. Both directions are travelled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from uuid import UUID, uuid5
 
+from memvault.model.edge_learning import UNLEARNT, EdgeLearning
 from memvault.model.memory import NAMESPACE
 
 
@@ -58,7 +59,8 @@ class GraphEdge:
     """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …
 
     The target is named in ``sentence`` at ``place``, by ``length`` characters; -1 and 0 where it
-    is not.
+    is not. ``weight`` lies in [0, 1]. ``learned`` is not kept in the graph store: an edge read
+    from it has learnt nothing.
     """
 
     source: str
@@ -71,11 +73,25 @@ class GraphEdge:
     weight: float = 1.0
     place: int = -1
     length: int = 0
+    learned: EdgeLearning = field(default=UNLEARNT, hash=False)
 
     @property
     def id(self) -> str:
         key = f"{self.source}|{self.target}|{self.relation}|{self.origin}|{self.ordinal}"
         return str(uuid5(NAMESPACE, "edge:" + key))
+
+    def effective_weight(self) -> float:
+        """The weight with which a walk follows the edge, in [0, 1]: ``weight`` modulated by the
+        domain's neurotransmitters and the last reward (core, appendix A)."""
+        return self.learned.modulated(self.weight)
+
+    def apply_steering(self, reward: float) -> GraphEdge:
+        """The edge with the reward of its last traversal, clamped to [-1, 1] and decayed."""
+        return replace(self, learned=self.learned.steered(reward))
+
+    def is_valuable_shortcut(self) -> bool:
+        """Whether sleep replay made it and traversals have proved it."""
+        return self.learned.is_valuable_shortcut()
 
 
 @dataclass(frozen=True, slots=True)

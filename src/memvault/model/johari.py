@@ -32,3 +32,10 @@ class UTLState(BaseModel):
     delta_c: float = Field(0.5, ge=0.0, le=1.0)
     w_e: float = Field(1.0, ge=0.5, le=1.5)
     phi: float = Field(0.0, ge=0.0, le=math.pi)
+
+    @property
+    def learning_score(self) -> float:
+        """L in [0, 1], with f(x) = sqrt(x) between 0 and 1: the geometric mean of the two deltas
+        while affect and phase are neutral; 0 where the phase is against learning."""
+        drive = self.delta_s * self.delta_c * self.w_e * math.cos(self.phi)
+        return math.sqrt(min(1.0, max(0.0, drive)))

@@ -99,6 +99,19 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Fenced or indented code, as it is written; the fences count among its ``lines``.
+
+    ``language`` is the fence's first word in lower case, empty without one.
+    """
+
+    text: str
+    language: str
+    lines: LineRange
+    heading: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FrontmatterProblem:
     """Why the YAML could not be read whole."""
 
@@ -124,3 +137,4 @@ class ParsedNote:
     line_count: int = 1
     frontmatter_problem: FrontmatterProblem | None = None
     warnings: tuple[str, ...] = field(default=())  # replaced bytes, cut-off text, …
+    code: tuple[CodeBlock, ...] = ()

@@ -136,27 +136,34 @@ class MultiHop:
         return Reached(_together(roads, plain, top_k, _share(solution, top_k, best)))
 
     def recall(self, query: str, top_k: int, scope: Scope | None = None) -> list[Recalled]:
+        """As `find`, without saying what could not be asked."""
+        return self.find(query, top_k, scope).memories
+
+    def find(self, query: str, top_k: int, scope: Scope | None = None) -> Reached:
         """What hybrid recall finds; where a question is sure to need roads, what they lead to.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        lexicon = self._lexicon_for(query)
+        try:
+            lexicon = self._lexicon_for(query)
+        except (StoreUnavailable, GraphQueryError):
+            return Reached(self._recall.recall(query, top_k, scope), NO_GRAPH)
         if lexicon is None:
-            return self._recall.recall(query, top_k, scope)
+            return Reached(self._recall.recall(query, top_k, scope))
         reading = self._reading.submit(self._read, lexicon, query)
         plain = self._recall.recall(query, top_k, scope)
         try:
             inquiry = self._inquiry(lexicon, reading.result(), scope, MOST_HOPS)
             solution = inquiry.solution() if inquiry.may_need_roads() else None
             if solution is None or solution.confidence < self._least(solution):
-                return plain
+                return Reached(plain)
             if not inquiry.is_grounded(solution):
-                return plain
+                return Reached(plain)
             roads, best = inquiry.memories(solution, top_k, plain)
         except (StoreUnavailable, GraphQueryError):
-            return plain
-        return _together(roads, plain, top_k, _share(solution, top_k, best))
+            return Reached(plain, NO_GRAPH)
+        return Reached(_together(roads, plain, top_k, _share(solution, top_k, best)))
 
     def _least(self, solution: Solution) -> float:
         """The confidence that a question needs which did not ask for roads."""

@@ -32,6 +32,7 @@ CANDIDATES = 10  # notes of hybrid recall that seed the walk
 HANDED_ON = 0.7  # share of a node's score that one step hands on, before the hub's discount
 FRONTIER = 40  # nodes whose relations are followed per hop, best first
 RANKED = 20  # notes reached whose text is compared with the question, beside three per result
+NOBODY = "00000000-0000-0000-0000-000000000000"  # no node's id
 SHORTEST_NAME = 3  # characters; shorter names stand in too many words
 
 Road = tuple[GraphEdge, ...]
@@ -83,6 +84,32 @@ class Neighbourhood:
             for key, score in ranked
             if key in passages
         ]
+
+    def around_names(
+        self, query: str, top_k: int, max_hops: int, scope: Scope | None = None
+    ) -> list[tuple[str, float, tuple[Hop, ...]]]:
+        """Without the vectors: the notes that a question names and those around them, with how
+        strongly each was reached and by which road, best first.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        reached, roads = self._walk(dict.fromkeys(self._named(query), 1.0), max_hops, scope)
+        in_sight = [
+            key
+            for key in sorted(reached, key=lambda key: (-reached[key], key))
+            if (memory := self._memories.by_id(key)) is not None and in_scope(memory, scope)
+        ][:top_k]
+        hops = self._hops({key: roads[key] for key in in_sight})
+        return [(key, reached[key], hops[key]) for key in in_sight]
+
+    def check_graph(self) -> None:
+        """Ask the graph for next to nothing; under a millisecond where it is embedded.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: it does not answer.
+        """
+        self._graph.nodes([NOBODY])
 
     def _named(self, query: str) -> set[str]:
         """Ids of the notes whose title or alias stands in the question as whole words."""

@@ -17,7 +17,17 @@ def integrity_error() -> StorageError:
 
 
 def disk_full() -> DiskFull:
-    return DiskFull("The disk with the indexes is full. Free some space; nothing was half written.")
+    return DiskFull(
+        "Insufficient disk space: the disk with the indexes is full. Free some space; nothing was "
+        "half written."
+    )
+
+
+def locked() -> StoreUnavailable:
+    return StoreUnavailable(
+        "Storage error: Operation timed out due to lock contention. Another process holds the "
+        "indexes; try again, and end it if this happens again."
+    )
 
 
 def closed() -> StoreUnavailable:

@@ -1,21 +1,37 @@
-"""Opens the three stores of a vault's state folder."""
+"""Opens the three stores of one generation of a vault's indexes, each embedded or on a server."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
 
 from memvault.config.settings import Settings
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, StoreUnavailable
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.stores.server import Place, Server
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 
+if TYPE_CHECKING:
+    from memvault.stores.graph.neo4j import Neo4jGraphStore
+    from memvault.stores.keyvalue.redis import RedisKeyValueStore, RedisPointer
+    from memvault.stores.vectors.qdrant import QdrantVectorStore
+
 EMBEDDED = "embedded"
+SCHEMES = {
+    "vectors": ("http", "https"),
+    "graph": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
+    "keyvalue": ("redis", "rediss"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +39,11 @@ class Stores:
     vectors: VectorStore
     graph: GraphStore
     keyvalue: KeyValueStore
+    servers: tuple[Server, ...] = ()  # of those that are not embedded
+
+    def silent(self) -> list[str]:
+        """The servers that did not answer when last asked, by name."""
+        return [server.name for server in self.servers if server.silent]
 
     def close(self) -> None:
         """Close all three, whatever one of them says; a second time does nothing."""
@@ -32,7 +53,8 @@ class Stores:
 
 
 def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
-    """The stores that the settings name, those embedded within ``folder``.
+    """The stores that the settings name, those embedded within ``folder``, those on servers under
+    its name. A server that does not answer yet is no fault: its store says so when it is asked.
 
     Raises:
         InvalidParams: a setting names an engine that there is no adapter for.
@@ -40,15 +62,144 @@ def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
         StoreUnavailable: another process has the files open.
         DiskFull: there is no room to create them.
     """
-    for role in ("vectors", "graph", "keyvalue"):
-        if getattr(settings, role) != EMBEDDED:
-            raise InvalidParams(f'configuration: {role}: only "{EMBEDDED}" is available so far')
+    _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
+    place = place_of(settings, folder)
     with ExitStack() as opened:
-        vectors = EdgeVectorStore(folder / "vectors", dimension)
+        vectors = _open_vectors(settings, folder, place, dimension)
         opened.callback(vectors.close)
-        graph = LadybugGraphStore(folder / "graph.lbug")
+        graph = _open_graph(settings, folder, place)
         opened.callback(graph.close)
-        keyvalue = SqliteKeyValueStore(folder / "keyvalue.sqlite")
+        keyvalue = _open_keyvalue(settings, folder, place)
         opened.pop_all()
-    return Stores(vectors, graph, keyvalue)
+    return Stores(vectors, graph, keyvalue, tuple(_servers(vectors, graph, keyvalue)))
+
+
+def shared_pointer(settings: Settings, state_name: str) -> RedisPointer | None:
+    """Where machines that share a vault's indexes keep the name of the live generation; None where
+    they share no key-value store.
+
+    Raises:
+        InvalidParams: the URL is none.
+    """
+    if settings.keyvalue == EMBEDDED:
+        return None
+    _check(settings)
+    with _installed("keyvalue"):
+        from memvault.stores.keyvalue.redis import RedisPointer
+
+    password = _secret(settings.redis_password)
+    return RedisPointer(settings.keyvalue, settings.namespace or state_name, password)
+
+
+def drop_from_servers(settings: Settings, folder: Path) -> None:
+    """Delete what servers keep of the generation in this folder.
+
+    Raises:
+        StoreUnavailable: a server does not answer.
+    """
+    place = place_of(settings, folder)
+    with ExitStack() as opened:
+        servers: list[Neo4jGraphStore | RedisKeyValueStore | QdrantVectorStore] = []
+        if settings.vectors != EMBEDDED:
+            servers.append(_qdrant(settings, place, 1))
+        if settings.graph != EMBEDDED:
+            servers.append(_neo4j(settings, place))
+        if settings.keyvalue != EMBEDDED:
+            servers.append(_redis(settings, place))
+        for store in servers:
+            opened.callback(store.close)
+        for store in servers:
+            store.drop()
+
+
+def open_keyvalue(settings: Settings, folder: Path) -> KeyValueStore:
+    """The key-value store alone; see `open_stores`."""
+    _check(settings)
+    return _open_keyvalue(settings, folder, place_of(settings, folder))
+
+
+def place_of(settings: Settings, folder: Path) -> Place:
+    """The generation in ``<state folder>/indexes/<generation>``, as servers know it."""
+    return Place(settings.namespace or folder.parent.parent.name, folder.name)
+
+
+def without_password(url: str) -> str:
+    """As it may be shown."""
+    parts = urlsplit(url)
+    if "@" not in parts.netloc:
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _open_vectors(settings: Settings, folder: Path, place: Place, dimension: int) -> VectorStore:
+    if settings.vectors == EMBEDDED:
+        return EdgeVectorStore(folder / "vectors", dimension)
+    store = _qdrant(settings, place, dimension)
+    with suppress(StoreUnavailable):
+        store.count()  # which looks at the dimension
+    return store
+
+
+def _open_graph(settings: Settings, folder: Path, place: Place) -> GraphStore:
+    if settings.graph == EMBEDDED:
+        return LadybugGraphStore(folder / "graph.lbug")
+    return _neo4j(settings, place)
+
+
+def _open_keyvalue(settings: Settings, folder: Path, place: Place) -> KeyValueStore:
+    if settings.keyvalue == EMBEDDED:
+        return SqliteKeyValueStore(folder / "keyvalue.sqlite")
+    return _redis(settings, place)
+
+
+def _qdrant(settings: Settings, place: Place, dimension: int) -> QdrantVectorStore:
+    with _installed("vectors"):
+        from memvault.stores.vectors import qdrant
+
+    url, key = settings.vectors, _secret(settings.qdrant_api_key)
+    return qdrant.QdrantVectorStore(lambda: qdrant.connect(url, key), place, dimension)
+
+
+def _neo4j(settings: Settings, place: Place) -> Neo4jGraphStore:
+    with _installed("graph"):
+        from memvault.stores.graph.neo4j import Neo4jGraphStore
+
+    password = _secret(settings.neo4j_password)
+    return Neo4jGraphStore(settings.graph, place, settings.neo4j_user, password)
+
+
+def _redis(settings: Settings, place: Place) -> RedisKeyValueStore:
+    with _installed("keyvalue"):
+        from memvault.stores.keyvalue.redis import RedisKeyValueStore
+
+    return RedisKeyValueStore(settings.keyvalue, place, _secret(settings.redis_password))
+
+
+def _servers(*stores: object) -> Iterator[Server]:
+    for store in stores:
+        server = getattr(store, "server", None)
+        if isinstance(server, Server):
+            yield server
+
+
+def _check(settings: Settings) -> None:
+    for role, schemes in SCHEMES.items():
+        value = getattr(settings, role)
+        if value != EMBEDDED and urlsplit(value).scheme not in schemes:
+            known = ", ".join(f"{scheme}://" for scheme in schemes)
+            raise InvalidParams(f'configuration: {role}: "{EMBEDDED}", or a URL with {known}')
+
+
+@contextmanager
+def _installed(role: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise InvalidParams(
+            f"configuration: {role}: a server needs more packages: pip install 'memvault[servers]'"
+        ) from error
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()

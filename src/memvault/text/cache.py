@@ -99,7 +99,7 @@ def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
     # On a full disk SQLite also speaks of an input or output error.
     is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
     if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
-        return DiskFull("The disk is full: free some space and try again.")
+        return DiskFull("Insufficient disk space: the disk is full. Free some space and try again.")
     return StorageError("The embedding cache cannot be opened or written.")
 
 

@@ -74,7 +74,7 @@ def units_of(note: ParsedNote, tokens: TokenCounter, limit: int) -> list[Unit]:
 
 
 def _outlines(notes: Sequence[ParsedNote], tokens: TokenCounter, limit: int) -> list[list[Unit]]:
-    pieces = [_read(note) for note in notes]
+    pieces = [pieces_of(note) for note in notes]
     for note, own in zip(notes, pieces, strict=True):
         if not own:
             own.append(Unit(note.title, LineRange(note.body_line, note.line_count), (), 0))
@@ -85,7 +85,7 @@ def _outlines(notes: Sequence[ParsedNote], tokens: TokenCounter, limit: int) -> 
     ]
 
 
-def _read(note: ParsedNote) -> list[Unit]:
+def pieces_of(note: ParsedNote) -> list[Unit]:
     """The pieces of the note's blocks, and the headings that stand over none of them."""
     pieces = [piece for block in note.blocks for piece in _pieces(block)]
     said = {note.title, *(part for block in note.blocks for part in block.heading)}
@@ -101,8 +101,8 @@ def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Un
     for piece in pieces:
         for part in _fitting(piece, tokens, limit):
             last = units[-1] if units else None
-            if last is not None and _joins(last, part):
-                units[-1] = _join(last, part)
+            if last is not None and joins(last, part):
+                units[-1] = join(last, part)
             else:
                 units.append(part)
     return units
@@ -129,11 +129,12 @@ def _fitting(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
         yield Unit(text, unit.lines, unit.heading, tokens.count(text))
 
 
-def _joins(last: Unit, unit: Unit) -> bool:
+def joins(last: Unit, unit: Unit) -> bool:
+    """Whether a piece is embedded together with the unit before it."""
     return last.heading == unit.heading and last.tokens + unit.tokens <= UNIT_TOKENS
 
 
-def _join(first: Unit, second: Unit) -> Unit:
+def join(first: Unit, second: Unit) -> Unit:
     return Unit(
         first.text + _glue(first, second) + second.text,
         LineRange(first.lines.first, max(first.lines.last, second.lines.last)),

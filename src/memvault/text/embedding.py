@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +22,7 @@ from memvault.text.export import ModelMeta, exported_model, is_exported, model_i
 from memvault.text.tokens import TokenCounter
 
 _BATCH_TOKENS = 1024  # padded; larger batches leave the processor's cache and are slower
+_QUESTIONS = 64  # vectors of questions that are kept
 _GROUP = 32  # batches between two writes to the cache
 
 Window = Sequence[int]
@@ -68,6 +70,8 @@ class Embedder:
         self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
         self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
+        self._asked: OrderedDict[str, Vector] = OrderedDict()
+        self._asked_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of the texts, (len(texts), dim) float32, normalised."""
@@ -84,9 +88,20 @@ class Embedder:
         return np.stack([known[text] for text in texts])
 
     def embed_query(self, text: str) -> Vector:
-        """A question's vector, (dim,) float32, normalised; what is past the window is not read."""
+        """A question's vector, (dim,) float32, normalised, not to be changed; what is past the
+        window is not read. One answer asks for it several times, so the last few are kept."""
+        with self._asked_lock:
+            known = self._asked.get(text)
+        if known is not None:
+            return known
         encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
-        return self._model.encode_query(encoding.ids)
+        vector = self._model.encode_query(encoding.ids)
+        vector.flags.writeable = False
+        with self._asked_lock:
+            self._asked[text] = vector
+            while len(self._asked) > _QUESTIONS:
+                self._asked.popitem(last=False)
+        return vector
 
     def embed_few(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of a few short texts, (len(texts), dim) float32, normalised: at once, without
@@ -96,6 +111,11 @@ class Embedder:
         prompt = self._model.meta.document_prompt
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         return self._model.encode_few([encoding.ids for encoding in encodings])
+
+    def known(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Vectors, (dim,) float32, of those texts that `embed` has been given before; the model is
+        not run."""
+        return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 
     def interrupt(self) -> None:
         """Make `embed` end within seconds, now and from now on; questions are still embedded."""

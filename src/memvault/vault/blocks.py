@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from markdown_it.token import Token
 
-from memvault.model.note import Block, Heading, InlineField, LineRange, Link, Sentence, Tag
+from memvault.model.note import (
+    Block,
+    CodeBlock,
+    Heading,
+    InlineField,
+    LineRange,
+    Link,
+    Sentence,
+    Tag,
+)
 from memvault.vault.flat import Flat, Flattener
 from memvault.vault.markdown.parser import MAX_NESTING
 from memvault.vault.named import Part, split_parts
@@ -31,6 +40,7 @@ class Content:
     links: list[Link] = field(default_factory=list)
     tags: list[Tag] = field(default_factory=list)
     fields: list[InlineField] = field(default_factory=list)
+    code: list[CodeBlock] = field(default_factory=list)
     title: str | None = None  # of a first-level heading in front of everything else
     too_deep: bool = False
 
@@ -73,6 +83,8 @@ class _Reader:
                 index = self._row(index)
             elif token.type == "html_block":
                 self._html(token)
+            elif token.type in {"fence", "code_block"}:
+                self._code(token)
             index += 1
         return content
 
@@ -121,6 +133,13 @@ class _Reader:
         flat.whole = [(0, len(flat.text))]
         self._block(flat, self._lines(opening))
         return index
+
+    def _code(self, token: Token) -> None:
+        if token.content.strip() and not self._flattener.in_comment:
+            language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
+            text = token.content.rstrip("\n")
+            code = CodeBlock(text, language, self._lines(token), self._path)
+            self._content.code.append(code)
 
     def _html(self, token: Token) -> None:
         text = html.unescape(_HTML_UNREAD.sub(" ", token.content))

@@ -18,9 +18,11 @@ from memvault.vault.names import safe_name
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,
+    move,
     publish,
     replace_unchanged,
     storage_errors,
+    sync_folder,
     temporary_beside,
 )
 
@@ -201,6 +203,34 @@ class Vault:
                 if after == before or self._swap(path, place, before, after):
                     return after
         raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
+
+    def move(self, source: str, target: str) -> bool:
+        """Give a file another path, in one step and with whatever is in it by then; the folder is
+        made if missing. False, and nothing done, if something stands there already.
+
+        Raises:
+            NoteNotFound, OutsideVault, DiskFull, StorageError: the file is where it was.
+        """
+        start, end = self._inside(source), self._inside(target)
+        with self._editing, _note_errors(source):
+            end.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                move(start, end)
+            except FileExistsError:
+                return False
+        return True
+
+    def delete(self, path: str) -> None:
+        """Delete a file; one that is not there is no error.
+
+        Raises:
+            OutsideVault, StorageError: it is still there.
+        """
+        place = self._inside(path)
+        with self._editing, storage_errors(path):
+            place.unlink(missing_ok=True)
+            if place.parent.is_dir():
+                sync_folder(place.parent)
 
     def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
         with _note_errors(path):

@@ -8,9 +8,10 @@ line is kept and reported, and an entry that stands twice counts once.
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
@@ -109,14 +110,17 @@ class Journal:
                     _append_line(file, line)
             except Timeout as error:
                 raise StorageError(
-                    "The journal is locked by another process. End it and try again."
+                    "Storage error: Operation timed out due to lock contention. Another process "
+                    "holds the journal; end it and try again."
                 ) from error
 
-    def entries(self) -> Iterator[JournalEntry]:
-        """Every entry, oldest file first, each once. Torn lines are left out and logged."""
-        for item in self._read():
+    def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
+        """Every entry, or those of some kinds, oldest file first, each once. Torn lines are left
+        out and logged."""
+        for item in self._read(kinds):
             if isinstance(item, JournalEntry):
-                yield item
+                if kinds is None or item.kind in kinds:
+                    yield item
             else:
                 _log.warning("journal: %s", item)
 
@@ -128,14 +132,17 @@ class Journal:
         """The journal's files, oldest month first."""
         return sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else []
 
-    def _read(self) -> Iterator[JournalEntry | TornLine]:
+    def _read(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry | TornLine]:
         seen: set[str] = set()
+        named = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
         for file in self.files():
             name = file.relative_to(self._root).as_posix()
             with file.open("rb") as stream:
                 for number, raw in enumerate(stream, 1):
                     if not raw.strip():
                         continue
+                    if named is not None and not any(name in raw for name in named):
+                        continue  # years of history are skipped faster than they are read
                     try:
                         entry = JournalEntry.model_validate_json(raw)
                     except ValidationError:
@@ -146,6 +153,8 @@ class Journal:
                         yield entry
 
     def _prepare(self) -> None:
+        if not self._root.is_dir():  # a folder made in its place would pass for the vault
+            raise StorageError("The vault's folder is not there. Put it back and try again.")
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._folder.resolve().is_relative_to(self._root.resolve()):
             raise OutsideVault(

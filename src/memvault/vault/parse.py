@@ -53,6 +53,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         line_count=max(1, text.count("\n") + (not text.endswith("\n"))),
         frontmatter_problem=header.problem,
         warnings=warnings,
+        code=tuple(content.code),
     )
 
 

@@ -64,9 +64,14 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         metadata={
             key: as_json(value)
             for key, value in note.frontmatter.items()
-            if key.casefold() not in UNDERSTOOD
+            if key.casefold() not in UNDERSTOOD or _is_denial(key, value)
         },
     )
+
+
+def _is_denial(key: str, value: Any) -> bool:
+    """A person's own ``verified: false`` says more than a note that says nothing of it."""
+    return key.casefold() == "verified" and value is not None and not _flag(value)
 
 
 def read_importance(value: Any) -> float:

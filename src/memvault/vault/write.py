@@ -8,11 +8,11 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from memvault.model.errors import DiskFull, StorageError
-from memvault.vault.exchange import exchange
+from memvault.vault.exchange import exchange, rename_if_free
 
 TEMPORARY_PREFIX = ".memvault-"
 TEMPORARY_SUFFIX = ".tmp"
@@ -40,8 +40,10 @@ def storage_errors(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL or getattr(error, "winerror", None) in _WINDOWS_FULL:
-            message = f"the disk is full: {name} was not written; free some space and try again"
-            raise DiskFull(message) from error
+            raise DiskFull(
+                f"Insufficient disk space: the disk is full and {name} was not written; free some "
+                "space and try again"
+            ) from error
         if error.errno in _REFUSED:
             raise StorageError(
                 f"{name} cannot be accessed: it is read-only or belongs to someone else; "
@@ -72,16 +74,20 @@ def temporary_beside(target: Path, data: bytes) -> Iterator[Path]:
 
 def replace(temporary: Path, target: Path) -> None:
     """Put the temporary file in the target's place at once, and make that durable."""
+    _patiently(lambda: temporary.replace(target))
+    sync_folder(target.parent)
+
+
+def _patiently(rename: Callable[[], object]) -> None:
     for attempt in range(_SHARING_RETRIES):
         try:
-            temporary.replace(target)
-            break
+            rename()
+            return
         except PermissionError:
             # Windows refuses while an indexer or a virus scanner has the file open.
             if os.name != "nt" or attempt == _SHARING_RETRIES - 1:
                 raise
             time.sleep(_SHARING_PAUSE_SECONDS)
-    sync_folder(target.parent)
 
 
 def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes) -> bool:
@@ -130,6 +136,29 @@ def publish(temporary: Path, target: Path) -> None:
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         temporary.replace(target)
     sync_folder(target.parent)
+
+
+def move(source: Path, target: Path) -> None:
+    """Move a file as it is in that moment, durably, to a name that nobody has.
+
+    Raises:
+        FileExistsError: the name is taken, perhaps by another process just now.
+        FileNotFoundError: there is no such file.
+    """
+
+    def rename() -> None:
+        if not rename_if_free(source, target):
+            # A link and a delete would lose what is saved in between: the name is reserved, empty.
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            try:
+                source.replace(target)
+            except OSError:
+                target.unlink()
+                raise
+
+    _patiently(rename)
+    for folder in {source.parent, target.parent}:
+        sync_folder(folder)
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,7 +9,8 @@ from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
 
 
 class GraphStore(Protocol):
-    """Every edge belongs to the note it starts at. Methods may be called from any thread.
+    """Every edge belongs to the note it starts at. Methods may be called from any thread. A write
+    is kept wholly or not at all; who reads while it is committed may see part of it.
 
     Raises:
         StoreUnavailable: the engine does not answer.

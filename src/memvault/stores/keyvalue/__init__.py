@@ -38,4 +38,10 @@ class KeyValueStore(Protocol):
 
     def clear(self, namespace: str) -> None: ...
 
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        """Let the holder have what is named for so long, counted from now; False if another has
+        it. With no seconds, give it back. A lease is the vault's: no generation's, no
+        namespace's."""
+        ...
+
     def close(self) -> None: ...

@@ -17,6 +17,7 @@ from memvault.stores import faults
 
 KEYS_PER_QUERY = 500
 PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often
+LEASES = "leases"
 _BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -133,6 +134,19 @@ class SqliteKeyValueStore:
             connection.execute(_PUT, (namespace, key, b"%d" % total, expires))
         return total
 
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        """As the protocol says; the file is one generation's, but one process alone opens it."""
+        now = time.time()
+        with self._transaction() as connection:
+            row = connection.execute(
+                f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
+                (LEASES, name, now),
+            ).fetchone()
+            if row is not None and bytes(row[0]) != holder.encode():
+                return False
+            connection.execute(_PUT, (LEASES, name, holder.encode(), now + seconds))
+        return True
+
     def count(self, namespace: str) -> int:
         rows = self._read(
             f"SELECT count(*) FROM entries WHERE namespace = ? AND {_LIVE}",
@@ -213,6 +227,8 @@ class SqliteKeyValueStore:
             return faults.disk_full()
         if self._closed:
             return faults.closed()
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return faults.locked()
         return StoreUnavailable(f"The key-value store does not answer: {error}")
 
 

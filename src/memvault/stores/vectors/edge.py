@@ -11,53 +11,46 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import qdrant_edge as qdrant
 
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.chunk import Chunk
 from memvault.model.errors import DiskFull, MemvaultError, StorageError
-from memvault.model.memory import Memory
-from memvault.model.query import ChunkHit, Scope
+from memvault.model.query import ChunkHit
 from memvault.stores import faults
-from memvault.stores.vectors import bm25
 from memvault.stores.vectors.headers import Headers
-from memvault.stores.vectors.payload import (
-    BODY,
-    LABELS,
-    TEXT_GLUE,
-    Parts,
-    StoredChunk,
-    note_id_of,
-    of_notes,
-    point_id,
-    stored_chunk,
-    visible,
-    without_text,
+from memvault.stores.vectors.payload import LABELS, Conditions, without_text
+from memvault.stores.vectors.points import (
+    DENSE,
+    SPARSE,
+    Note,
+    Point,
+    PointVectorStore,
+    Scored,
+    Terms,
+    WithVector,
+    batches,
+    parts,
 )
 from memvault.stores.vectors.shard import (
-    DENSE,
-    POINTS_PER_CALL,
-    SPARSE,
     bearing,
+    filter_of,
     is_engines,
     open_shard,
     points,
     scroll,
     unflushed,
-    vector_of,
 )
 
-RARE = 256  # a term found in no more chunks narrows a phrase down well enough
 _ALL = 1_000_000_000
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
 
 
-class EdgeVectorStore:
+class EdgeVectorStore(PointVectorStore):
     """One shard in one folder, which it locks to this process; see `open_shard`."""
 
     def __init__(self, folder: Path, dimension: int) -> None:
@@ -66,7 +59,7 @@ class EdgeVectorStore:
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
         self._headers = Headers(self._read_labels)
 
-    def replace(self, notes: Sequence[tuple[Memory, Sequence[EmbeddedChunk]]]) -> None:
+    def replace(self, notes: Sequence[Note]) -> None:
         latest = {memory.id: (memory, chunks) for memory, chunks in notes}
         size = sum(
             _BYTES_PER_POINT + _BYTES_PER_CHARACTER * len(embedded.chunk.text)
@@ -74,168 +67,63 @@ class EdgeVectorStore:
             for embedded in chunks
         )
         with self._writing(size) as shard:
-            stale = self._point_ids(shard, latest)
+            stale = self._point_ids(latest)
             if stale:
                 stale -= {UUID(own.chunk.id) for _, chunks in latest.values() for own in chunks}
-            for batch in _batches(latest.values()):
+            for batch in batches(latest.values()):
                 made = [point for memory, chunks in batch for point in points(memory, chunks)]
-                for part in _parts(made):
+                for part in parts(made):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
                 self._headers.forget(point.id for point in made)
             self._delete(shard, stale)
 
     def remove(self, note_ids: Collection[str]) -> None:
         with self._writing(0) as shard:
-            self._delete(shard, self._point_ids(shard, note_ids))
+            self._delete(shard, self._point_ids(note_ids))
 
-    def search_dense(
+    def _nearest(
         self,
-        vector: Vector,
+        query: list[float] | Terms,
         limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        return self._search(vector.tolist(), DENSE, limit, visible(size, scope), texts=texts)
-
-    def search_keywords(
-        self,
-        query: str,
-        limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        terms = bm25.query(query)
-        if not terms.indices:
-            return []
-        return self._search(terms, SPARSE, limit, visible(size, scope), texts=texts)
-
-    def _search(
-        self,
-        query: list[float] | qdrant.SparseVector,
-        using: str,
-        limit: int,
-        allowed: qdrant.Filter | None,
-        *,
-        texts: bool,
-    ) -> list[ChunkHit]:
+        allowed: Conditions,
+        fields: list[str],
+    ) -> Sequence[Scored]:
+        using = DENSE if isinstance(query, list) else SPARSE
+        near: Any = query
         request = qdrant.QueryRequest(
             limit=limit,
-            query=qdrant.Query.Nearest(query, using=using),
-            filter=allowed,
-            with_payload=[LABELS, BODY] if texts else False,
+            query=qdrant.Query.Nearest(near, using=using),
+            filter=filter_of(allowed),
+            with_payload=fields or False,
         )
         with self._reading() as shard:
-            found = shard.query(request)
-            hits = self._whole_hits(shard, found) if texts else self._bare_hits(found)
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+            return shard.query(request)
 
-    def _whole_hits(
-        self, shard: qdrant.EdgeShard, found: Sequence[qdrant.ScoredPoint]
+    def _bare_hits(
+        self, query: list[float] | Terms, limit: int, allowed: Conditions
     ) -> list[ChunkHit]:
-        chunks = self._with_texts(shard, [stored_chunk(point.payload) for point in found])
-        return [
-            ChunkHit(
-                chunk_id=str(point.id),
-                note_id=chunk.note_id,
-                size=chunk.size,
-                heading=chunk.heading,
-                lines=chunk.lines,
-                text=chunk.text,
-                score=point.score,
-                covers=chunk.covers,
-            )
-            for point, chunk in zip(found, chunks, strict=True)
-        ]
-
-    def _bare_hits(self, found: Sequence[qdrant.ScoredPoint]) -> list[ChunkHit]:
-        scores = {point.id: point.score for point in found}
+        scores = {point.id: point.score for point in self._nearest(query, limit, allowed, [])}
         headers = self._headers.of(scores)
         return [headers[key].hit(score) for key, score in scores.items() if key in headers]
 
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[Point]:
+        with self._reading() as shard:
+            return bearing(shard, term, limit or _ALL, filter_of(among))
+
+    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
+        wanted: list[Any] = list(point_ids)
+        with self._reading() as shard:
+            return shard.retrieve(wanted, fields, False)
+
+    def _scroll(
+        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
+    ) -> Iterator[WithVector]:
+        with self._reading() as shard:
+            yield from scroll(shard, filter_of(wanted), fields or False, with_vector=with_vector)
+
     def _read_labels(self, point_ids: Collection[Any]) -> dict[Any, Chunk]:
-        with self._reading() as shard:
-            records = shard.retrieve(list(point_ids), [LABELS], False)
+        records = self._retrieve(list(point_ids), [LABELS])
         return {record.id: without_text(record.payload) for record in records}
-
-    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
-        with self._reading() as shard:
-            wanted: list[Any] = [UUID(chunk_id) for chunk_id in chunk_ids]
-            records = shard.retrieve(wanted, [LABELS, BODY], False)
-            stored = [stored_chunk(record.payload) for record in records]
-            chunks = self._with_texts(shard, stored)
-        return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
-
-    def containing(self, phrases: Collection[str]) -> set[str]:
-        """As the protocol says. The keyword index answers: a phrase without letters and digits
-        may stand in any note."""
-        known: dict[int, set[str]] = {}
-        found: set[str] = set()
-        with self._reading() as shard:
-            for phrase in phrases:
-                terms = bm25.terms(phrase)
-                if not terms:
-                    return set(self.note_ids())
-                found |= self._with_all(shard, terms, known)
-        return found
-
-    def _with_all(
-        self, shard: qdrant.EdgeShard, terms: list[int], known: dict[int, set[str]]
-    ) -> set[str]:
-        """Notes with all terms: the rare ones are looked up, the rest among what these leave."""
-        common = []
-        candidates: set[str] | None = None
-        for term in terms:
-            if term not in known:
-                found = bearing(shard, term, RARE + 1)
-                if len(found) > RARE:
-                    common.append(term)
-                    continue
-                known[term] = {note_id_of(point.payload) for point in found}
-            candidates = known[term] if candidates is None else candidates & known[term]
-        for term in common:
-            if candidates is not None and not candidates:
-                break
-            few = candidates is not None and len(candidates) <= RARE
-            among = of_notes(candidates or ()) if few else None
-            found = bearing(shard, term, _ALL, among)
-            bearers = {note_id_of(point.payload) for point in found}
-            candidates = bearers if candidates is None else candidates & bearers
-        return candidates or set()
-
-    def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
-        """As the protocol says; in the order of the lines they stand for."""
-        found: dict[str, list[tuple[StoredChunk, Vector]]] = {}
-        wanted = of_notes(note_ids, size)
-        with self._reading() as shard:
-            for record in scroll(shard, wanted, [LABELS, BODY], with_vector=True):
-                chunk = stored_chunk(record.payload)
-                found.setdefault(chunk.note_id, []).append((chunk, vector_of(record)))
-        return {
-            note_id: [vector for _, vector in sorted(own, key=lambda pair: _place(pair[0]))]
-            for note_id, own in found.items()
-        }
-
-    def chunks(self, note_id: str) -> list[EmbeddedChunk]:
-        wanted = of_notes([note_id])
-        with self._reading() as shard:
-            records = list(scroll(shard, wanted, [LABELS, BODY], with_vector=True))
-            stored = [stored_chunk(record.payload) for record in records]
-            whole = self._with_texts(shard, stored)
-        embedded = [
-            EmbeddedChunk(chunk, vector_of(record))
-            for chunk, record in zip(whole, records, strict=True)
-        ]
-        sizes = list(ChunkSize)
-        return sorted(embedded, key=lambda own: (sizes.index(own.chunk.size), own.chunk.ordinal))
-
-    def note_ids(self) -> Iterator[str]:
-        with self._reading() as shard:
-            found = {note_id_of(point.payload) for point in scroll(shard, None, [LABELS])}
-        yield from found
 
     def count(self) -> int:
         with self._reading() as shard:
@@ -259,30 +147,8 @@ class EdgeVectorStore:
                     self._flush(shard)
                     shard.close()
 
-    def _with_texts(self, shard: qdrant.EdgeShard, chunks: Sequence[StoredChunk]) -> list[Chunk]:
-        """Puts together the texts that are kept as passages."""
-        needed = {
-            passage
-            for chunk in chunks
-            if not isinstance(chunk.text, str)
-            for passage in _passage_ids(chunk, chunk.text)
-        }
-        texts: dict[Any, str] = {}
-        if needed:
-            for record in shard.retrieve(list(needed), [LABELS, BODY], False):
-                texts[record.id] = str(stored_chunk(record.payload).text)
-        return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
-
-    def _point_ids(self, shard: qdrant.EdgeShard, note_ids: Iterable[str]) -> set[Any]:
-        found: set[Any] = set()
-        waiting = iter(note_ids)
-        while some := list(islice(waiting, POINTS_PER_CALL)):
-            wanted = of_notes(some)
-            found.update(record.id for record in scroll(shard, wanted, False))
-        return found
-
     def _delete(self, shard: qdrant.EdgeShard, point_ids: Iterable[Any]) -> None:
-        for part in _parts(list(point_ids)):
+        for part in parts(list(point_ids)):
             shard.update(qdrant.UpdateOperation.delete_points(part))
             self._headers.forget(part)
 
@@ -323,40 +189,3 @@ class EdgeVectorStore:
             if self._shard is None:
                 raise faults.closed() from error
             raise StorageError("The vector index failed. Run `memvault rebuild`.") from error
-
-
-def _batches(
-    notes: Iterable[tuple[Memory, Sequence[EmbeddedChunk]]],
-) -> Iterator[list[tuple[Memory, Sequence[EmbeddedChunk]]]]:
-    """Whole notes, as many as make up one call: the engine writes a call wholly or not at all."""
-    batch: list[tuple[Memory, Sequence[EmbeddedChunk]]] = []
-    size = 0
-    for note in notes:
-        if batch and size + len(note[1]) > POINTS_PER_CALL:
-            yield batch
-            batch, size = [], 0
-        batch.append(note)
-        size += len(note[1])
-    if batch:
-        yield batch
-
-
-def _parts(points: Sequence[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(points), POINTS_PER_CALL):
-        yield list(points[start : start + POINTS_PER_CALL])
-
-
-def _place(chunk: StoredChunk) -> tuple[int, int, int]:
-    return (*chunk.lines, chunk.ordinal)
-
-
-def _passage_ids(chunk: StoredChunk, parts: Parts) -> list[UUID]:
-    first, last = parts
-    note = UUID(chunk.note_id)
-    return [point_id(note, ChunkSize.PASSAGE, ordinal) for ordinal in range(first, last + 1)]
-
-
-def _text(chunk: StoredChunk, texts: dict[Any, str]) -> str:
-    if isinstance(chunk.text, str):
-        return chunk.text
-    return TEXT_GLUE.join(texts.get(each, "") for each in _passage_ids(chunk, chunk.text))

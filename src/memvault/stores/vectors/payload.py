@@ -1,7 +1,7 @@
-"""What a chunk's point carries beside its vectors, and how a scope becomes a filter.
+"""What a chunk's point carries beside its vectors, and how a scope becomes conditions.
 
-``labels`` is one string of words, indexed as such, for all that is filtered by equality: the
-engine converts and indexes one string several times faster than as many fields. ``body`` is
+``labels`` is one string of words, indexed as such, for all that is filtered by equality: Edge
+converts and indexes one string several times faster than as many fields. ``body`` is
 what people see, as JSON. A section's text and a note's are not kept again where passages make
 them up, but as the ordinals of the first and last of these.
 """
@@ -17,8 +17,6 @@ from typing import Any
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
-import qdrant_edge as qdrant
-
 from memvault.model.chunk import Chunk, ChunkSize
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
@@ -33,6 +31,25 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SIZES = {size.value: size for size in ChunkSize}
 
 Parts = tuple[int, int]  # first and last passage whose texts make up a text
+
+
+@dataclass(frozen=True, slots=True)
+class AnyLabel:
+    """A point must have one of these labels."""
+
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A point's number in this field must lie in these bounds, which belong to them."""
+
+    field: str
+    least: float | None = None
+    most: float | None = None
+
+
+Conditions = tuple[AnyLabel | Between, ...]  # all of which must hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,25 +177,23 @@ def without_text(payload: Mapping[str, Any] | None) -> Chunk:
     return Chunk(note_id_of(payload), sizes[0], 0, "", LineRange(0, 0), "", "", tuple(sizes[1:]))
 
 
-def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> qdrant.Filter:
-    conditions: list[Any] = [_any(_note_label(note_id) for note_id in note_ids)]
-    if size is not None:
-        conditions.append(_any([size]))
-    return qdrant.Filter(must=conditions)
+def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditions:
+    own = _any(_note_label(note_id) for note_id in note_ids)
+    return (own,) if size is None else (own, _any([size]))
 
 
-def visible(size: ChunkSize | None, scope: Scope | None) -> qdrant.Filter | None:
+def visible(size: ChunkSize | None, scope: Scope | None) -> Conditions:
     """The chunks of a size (of any, if None) that a question of this scope may see."""
-    conditions: list[Any] = [] if size is None else [_any([size])]
+    conditions: list[AnyLabel | Between] = [] if size is None else [_any([size])]
     if scope is not None:
         if scope.project is not None:
             conditions.append(_any([NO_PROJECT, _label("project", scope.project)]))
         if scope.filters is not None:
             conditions += _conditions(scope.filters)
-    return qdrant.Filter(must=conditions) if conditions else None
+    return tuple(conditions)
 
 
-def _conditions(filters: Filters) -> Iterable[qdrant.FieldCondition]:
+def _conditions(filters: Filters) -> Iterable[AnyLabel | Between]:
     if filters.lifecycles is not None:
         yield _any(_label("lifecycle", lifecycle) for lifecycle in filters.lifecycles)
     if filters.types is not None:
@@ -186,14 +201,11 @@ def _conditions(filters: Filters) -> Iterable[qdrant.FieldCondition]:
     if filters.tags is not None:
         yield _any(_label("tag", tag.lstrip("#")) for tag in filters.tags)
     if filters.min_importance is not None:
-        at_least = qdrant.RangeFloat(gte=filters.min_importance)
-        yield qdrant.FieldCondition(IMPORTANCE, range=at_least)
+        yield Between(IMPORTANCE, least=filters.min_importance)
     if filters.created_after is not None:
-        since = qdrant.RangeFloat(gte=_seconds(filters.created_after))
-        yield qdrant.FieldCondition(CREATED, range=since)
+        yield Between(CREATED, least=_seconds(filters.created_after))
     if filters.created_before is not None:
-        until = qdrant.RangeFloat(lte=_seconds(filters.created_before))
-        yield qdrant.FieldCondition(CREATED, range=until)
+        yield Between(CREATED, most=_seconds(filters.created_before))
 
 
 def _seconds(moment: datetime) -> float:
@@ -201,6 +213,5 @@ def _seconds(moment: datetime) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _any(labels: Iterable[str]) -> qdrant.FieldCondition:
-    wanted = " ".join(labels) or _NEVER
-    return qdrant.FieldCondition(LABELS, match=qdrant.MatchTextAny(wanted))
+def _any(labels: Iterable[str]) -> AnyLabel:
+    return AnyLabel(tuple(labels) or (_NEVER,))

@@ -15,10 +15,17 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.stores import faults
 from memvault.stores.vectors import bm25
-from memvault.stores.vectors.payload import CREATED, IMPORTANCE, LABELS, payloads, point_id
+from memvault.stores.vectors.payload import (
+    CREATED,
+    IMPORTANCE,
+    LABELS,
+    AnyLabel,
+    Conditions,
+    payloads,
+    point_id,
+)
+from memvault.stores.vectors.points import DENSE, POINTS_PER_CALL, SPARSE, searchable
 
-DENSE, SPARSE = "dense", "bm25"
-POINTS_PER_CALL = 500
 _WITHOUT_HNSW = 1_000_000_000  # KB of vectors that are still scanned
 _INDEXES: dict[str, Any] = {
     LABELS: qdrant.TextIndexParams(
@@ -113,7 +120,7 @@ def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point
             point_id(note, embedded.chunk.size, embedded.chunk.ordinal),
             {
                 DENSE: _floats(embedded.vector),
-                SPARSE: bm25.document(f"{embedded.chunk.context}\n{embedded.chunk.text}"),
+                SPARSE: bm25.document(searchable(embedded.chunk)),
             },
             payload,
         )
@@ -126,9 +133,16 @@ def _floats(vector: Vector) -> Any:
     return np.ascontiguousarray(vector, np.float32).data
 
 
-def vector_of(record: qdrant.Record) -> Vector:
-    vectors: Any = record.vector
-    return np.asarray(vectors[DENSE], np.float32)
+def filter_of(conditions: Conditions) -> qdrant.Filter | None:
+    must: list[Any] = []
+    for condition in conditions:
+        if isinstance(condition, AnyLabel):
+            wanted = qdrant.MatchTextAny(" ".join(condition.labels))
+            must.append(qdrant.FieldCondition(LABELS, match=wanted))
+        else:
+            bounds = qdrant.RangeFloat(gte=condition.least, lte=condition.most)
+            must.append(qdrant.FieldCondition(condition.field, range=bounds))
+    return qdrant.Filter(must=must) if must else None
 
 
 def scroll(

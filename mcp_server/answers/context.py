@@ -1,0 +1,89 @@
+"""A distilled context, and what its citations stand for."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
+from mcp_server.answers.insights import InsightsShape
+from mcp_server.answers.recalled import StateShape
+from memvault.retrieval.context.forms import Form
+
+
+class SourceShape(Named):
+    """A memory that the context quotes under ``[node_…]``, the first digits of its id; ``heading``
+    and ``lines`` hold all that is quoted."""
+
+    heading: str | None = optional()
+    lines: Lines
+    state: StateShape | None = optional()
+
+
+class UTLMetrics(Shape):
+    """Entropy and coherence of the memories retrieved; ``learning_score`` is the root of their
+    product: high where there is much new that hangs together."""
+
+    entropy: float
+    coherence: float
+    learning_score: float
+
+
+class GatingWarning(Shape):
+    """Says that the memories found are of many minds, so that the context may miss the point."""
+
+    triggered: bool
+    entropy_score: float
+    message: str
+    suggested_tools: list[str]
+    auto_retry_after: bool
+
+
+class ContextAnswer(Answer):
+    """Left out at verbosity 0: all but ``nodes_retrieved``.
+
+    ``tokens_used`` are the context's, ``tokens_before_distillation`` those of the whole text of
+    the memories found. ``summary`` is the client's own model's.
+    """
+
+    context: str | None = optional()
+    tokens_used: int | None = optional()
+    tokens_before_distillation: int | None = optional()
+    distillation_applied: Form | None = optional()
+    compression_ratio: float | None = optional()
+    nodes_retrieved: list[str]
+    sources: list[SourceShape] | None = optional()
+    utl_metrics: UTLMetrics | None = optional()
+    tool_gating_warning: GatingWarning | None = optional()
+    insights: InsightsShape | None = optional()
+    summary: str | None = optional()
+
+
+class NeighbourShape(Named):
+    """A memory one relation away."""
+
+    relation: str
+
+
+class ExpansionShape(Shape):
+    """``raw_content`` are ``lines`` of the note as it is on disk; ``more`` is the line that it goes
+    on from. A tag that stands for no memory has an ``error``."""
+
+    citation_tag: str
+    error: str | None = optional()
+    id: str | None = optional()
+    title: str | None = optional()
+    path: str | None = optional()
+    lines: Lines | None = optional()
+    raw_content: str | None = optional()
+    more: int | None = optional()
+    importance: float | None = optional()
+    created_at: datetime | None = optional()
+    agent_id: str | None = optional()
+    neighbors: list[NeighbourShape] | None = optional()
+
+
+class CitationsAnswer(Answer):
+    expansions: list[ExpansionShape] = Field(min_length=1)
+    tokens_used: int

@@ -1,0 +1,112 @@
+"""How probable, why, and what follows from what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
+
+Chance = Annotated[float, Field(ge=0.0, le=1.0)]
+# Low and high; a list, since some clients refuse schemas of tuples.
+Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class EvidenceShape(Named):
+    """A note that the answer rests on; ``bearing`` says what for, ``weight`` counts as so many
+    ordinary notes."""
+
+    lines: Lines | None = optional()
+    sentence: str | None = optional()
+    bearing: str | None = optional()
+    weight: float
+
+
+class ProbabilityAnswer(Answer):
+    """``distribution`` has the most probable first, ``interval`` the 95% interval of each;
+    ``approximate`` says that samples were drawn. ``given`` and ``done`` are what was taken as
+    known and as done."""
+
+    target: str
+    distribution: dict[str, Chance]
+    interval: dict[str, Interval]
+    evidence_used: list[EvidenceShape]
+    evidence_total: int | None = optional()
+    approximate: bool
+    given: dict[str, bool] | None = optional()
+    done: dict[str, bool] | None = optional()
+
+
+class ThingShape(Shape):
+    """Without ``path`` no note stands for it."""
+
+    id: str
+    name: str
+    path: str | None = optional()
+
+
+class LinkShape(Shape):
+    """One step; the note at ``path`` states it in ``line``."""
+
+    cause: str
+    kind: str
+    effect: str
+    strength: float
+    relation: str
+    path: str | None = optional()
+    line: int | None = optional()
+    sentence: str | None = optional()
+
+
+class ConsequenceShape(ThingShape):
+    """``probability`` if the action is made to happen, ``otherwise`` if it is kept from it; of a
+    cause, ``probability`` once the effect is seen, ``otherwise`` at first."""
+
+    direction: Literal["effects", "causes"]
+    depth: int
+    probability: Chance
+    otherwise: Chance
+    chain: list[LinkShape] | None = optional()
+
+
+class CausalAnswer(Answer):
+    """The greatest change first."""
+
+    action: ThingShape
+    consequences: list[ConsequenceShape]
+    approximate: bool
+
+
+class ChainShape(Shape):
+    """From the first cause to the last effect; ``strength`` is the product of its steps'."""
+
+    things: list[str]
+    strength: float
+    raises: bool
+    links: list[LinkShape] | None = optional()
+
+
+class ChainsAnswer(Answer):
+    node: ThingShape
+    chains: list[ChainShape]
+
+
+class PredictionShape(Shape):
+    """``predicted_value`` is the probability that it holds."""
+
+    node_id: str
+    node_content: str
+    path: str | None = optional()
+    predicted_value: Chance
+    confidence: Chance
+
+
+class InferenceAnswer(Answer):
+    """``inference_path`` goes from one clamped end of a bridge to the other."""
+
+    predictions: list[PredictionShape]
+    inference_path: list[str] | None = optional()
+    convergence_iterations: int
+    converged: bool
+    overall_confidence: Chance

@@ -1,0 +1,63 @@
+"""Who calls: the connection that a request came over, and the name its client gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+import mcp_types as mt
+from fastmcp.server.dependencies import get_context, get_http_request
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from mcp.server.session import ServerSession
+
+from memvault.cognition.sessions import Sessions
+
+_pipes: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+
+
+def connection_id() -> str:
+    """An id that is the same for all calls of one connection, and of no other.
+
+    A bridge and an in-memory client each have a pipe of their own, a client of the handshake
+    protocols over HTTP has a session of the protocol's. The stateless protocol over HTTP has
+    neither: there a connection is all that one machine sends under one client name.
+    """
+    return connection_of(get_context().session)
+
+
+def connection_of(session: ServerSession) -> str:
+    """As `connection_id`, for the session of a request."""
+    # The SDK makes a session per request; what outlives it is the connection beneath. In the
+    # stateless protocol that is made per request too, but its way back to the client is not.
+    connection = session._connection
+    if connection.session_id is not None:
+        return connection.session_id
+    if connection.has_standalone_channel:
+        return _pipes.setdefault(connection.outbound, uuid4().hex)
+    request = get_http_request()
+    host = request.client.host if request.client else "unknown"
+    parameters = session.client_params
+    return f"{host} {parameters.client_info.name if parameters is not None else ''}".rstrip()
+
+
+def client_name() -> str | None:
+    """The name under which the calling client introduced itself."""
+    parameters = get_context().session.client_params
+    return parameters.client_info.name if parameters is not None else None
+
+
+class NoteCalls(Middleware):
+    """Every tool call is one of its connection's session, whichever session it names."""
+
+    def __init__(self, sessions: Callable[[], Sessions]) -> None:
+        self._sessions = sessions
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        self._sessions().touch(connection_id(), client_name(), renewable=True)
+        return await call_next(context)

@@ -1,0 +1,102 @@
+"""The manifest of the memory as clients are told it, worked out once per state of the index."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mcp_server.answers.navigation import KnownShape, ManifestAnswer
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.pulse import CognitivePulse
+from memvault.model.verbosity import VerbosityLevel
+from memvault.reasoning.manifest import Manifest, manifest_of
+
+if TYPE_CHECKING:
+    from indexer.indexer import Indexer
+    from mcp_server.services import Services
+
+# Of each list, by level of verbosity. At level 1 the whole answer has about 300 of the model's
+# tokens: tests/integration/test_navigation.py holds it to that.
+SHOWN = {
+    VerbosityLevel.RAW_ONLY: 0,
+    VerbosityLevel.TEXT_AND_IDS: 5,
+    VerbosityLevel.FULL_INSIGHTS: 20,
+}
+NAMED = 5  # of each, in the fragment
+NAME_CHARS = 40
+NO_GRAPH = "the graph does not answer: concepts and relations are missing from this answer"
+
+
+class Manifests:
+    """Keeps the last manifest. Thread-safe."""
+
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._services = services
+        self._seen: tuple[Indexer, int] | None = None
+        self._manifest = Manifest(0)
+        self._lock = threading.Lock()
+
+    def current(self) -> tuple[Manifest, str | None]:
+        """As of the last change of the index, with a notice where the graph does not answer."""
+        services = self._services()
+        indexer = services.indexer
+        with self._lock:
+            now = (indexer, indexer.version)
+            if now != self._seen:
+                try:
+                    self._manifest = manifest_of(indexer.catalogue.all(), services.edges)
+                except (StoreUnavailable, GraphQueryError):
+                    return manifest_of(indexer.catalogue.all(), None), NO_GRAPH
+                self._seen = now
+            return self._manifest, None
+
+    def answer(self, level: VerbosityLevel, pulse: CognitivePulse) -> ManifestAnswer:
+        """The manifest as an answer of this level shows it."""
+        manifest, notice = self.current()
+        most = SHOWN[level]
+        concepts = [
+            KnownShape(
+                id=each.thing.id,
+                name=each.thing.name,
+                kind=each.kind,
+                path=each.thing.path,
+                notes=each.notes,
+            )
+            for each in manifest.concepts[:most]
+        ]
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        return ManifestAnswer(
+            prompt_fragment=fragment(manifest),
+            notes=manifest.notes,
+            first_day=manifest.first,
+            last_day=manifest.last,
+            kinds=dict(manifest.kinds[:most]) or None,
+            projects=dict(manifest.projects[:most]) if full else None,
+            tags=dict(manifest.tags[:most]) if full else None,
+            relations=dict(manifest.relations[:most]) if full else None,
+            concepts=concepts if full else None,
+            pulse=pulse,
+            notice=notice,
+        )
+
+
+def fragment(manifest: Manifest) -> str:
+    """What a client may keep in its context, in about 150 tokens at most."""
+    if not manifest.notes:
+        return "The person's memory is still empty: nothing can be recalled from it yet."
+    days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
+    said = [
+        f"The person's memory holds {manifest.notes} notes{days}.",
+        _list("Projects", manifest.projects),
+        _list("Named most", [(each.thing.name, each.notes) for each in manifest.concepts]),
+        _list("Tags", manifest.tags),
+        _list("Relations people state", manifest.relations),
+        "Recall before answering anything that may touch these; the numbers count notes.",
+    ]
+    return " ".join(part for part in said if part)
+
+
+def _list(what: str, counted: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
+    return f"{what}: {', '.join(shown)}." if shown else ""

@@ -1,0 +1,123 @@
+"""How an answer shows memories: more of each with every level of verbosity.
+
+Every memory has its id, title, path and score, 70 to 100 of the model's tokens; the other fields
+that the interface lists are about 110 more. So the levels differ by what is said beside these: at
+level 0 nothing, at level 1 the sentences that answer, at level 2 the whole passage, the memory's
+state and what is concluded from the answer's memories together. bench_verbosity.py measures them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp_server.answers.base import utc
+from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape
+from mcp_server.answers.recalled import HopShape, NodeShape, StateShape
+from memvault.cognition.confidence import confidence
+from memvault.cognition.pulse import MemoryState
+from memvault.model.insights import EntailmentCone, Insights
+from memvault.model.johari import UTLState
+from memvault.model.memory import Memory
+from memvault.model.query import Recalled
+from memvault.model.verbosity import VerbosityLevel
+from memvault.retrieval.excerpt import excerpts
+
+# About 60 tokens. In notes of long conversations, whose passages have 123, the sentence nearest to
+# the question is shown in 86 of 100 answers; it would be in 48, were the first 240 bytes shown.
+ANSWERING_BYTES = 240
+PASSAGE_BYTES = 1_600
+CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A memory that was found, and what is known of it now."""
+
+    recalled: Recalled
+    memory: Memory
+    state: MemoryState
+    outdated: bool
+    utl_state: UTLState | None = None
+
+
+def bare(recalled: Recalled, memory: Memory) -> NodeShape:
+    """Level 0."""
+    return NodeShape(
+        id=memory.id,
+        title=memory.title,
+        path=memory.path,
+        relevance_score=round(recalled.relevance, 3),
+    )
+
+
+def shown(found: Sequence[Told], level: VerbosityLevel, query: str) -> list[NodeShape]:
+    """Levels 1 and 2."""
+    full = level is VerbosityLevel.FULL_INSIGHTS
+    limit = PASSAGE_BYTES if full else ANSWERING_BYTES
+    texts = excerpts(query, [each.recalled.text for each in found], limit)
+    nodes = [_with_text(each, text) for each, text in zip(found, texts, strict=True)]
+    if not full:
+        return nodes
+    return [_with_state(node, each) for node, each in zip(nodes, found, strict=True)]
+
+
+def concluded(found: Insights) -> dict[str, Any]:
+    """The fields of a `FullAnswer`."""
+    return {
+        "causal_links": [CausalShape.of(each) for each in found.causal_links[:CONCLUSIONS]],
+        "entailment_cones": [
+            ConeShape.of(_narrowed(each)) for each in found.entailment_cones[:CONCLUSIONS]
+        ],
+        "conflict_analysis": [ConflictShape.of(each) for each in found.conflicts[:CONCLUSIONS]],
+    }
+
+
+def _narrowed(cone: EntailmentCone) -> EntailmentCone:
+    return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
+
+
+def _with_text(each: Told, text: str) -> NodeShape:
+    memory, relevance = each.memory, each.recalled.relevance
+    sure = confidence(relevance, verified=memory.verified, outdated=each.outdated)
+    return bare(each.recalled, memory).model_copy(
+        update={
+            "hops": _hops(each.recalled),
+            "heading": each.recalled.heading or None,
+            "lines": list(each.recalled.lines),
+            "content": text,
+            "confidence": round(sure, 3),
+            "importance": memory.importance,
+            "verified": memory.verified,
+            "lifecycle": memory.lifecycle,
+            "type": memory.type,
+            "created_at": utc(memory.created_at),
+            "johari_quadrant": each.state.quadrant,
+        }
+    )
+
+
+def _with_state(node: NodeShape, each: Told) -> NodeShape:
+    memory, state = each.memory, each.state
+    return node.model_copy(
+        update={
+            "project": memory.project,
+            "date": utc(memory.date) if memory.date else None,
+            "tags": list(memory.tags) or None,
+            "rationale": memory.rationale,
+            "state": StateShape(
+                entropy=round(state.entropy, 3), coherence=round(state.coherence, 3)
+            ),
+            "utl_state": each.utl_state,
+        }
+    )
+
+
+def _hops(each: Recalled) -> list[HopShape] | None:
+    if not each.hops:
+        return None
+    return [
+        HopShape(source=hop.source, relation=hop.relation, target=hop.target, path=hop.path)
+        for hop in each.hops
+    ]

@@ -1,0 +1,138 @@
+"""Setting right what the memory holds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.base import utc
+from mcp_server.answers.curated import ForgottenAnswer, RestoredAnswer
+from mcp_server.arguments import Rationale, SessionId, TargetName
+from mcp_server.caller import client_name
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import ADDS, CORE, FULL, SETS
+from memvault.curation.draft import check_rationale
+from memvault.curation.forget import Why, check_permanent
+from memvault.curation.targets import Target, resolve
+from memvault.model.errors import InvalidParams
+
+MOST_LINKS = 20  # notes that a preview lists
+
+Reason = Annotated[
+    str | None,
+    Field(
+        max_length=100,
+        description="user_requested if the person asked for it themselves; else in a word: "
+        "duplicate, outdated, wrong, …",
+    ),
+]
+Soft = Annotated[
+    bool,
+    Field(
+        description="true: kept in the vault's trash for 30 days. false: deleted at once and for "
+        "good, only with reason user_requested."
+    ),
+]
+Preview = Annotated[bool, Field(description="Only say what would be forgotten.")]
+
+
+class CurationTools:
+    """Tools that forget and restore."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=SETS, tags=CORE, title="Forget a memory or concept")
+    def forget_concept(
+        self,
+        target: TargetName,
+        *,
+        rationale: Rationale,
+        reason: Reason = None,
+        preview: Preview = False,
+        soft_delete: Soft = True,
+        session_id: SessionId = None,
+    ) -> ForgottenAnswer:
+        """Forget a memory, or a concept that notes only name: no tool shows it any more.
+
+        For what the person wants gone, or agrees is wrong, outdated or there twice. The note goes
+        to the vault's trash and restore_concept brings it back within 30 days. Text of other
+        notes is not changed.
+        """
+        self._box.touch(session_id)
+        why = _why(rationale, reason)
+        check_permanent(not soft_delete, reason)
+        services = self._box.services
+        found = resolve(target, services.catalogue, services.stores.graph)
+        if preview:
+            return self._preview(found)
+        tombstone = services.forgetter.forget(found, why, permanent=not soft_delete)
+        services.index_written([tombstone.path] if tombstone.path else [])
+        until = None if tombstone.permanent else tombstone.restorable_until
+        return ForgottenAnswer(
+            name=found.name,
+            node_ids=list(found.node_ids),
+            paths=[tombstone.path] if tombstone.path else [],
+            preview=False,
+            restorable_until=utc(until) if until else None,
+            reversal_hash=None if tombstone.permanent else tombstone.reversal_hash,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=ADDS, tags=FULL, title="Restore what was forgotten")
+    def restore_concept(
+        self,
+        *,
+        rationale: Rationale,
+        target: TargetName | None = None,
+        reversal_hash: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
+        session_id: SessionId = None,
+    ) -> RestoredAnswer:
+        """Bring back what forget_concept forgot: the note at its path, byte for byte.
+
+        Give the `reversal_hash` that forget_concept returned, or the `target` by the name, path
+        or id that it had.
+        """
+        self._box.touch(session_id)
+        if (target is None) == (reversal_hash is None):
+            raise InvalidParams("Provide either target or reversal_hash, not both and not neither")
+        services = self._box.services
+        restored = services.forgetter.restore(target or reversal_hash or "", _why(rationale))
+        tombstone, path = restored.tombstone, restored.path
+        services.index_written([path] if path else [])
+        memory = services.catalogue.by_path(path) if path else None
+        return RestoredAnswer(
+            name=tombstone.name,
+            node_ids=[memory.id] if memory else list(tombstone.node_ids),
+            paths=[path] if path else [],
+            reversal_hash=tombstone.reversal_hash,
+            notice=f"another note stands at {tombstone.path} by now, so this one is beside it"
+            if path != tombstone.path
+            else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _preview(self, found: Target) -> ForgottenAnswer:
+        services = self._box.services
+        ids = set(found.node_ids)
+        naming = {e.source for e in services.stores.graph.neighbours(ids) if e.target in ids}
+        known = (services.catalogue.by_id(source) for source in naming - ids)
+        paths = sorted(memory.path for memory in known if memory is not None)
+        return ForgottenAnswer(
+            name=found.name,
+            node_ids=list(found.node_ids),
+            paths=[found.note.path] if found.note else [],
+            preview=True,
+            linked_from=paths[:MOST_LINKS],
+            pulse=self._box.meter.of_vault(),
+        )
+
+
+def _why(rationale: str, reason: str | None = None) -> Why:
+    try:
+        checked = check_rationale(rationale)
+    except ValueError as error:
+        raise InvalidParams(str(error)) from error
+    return Why(client=client_name() or "", rationale=checked, reason=reason)

@@ -1,0 +1,198 @@
+"""Which tool to call next, and what to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.planning import (
+    ContextShape,
+    QueryShape,
+    ReflectionAnswer,
+    SearchPlanAnswer,
+    StepShape,
+)
+from mcp_server.arguments import Project, Query, SessionId
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import FULL, READS
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.memory import Memory
+from memvault.model.query import Filters, Recalled, Scope
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.goal import GoalReader, Named
+from memvault.reasoning.planning import Step, Trigger, plan, trigger_of
+from memvault.reasoning.search_plan import Found, search_plan
+from memvault.text.names import kind_of
+
+if TYPE_CHECKING:
+    from indexer.indexer import Indexer
+
+GLANCE = 10  # memories that tell the state of what is known of a goal
+LOOKED_AT = 20  # memories that a vague question is parted by
+
+AimedAt = Annotated[
+    str,
+    Field(
+        min_length=10,
+        max_length=500,
+        description="What you are trying to achieve, e.g. 'Understand why X causes Y', 'Discover "
+        "connections I might have missed'.",
+    ),
+]
+Steps = Annotated[int, Field(ge=1, le=5, description="How many calls at most.")]
+Queries = Annotated[int, Field(ge=1, le=10, description="How many questions at most.")]
+
+
+class _Measure:
+    """How far apart memories lie."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    def entropy_after(self, step: Step) -> float:
+        """Of what a call of recall_memory with these parameters finds."""
+        given = step.params.get("filters")
+        scope = Scope(Filters(**given) if given else None, step.params.get("project"))
+        recall = self._box.services.recall
+        found = recall.recall(step.params["query"], step.params["top_k"], scope)
+        return self._box.pulse_of(self._box.known(found)).entropy
+
+    def entropy_of(self, found: Sequence[Found]) -> float:
+        """Of these memories, by their relevance."""
+        ids = [each.memory.id for each in found]
+        return self._box.meter.of(ids, [each.relevance for each in found]).entropy
+
+
+class PlanningTools:
+    """Tools that suggest calls of others."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+        self._known: tuple[tuple[Indexer, int], frozenset[str]] | None = None
+
+    @tool(annotations=READS, tags=FULL, title="Which tools to call")
+    def reflect_on_memory(
+        self, goal: AimedAt, session_id: SessionId = None, max_steps: Steps = 3
+    ) -> ReflectionAnswer:
+        """Say what you want to achieve and get the calls to make, in order, chosen by the goal's
+        words and by how well the memory knows of it.
+
+        For goals that no single tool plainly serves. The calls can be made as they stand.
+        """
+        self._box.touch(session_id)
+        now = datetime.now(UTC)
+        read = self._reader().read(goal, now.date())
+        found = self._found(goal, GLANCE, read.project)
+        pulse = self._box.pulse_of(found)
+        made = plan(
+            read,
+            pulse,
+            [_named(memory) for _, memory in found],
+            tools=self._box.tools,
+            max_steps=max_steps,
+            now=now,
+        )
+        return ReflectionAnswer(
+            reasoning=made.reasoning,
+            suggested_sequence=[
+                StepShape(
+                    step=number,
+                    tool=step.tool,
+                    params=_in_session(step.params, session_id),
+                    rationale=step.rationale,
+                )
+                for number, step in enumerate(made.steps, 1)
+            ],
+            utl_context=ContextShape(
+                entropy=pulse.entropy,
+                coherence=pulse.coherence,
+                triggered_by=made.triggered_by,
+            ),
+            pulse=pulse,
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Make a question concrete")
+    def generate_search_plan(
+        self,
+        query: Query,
+        max_queries: Queries = 4,
+        project: Project = None,
+        session_id: SessionId = None,
+    ) -> SearchPlanAnswer:
+        """Turn a vague or compound question into concrete ones, in the vault's own names and
+        narrowed by project, type and time, each with the call to make.
+
+        Call it when entropy is high, or when one question asks several things.
+        """
+        self._box.touch(session_id)
+        read = self._reader(project).read(query, datetime.now(UTC).date())
+        found = self._found(query, LOOKED_AT, read.project)
+        pulse = self._box.pulse_of(found)
+        edges, notice = self._edges()
+        vague = trigger_of(pulse) is not Trigger.BALANCED
+        steps = search_plan(
+            read,
+            [Found(memory, each.relevance, each.heading) for each, memory in found],
+            _Measure(self._box),
+            edges,
+            max_queries,
+            vague=vague,
+        )
+        return SearchPlanAnswer(
+            queries=[
+                QueryShape(
+                    query=step.params["query"],
+                    tool=step.tool,
+                    params=_in_session(step.params, session_id),
+                    rationale=step.rationale,
+                )
+                for step in steps
+            ],
+            vague=vague,
+            pulse=pulse,
+            notice=notice,
+        )
+
+    def _reader(self, project: str | None = None) -> GoalReader:
+        services = self._box.services
+        catalogue = services.catalogue
+        return GoalReader(
+            services.indexer.names,
+            catalogue.by_id,
+            lambda name: bool(catalogue.in_project(name)),
+            self._types,
+            project,
+        )
+
+    def _types(self) -> frozenset[str]:
+        """The types that notes have, worked out once per state of the index."""
+        indexer = self._box.services.indexer
+        now = (indexer, indexer.version)
+        if self._known is None or self._known[0] != now:
+            self._known = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
+        return self._known[1]
+
+    def _found(
+        self, query: str, top_k: int, project: str | None
+    ) -> Sequence[tuple[Recalled, Memory]]:
+        return self._box.known(self._box.services.recall.recall(query, top_k, Scope(None, project)))
+
+    def _edges(self) -> tuple[EdgeIndex | None, str | None]:
+        edges = self._box.services.edges
+        try:
+            edges.node("")
+        except (StoreUnavailable, GraphQueryError):
+            return None, "the graph does not answer: the plan goes by projects and types alone"
+        return edges, None
+
+
+def _named(memory: Memory) -> Named:
+    return Named(memory.title, memory.id, kind_of(memory), memory)
+
+
+def _in_session(params: Any, session_id: str | None) -> dict[str, Any]:
+    return {**params, "session_id": session_id} if session_id is not None else dict(params)

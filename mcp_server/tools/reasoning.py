@@ -1,0 +1,391 @@
+"""How probable something is, what follows from it, and what is behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from fastmcp.tools import tool
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_server.answers.insights import brief
+from mcp_server.answers.probability import (
+    CausalAnswer,
+    ChainsAnswer,
+    ChainShape,
+    ConsequenceShape,
+    EvidenceShape,
+    InferenceAnswer,
+    LinkShape,
+    PredictionShape,
+    ProbabilityAnswer,
+    ThingShape,
+)
+from mcp_server.arguments import Project, SessionId, Verbosity
+from mcp_server.things import thing_called
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import CORE, FULL, READS
+from memvault.model.chunk import ChunkSize
+from memvault.model.errors import InvalidParams
+from memvault.model.insights import Thing
+from memvault.model.query import Scope
+from memvault.model.verbosity import VerbosityLevel
+from memvault.reasoning.bayes.answers import EvidenceUsed
+from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
+from memvault.reasoning.bayes.influences import Influence
+from memvault.reasoning.bayes.omni import Inference, Inferred, Omni
+from memvault.reasoning.bayes.reasoner import Asked
+from memvault.retrieval.scope import in_scope
+
+SHOWN = {
+    VerbosityLevel.RAW_ONLY: 3,
+    VerbosityLevel.TEXT_AND_IDS: 5,
+    VerbosityLevel.FULL_INSIGHTS: 20,
+}
+MOST_CLAMPED = 20
+
+ThingName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=1024,
+        description="A memory's id or path, or the name of a note or of a thing that notes name.",
+    ),
+]
+ChanceQuery = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=4096,
+        description="In plain language: 'how likely is X if Y', 'what if we drop Z', or a question "
+        "whose answer notes disagree on.",
+    ),
+]
+Aim = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=1024,
+        description="Instead of a query: the note or thing whose chance is asked, by id, path or "
+        "name.",
+    ),
+]
+Known = Annotated[
+    dict[str, bool] | None,
+    Field(
+        max_length=MOST_CLAMPED,
+        description="What is known: notes or things by name or id, each true or false.",
+    ),
+]
+Supposed = Annotated[
+    dict[str, bool] | None,
+    Field(
+        max_length=MOST_CLAMPED,
+        description="What somebody makes so (what-if), whatever usually causes it.",
+    ),
+]
+Depth = Annotated[int, Field(ge=1, le=5, description="How many steps of cause and effect to go.")]
+Ways = Annotated[
+    Direction, Field(description="effects: what follows. causes: what brings it about.")
+]
+
+
+class Clamped(BaseModel):
+    """A thing that is known, and how: true or false, how sure in [0, 1], or by its likeness to an
+    embedding of the vault's model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    node_id: ThingName
+    clamp_type: Literal["binary", "scalar", "semantic"] = "binary"
+    clamp_value: bool | float | list[float] = True
+
+
+ClampedNodes = Annotated[
+    list[Clamped],
+    Field(min_length=1, max_length=MOST_CLAMPED, description="Known things, fixed to a value."),
+]
+PredictNodes = Annotated[
+    list[ThingName] | None,
+    Field(max_length=20, description="What to predict; left out, what is connected."),
+]
+Iterations = Annotated[
+    int, Field(ge=1, le=200, description="Rounds of belief propagation at most.")
+]
+
+
+class ReasoningTools:
+    """Tools over `Reasoner`, `Effects` and `Omni`."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=CORE, title="How probable it is")
+    def probabilistic_query(
+        self,
+        query: ChanceQuery = None,
+        *,
+        target: Aim = None,
+        evidence: Known = None,
+        do: Supposed = None,
+        project: Project = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> ProbabilityAnswer:
+        """How sure the notes make an answer: a distribution with 95% intervals, and the notes it
+        rests on.
+
+        For "how confident are we", for answers on which notes disagree, and for what-if. It weighs
+        how many notes say so, how recent, important and verified they are, what contradicts or
+        replaces them, and the causes that they name. An empty distribution: the notes do not tell.
+        """
+        session = self._box.touch(session_id)
+        if (query is None) is (target is None):
+            raise InvalidParams("Invalid params: query or target - give one of them")
+        services, scope = self._box.services, Scope(None, project)
+        aim = self._thing(target, scope).id if target is not None else None
+        asked = Asked(
+            query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
+        )
+        found = services.reasoner.ask(asked)
+        level = session.level(verbosity_level)
+        used = _shown(found.evidence, level)
+        ids = list(dict.fromkeys(each.memory_id for each in used))
+        self._box.returned(session, ids)
+        return ProbabilityAnswer(
+            target=found.target,
+            distribution={each.value: round(each.probability, 3) for each in found.outcomes},
+            interval={
+                each.value: [round(each.low, 3), round(each.high, 3)] for each in found.outcomes
+            },
+            evidence_used=[_evidence(each, level) for each in used],
+            evidence_total=len(found.evidence) if len(found.evidence) > len(used) else None,
+            approximate=found.approximate,
+            given=_told(found.given),
+            done=_told(found.done),
+            notice=found.notice,
+            pulse=self._box.meter.of(ids),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="What follows from it")
+    def query_causal(
+        self,
+        action: ThingName,
+        *,
+        direction: Ways = Direction.EFFECTS,
+        max_depth: Depth = 3,
+        project: Project = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> CausalAnswer:
+        """What follows from something, or what brings it about, by the causes that notes name,
+        with how probable each is with it and without it."""
+        session = self._box.touch(session_id)
+        scope = Scope(None, project)
+        thing = self._thing(action, scope)
+        found = self._effects().of(thing.id, direction, max_depth, scope)
+        level = session.level(verbosity_level)
+        ids = [key for key in (thing.id, *(c.thing.id for c in found)) if self._is_note(key)]
+        self._box.returned(session, ids)
+        return CausalAnswer(
+            action=_thing(thing),
+            consequences=[self._consequence(each, level) for each in found],
+            approximate=any(each.approximate for each in found),
+            pulse=self._box.meter.of(ids),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Causal chains through it")
+    def expand_causal_path(
+        self,
+        node: ThingName,
+        *,
+        max_depth: Depth = 3,
+        project: Project = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> ChainsAnswer:
+        """Find the causal connections that anchor a question: the chains of cause and effect that
+        lead to a note or thing and on from it, strongest first."""
+        session = self._box.touch(session_id)
+        scope = Scope(None, project)
+        thing = self._thing(node, scope)
+        chains = self._effects().chains(thing.id, max_depth, scope)
+        level = session.level(verbosity_level)
+        ids = list(dict.fromkeys(k for c in chains for k in c.things if self._is_note(k)))
+        self._box.returned(session, ids)
+        return ChainsAnswer(
+            node=_thing(thing),
+            chains=[self._chain(each, level) for each in chains],
+            pulse=self._box.meter.of(ids),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Infer in any direction")
+    def omni_infer(
+        self,
+        query_type: Inference,
+        clamped_nodes: ClampedNodes,
+        *,
+        predict_nodes: PredictNodes = None,
+        max_iterations: Iterations = 50,
+        project: Project = None,
+        session_id: SessionId = None,
+    ) -> InferenceAnswer:
+        """Predict unknown things given known ones. forward: clamp a cause, predict effects.
+        backward: clamp an effect, predict causes. bridge: clamp two ends, predict what connects
+        them. abduction: clamp observations, predict what explains them.
+        """
+        session = self._box.touch(session_id)
+        scope = Scope(None, project)
+        clamped = {
+            self._thing(each.node_id, scope).id: self._sure(each, scope) for each in clamped_nodes
+        }
+        wanted = [self._thing(name, scope).id for name in predict_nodes or ()]
+        services = self._box.services
+        omni = Omni(services.reasoner, services.edges)
+        found = omni.infer(query_type, clamped, wanted, max_iterations, scope)
+        ids = [each.key for each in found.predictions if self._is_note(each.key)]
+        self._box.returned(session, ids)
+        return self._inference(found, query_type, ids)
+
+    # -- arguments ------------------------------------------------------------------------------
+
+    def _thing(self, name: str, scope: Scope) -> Thing:
+        """Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
+        thing = thing_called(self._box.services, name)
+        memory = self._box.services.catalogue.by_id(thing.id)
+        if memory is not None and not in_scope(memory, scope):
+            raise InvalidParams(f"{name!r} belongs to another project: leave project out")
+        return thing
+
+    def _truths(self, names: Mapping[str, bool] | None, scope: Scope) -> dict[str, bool]:
+        return {self._thing(name, scope).id: value for name, value in (names or {}).items()}
+
+    def _sure(self, clamped: Clamped, scope: Scope) -> float:
+        """How sure it is that a clamped thing holds, in [0, 1]."""
+        value, where = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
+        if clamped.clamp_type == "semantic":
+            if not isinstance(value, list):
+                raise InvalidParams(where + "semantic clamps take an embedding")
+            return self._likeness(self._thing(clamped.node_id, scope).id, value)
+        if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
+            raise InvalidParams(where + "must be true, false or a number from 0 to 1")
+        return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
+
+    def _likeness(self, key: str, vector: list[float]) -> float:
+        """The cosine of an embedding and the nearest passage of a note; 0 where they are unlike."""
+        services = self._box.services
+        if len(vector) != services.embedder.dimension:
+            raise InvalidParams(
+                "Invalid params: clamped_nodes.clamp_value - this vault's embeddings have "
+                f"{services.embedder.dimension} dimensions"
+            )
+        passages = services.stores.vectors.vectors([key], ChunkSize.PASSAGE).get(key, [])
+        asked = np.asarray(vector, dtype=np.float32)
+        length = float(np.linalg.norm(asked))
+        if length == 0.0 or not passages:
+            return 0.0
+        return min(1.0, max(0.0, *(float(asked @ each) / length for each in passages), 0.0))
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def _effects(self) -> Effects:
+        return Effects(self._box.services.reasoner, self._box.services.edges)
+
+    def _is_note(self, key: str) -> bool:
+        return self._box.services.catalogue.by_id(key) is not None
+
+    def _links(self, links: Iterable[Influence], level: VerbosityLevel) -> list[LinkShape] | None:
+        if level is VerbosityLevel.RAW_ONLY:
+            return None
+        return [self._link(each, level) for each in links]
+
+    def _link(self, each: Influence, level: VerbosityLevel) -> LinkShape:
+        stated, name_of = each.stated[0], self._box.services.reasoner.name_of
+        memory = self._box.services.catalogue.by_id(stated.memory_id)
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        return LinkShape(
+            cause=name_of(each.cause),
+            kind=each.kind,
+            effect=name_of(each.effect),
+            strength=round(each.strength, 3),
+            relation=stated.relation,
+            path=memory.path if memory is not None else None,
+            line=stated.line if memory is not None else None,
+            sentence=(stated.sentence if full else brief(stated.sentence)) or None,
+        )
+
+    def _consequence(self, each: Consequence, level: VerbosityLevel) -> ConsequenceShape:
+        return ConsequenceShape(
+            id=each.thing.id,
+            name=each.thing.name,
+            path=each.thing.path,
+            direction="effects" if each.direction is Direction.EFFECTS else "causes",
+            depth=len(each.chain.links),
+            probability=round(each.after, 3),
+            otherwise=round(each.before, 3),
+            chain=self._links(each.chain.links, level),
+        )
+
+    def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
+        return ChainShape(
+            things=[self._box.services.reasoner.name_of(key) for key in chain.things],
+            strength=round(chain.strength, 3),
+            raises=chain.raises,
+            links=self._links(chain.links, level),
+        )
+
+    def _inference(self, found: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
+        services = self._box.services
+        name_of, by_id = services.reasoner.name_of, services.catalogue.by_id
+        notice = None
+        if not found.predictions:
+            notice = "The notes name nothing that stands in this relation to what is clamped."
+        return InferenceAnswer(
+            predictions=[
+                PredictionShape(
+                    node_id=each.key,
+                    node_content=name_of(each.key),
+                    path=memory.path if (memory := by_id(each.key)) is not None else None,
+                    predicted_value=round(each.value, 3),
+                    confidence=round(each.confidence, 3),
+                )
+                for each in found.predictions
+            ],
+            inference_path=[name_of(key) for key in found.stops]
+            if kind is Inference.BRIDGE
+            else None,
+            convergence_iterations=found.iterations,
+            converged=found.settled,
+            overall_confidence=round(found.overall_confidence, 3),
+            notice=notice,
+            pulse=self._box.meter.of(ids),
+        )
+
+
+def _thing(thing: Thing) -> ThingShape:
+    return ThingShape(id=thing.id, name=thing.name, path=thing.path)
+
+
+def _told(pairs: Iterable[tuple[Thing, bool]]) -> dict[str, bool] | None:
+    return {thing.name: value for thing, value in pairs} or None
+
+
+def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[EvidenceUsed]:
+    if level is VerbosityLevel.RAW_ONLY:  # which tells of each note only that it was used
+        evidence = list({each.memory_id: each for each in reversed(evidence)}.values())[::-1]
+    return evidence[: SHOWN[level]]
+
+
+def _evidence(each: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
+    bare = level is VerbosityLevel.RAW_ONLY
+    sentence = each.sentence if level is VerbosityLevel.FULL_INSIGHTS else brief(each.sentence)
+    return EvidenceShape(
+        id=each.memory_id,
+        title=each.title,
+        path=each.path,
+        lines=list(each.lines) if each.lines is not None and not bare else None,
+        sentence=None if bare else sentence or None,
+        bearing=None if bare else each.bearing,
+        weight=round(each.weight, 3),
+    )

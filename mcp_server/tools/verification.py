@@ -1,0 +1,81 @@
+"""Checking a client's reasoning against the person's notes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.critique import ContradictionShape, CritiqueAnswer
+from mcp_server.arguments import SessionId
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import READS
+from memvault.reasoning.verification.critique import Contradiction
+
+Reasoning = Annotated[
+    str,
+    Field(
+        description="Your reasoning or conclusions, in plain sentences.",
+        json_schema_extra={"minLength": 20, "maxLength": 2000},
+        min_length=20,
+        max_length=2000,
+    ),
+]
+FocalNodes = Annotated[
+    list[str] | None,
+    Field(max_length=100, description="Ids of memories to check against; left out, all of them."),
+]
+Threshold = Annotated[
+    float,
+    Field(ge=0.3, le=0.9, description="0.3 tells of faint conflicts too, 0.9 of clear ones only."),
+]
+
+
+class VerificationTools:
+    """Tools over `Critic`."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags={"full"}, title="Critique reasoning")
+    def critique_context(
+        self,
+        reasoning_summary: Reasoning,
+        focal_nodes: FocalNodes = None,
+        contradiction_threshold: Threshold = 0.5,
+        session_id: SessionId = None,
+    ) -> CritiqueAnswer:
+        """Find memories that speak against your reasoning, before you rely on it.
+
+        Call this when you have summed up what you recalled, or are about to state a fact about the
+        person's affairs. It compares values, dates, negations and what was replaced, sentence by
+        sentence; nothing found is no proof.
+        """
+        session = self._box.touch(session_id)
+        focal = [self._box.memory(key).id for key in focal_nodes or ()]
+        found, advice = self._box.services.critic.critique(
+            reasoning_summary, focal, contradiction_threshold
+        )
+        ids = [each.memory.id for each in found]
+        self._box.returned(session, ids)
+        return CritiqueAnswer(
+            contradictions_found=bool(found),
+            contradiction_count=len(found),
+            contradicting_nodes=[_shape(each) for each in found],
+            suggested_action=advice,
+            pulse=self._box.meter.of(ids, [each.confidence for each in found]),
+        )
+
+
+def _shape(each: Contradiction) -> ContradictionShape:
+    return ContradictionShape(
+        node_id=each.memory.id,
+        title=each.memory.title,
+        path=each.memory.path,
+        lines=list(each.lines),
+        content_snippet=each.snippet,
+        contradiction_type=each.type,
+        confidence=round(each.confidence, 3),
+        explanation=each.explanation,
+    )

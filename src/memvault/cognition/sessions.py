@@ -1,0 +1,147 @@
+"""Sessions: each client's working context, apart from the memory that all of a person's clients
+share (graph-tools 1.3.5: user, session, context).
+
+They are kept in memory alone (core REQ-CORE-023): a stopped engine ends them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+
+from memvault.model.errors import SessionNotFound
+from memvault.model.verbosity import VerbosityLevel
+
+WORKING_SET = 50  # memories; what graph-tools calls the context
+MOST_REMEMBERED = 10_000  # sessions, expired ones included; about 8 kB each when full
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Session:
+    """What one client is about. Thread-safe.
+
+    ``verbosity`` is the level of the answers whose call names none.
+    """
+
+    def __init__(self, id: str, user_id: str, client: str | None, now: datetime) -> None:
+        self.id = id
+        self.user_id = user_id
+        self.client = client
+        self.created = now
+        self.last_activity = now
+        self.verbosity = VerbosityLevel.TEXT_AND_IDS
+        self._accessed: OrderedDict[str, None] = OrderedDict()
+        self._pulse_reads = 0
+        self._lock = threading.Lock()
+
+    @property
+    def working_set(self) -> list[str]:
+        """Ids of the last memories that answers showed, the most recent first."""
+        with self._lock:
+            return list(reversed(self._accessed))
+
+    @property
+    def pulse_reads(self) -> int:
+        """How often the pulse was read since the session's last tool call."""
+        return self._pulse_reads
+
+    def level(self, asked: int | None) -> VerbosityLevel:
+        """The verbosity of an answer whose call asks for this one, or for none."""
+        return self.verbosity if asked is None else VerbosityLevel(asked)
+
+    def accessed(self, ids: Iterable[str]) -> None:
+        """Take these memories, best first, into the working set."""
+        with self._lock:
+            for each in reversed(list(ids)):
+                self._accessed[each] = None
+                self._accessed.move_to_end(each)
+            while len(self._accessed) > WORKING_SET:
+                self._accessed.popitem(last=False)
+
+    def pulse_was_read(self) -> int:
+        """How often it was since the last tool call, this time included."""
+        with self._lock:
+            self._pulse_reads += 1
+            return self._pulse_reads
+
+    def called(self, now: datetime, client: str | None) -> None:
+        """Note a tool call."""
+        with self._lock:
+            self.last_activity = now
+            self.client = client or self.client
+            self._pulse_reads = 0
+
+
+class Sessions:
+    """A session begins with the first call that names it. Thread-safe.
+
+    Args:
+        user_id: whose they are; all of a person's sessions share the one memory.
+        expiry: how long a session lasts without a call.
+    """
+
+    def __init__(
+        self,
+        user_id: str,
+        expiry: timedelta = timedelta(hours=24),
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self.user_id = user_id
+        self._expiry = expiry
+        self._clock = clock
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def touch(
+        self, session_id: str, client: str | None = None, *, renewable: bool = False
+    ) -> Session:
+        """Note a tool call of this session and give it, begun if it is new.
+
+        Args:
+            client: the name under which the caller introduced itself.
+            renewable: an expired session begins anew, since nobody chose its id.
+
+        Raises:
+            SessionNotFound: the session has expired (core EC-CORE-015).
+        """
+        now = self._clock()
+        with self._lock:
+            session = self._sessions.get(session_id)
+            expired = session is not None and self._has_expired(session, now)
+            if expired and not renewable:
+                raise _not_found(session_id)
+            if session is None or expired:
+                session = Session(session_id, self.user_id, client, now)
+                self._sessions[session_id] = session
+            session.called(now, client)
+            self._sessions.move_to_end(session_id)
+            while len(self._sessions) > MOST_REMEMBERED:
+                self._sessions.popitem(last=False)
+            return session
+
+    def get(self, session_id: str) -> Session:
+        """The session, without counting this as a call of it.
+
+        Raises:
+            SessionNotFound: it has expired, or no call ever named it.
+        """
+        with self._lock:
+            session = self._sessions.get(session_id)
+            if session is None or self._has_expired(session, self._clock()):
+                raise _not_found(session_id)
+            return session
+
+    def _has_expired(self, session: Session, now: datetime) -> bool:
+        return now - session.last_activity > self._expiry
+
+
+def _not_found(session_id: str) -> SessionNotFound:
+    return SessionNotFound(
+        f"Session expired or not found: {session_id}. Begin a new session_id, or leave it out",
+        session_id=session_id,
+    )

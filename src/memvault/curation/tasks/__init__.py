@@ -1,0 +1,1 @@
+"""Curation tasks: found in what the notes say, never invented."""

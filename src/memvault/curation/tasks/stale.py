@@ -1,0 +1,59 @@
+"""Facts and decisions that nobody has confirmed for half a year (triple FR-40)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from memvault.curation.tasks.noted import Noted
+from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.graph import NodeKind
+from memvault.model.memory import Lifecycle
+from memvault.text.names import kind_of
+from memvault.vault.dates import read_date
+
+STALE_AFTER = timedelta(days=180)
+IMPORTANT = 0.8
+FACTS = frozenset({"fact", "facts"})
+_CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "last_modified"})
+
+
+def stale(noted: Noted, now: datetime) -> CurationTask | None:
+    """A task if this note states something that goes stale, and it has.
+
+    Only facts and decisions go stale, of a permanent or temporary lifecycle; what is pinned never
+    does, nor what another note supersedes, which the finder knows. The age counts from the latest
+    day that the note states (created, date, verified_on, reviewed, updated), else from its last
+    change on disk. A sync tool or memvault itself may touch the file without anybody having looked
+    at what it says, so that alone does not make a dated fact fresh.
+    """
+    memory = noted.memory
+    goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
+    if not goes_stale or memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL:
+        return None
+    confirmed = last_confirmed(noted)
+    if now - confirmed <= STALE_AFTER:
+        return None
+    days = (now - confirmed).days
+    return CurationTask(
+        task_type=TaskType.STALE_FACT,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
+        detail=f"not confirmed for {days} days: does it still hold? If not, forget_concept",
+        suggested_tool="verify_memory",
+        suggested_arguments={"target": memory.id, "verified": True},
+    )
+
+
+def last_confirmed(noted: Noted) -> datetime:
+    """The latest day of which the note says that it held; when it was saved, if it names none."""
+    memory = noted.memory
+    # A note that does not say when it was created counts as created when it was saved.
+    created = memory.created_at if memory.created_at != noted.saved else None
+    stated = [created, memory.date]
+    stated += [
+        read_date(value)
+        for key, value in memory.metadata.items()
+        if key.casefold() in _CONFIRMED_KEYS
+    ]
+    return max((day for day in stated if day is not None), default=noted.saved)

@@ -1,0 +1,163 @@
+"""What follows from an action, what brings something about, and the chains between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memvault.model.insights import Thing
+from memvault.model.query import Scope
+from memvault.reasoning.bayes.inference import posterior
+from memvault.reasoning.bayes.influences import Influence, Kind
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network
+from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.bayes.surroundings import surroundings
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.things import thing_of
+
+MOST_SHOWN = 10
+MOST_CHAINS = 20
+MOST_FROM_ONE = 12  # influences of one thing that a chain is followed along
+SECONDS = 0.05  # that one probability may take exactly
+
+
+class Direction(StrEnum):
+    EFFECTS = "effects"
+    CAUSES = "causes"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Influences from cause to effect; ``strength`` is the product of theirs, and ``raises`` tells
+    that the whole makes its end more likely."""
+
+    links: tuple[Influence, ...]
+
+    @property
+    def strength(self) -> float:
+        product = 1.0
+        for each in self.links:
+            product *= each.strength
+        return product
+
+    @property
+    def raises(self) -> bool:
+        return sum(each.kind is Kind.LOWERS for each in self.links) % 2 == 0
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        return (self.links[0].cause, *(each.effect for each in self.links))
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """Something that the action bears on, or that bears on it.
+
+    Of an effect ``before`` is its probability if the action is kept from happening, ``after`` if it
+    is made to happen (``do``); of a cause, its probability at first and once the effect is seen.
+    """
+
+    thing: Thing
+    direction: Direction
+    chain: Chain
+    before: float
+    after: float
+    approximate: bool
+
+
+class Effects:
+    """Follows influences from one thing; safe in any thread."""
+
+    def __init__(self, reasoner: Reasoner, edges: EdgeIndex) -> None:
+        self._reasoner = reasoner
+        self._edges = edges
+
+    def of(
+        self, key: str, direction: Direction, max_depth: int, scope: Scope | None = None
+    ) -> list[Consequence]:
+        """What stands at most so many influences away, the greatest change first."""
+        reader = self._reasoner.influences([key])
+        allowed = self._reasoner.allowed(scope)
+        around = surroundings([key], reader.of, allowed)
+        network = around.network(reader.sources_of, self._reasoner.name_of)
+        found: list[Consequence] = []
+        for each in (Direction.EFFECTS, Direction.CAUSES):
+            if direction in (each, Direction.BOTH):
+                best = _best_chains(self._chains(key, each, max_depth, around.influences), key)
+                for end, chain in best[:MOST_SHOWN]:
+                    found.append(self._consequence(network, key, end, each, chain))
+        return sorted(found, key=lambda c: (-abs(c.after - c.before), c.thing.name))
+
+    def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
+        """The causal chains that lead to a thing and from it, joined where there are both, the
+        strongest first."""
+        reader = self._reasoner.influences([key])
+        around = surroundings([key], reader.of, self._reasoner.allowed(scope))
+        before = _longest(self._chains(key, Direction.CAUSES, max_depth, around.influences))
+        after = _longest(self._chains(key, Direction.EFFECTS, max_depth, around.influences))
+        joined = [
+            Chain((*one.links, *other.links))
+            for one in before
+            for other in after
+            if not set(one.things[:-1]) & set(other.things)
+        ]
+        found = joined or before or after
+        return sorted(found, key=lambda c: (-c.strength, c.things))[:MOST_CHAINS]
+
+    def _chains(
+        self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
+    ) -> list[Chain]:
+        """Every chain from the thing, or to it, that visits nothing twice."""
+        forward = direction is Direction.EFFECTS
+        near: dict[str, list[Influence]] = {}
+        for each in influences:
+            near.setdefault(each.cause if forward else each.effect, []).append(each)
+        found: list[Chain] = []
+        frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
+        for _ in range(depth):
+            following: list[tuple[str, tuple[Influence, ...]]] = []
+            for end, links in frontier:
+                visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
+                for each in near.get(end, ())[:MOST_FROM_ONE]:
+                    far = each.effect if forward else each.cause
+                    if far not in visited:
+                        longer = (*links, each) if forward else (each, *links)
+                        found.append(Chain(longer))
+                        following.append((far, longer))
+            frontier = following
+        return found
+
+    def _consequence(
+        self, network: Network, key: str, end: str, direction: Direction, chain: Chain
+    ) -> Consequence:
+        if direction is Direction.EFFECTS:
+            first = posterior(network.done({key: FALSE}), end, {}, SECONDS)
+            second = posterior(network.done({key: TRUE}), end, {}, SECONDS)
+        else:
+            first = posterior(network, end, {}, SECONDS)
+            second = posterior(network, end, {key: TRUE}, SECONDS)
+        return Consequence(
+            thing_of(end, self._edges),
+            direction,
+            chain,
+            first.probabilities[TRUE],
+            second.probabilities[TRUE],
+            first.approximate or second.approximate,
+        )
+
+
+def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
+    """For each thing at a far end its strongest chain, the strongest first."""
+    best: dict[str, Chain] = {}
+    for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.things)):
+        end = chain.things[-1] if chain.things[0] == key else chain.things[0]
+        best.setdefault(end, chain)
+    return list(best.items())
+
+
+def _longest(chains: Sequence[Chain]) -> list[Chain]:
+    """Those that are no part of another."""
+    parts = {chain.links[:-1] for chain in chains} | {chain.links[1:] for chain in chains}
+    return [chain for chain in chains if chain.links not in parts]

@@ -1,0 +1,197 @@
+"""What the notes say bears on what: causes, hindrances, needs, support, contradiction.
+
+Read from the graph's edges by the rules of `reasoning.causal` and `reasoning.conflicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+
+from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.insights import ConflictKind
+from memvault.model.memory import Memory
+from memvault.model.relations import (
+    HINDERED,
+    HINDERING,
+    NEEDED,
+    NEEDING,
+    SUPPORTED,
+    SUPPORTING,
+    relation_name,
+)
+from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight
+from memvault.reasoning.causal import GIVEN, causal_link
+from memvault.reasoning.conflicts import stated_conflict
+from memvault.reasoning.edges import EdgeIndex
+
+FANNED = 400  # edges of one thing that are read, the strongest
+MOST_STATING = 20  # notes that tell how far a thing without a note is believed
+NAMED_ONLY = 0.5  # share of a note's weight that it lends to a thing which it only names
+
+MemoryOf = Callable[[str], Memory | None]
+
+
+class Kind(StrEnum):
+    RAISES = "raises"
+    LOWERS = "lowers"
+    NEEDED = "is needed for"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Where a note states it; ``weight`` is the note's, in ordinary sources."""
+
+    memory_id: str
+    line: int
+    sentence: str
+    relation: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """``strength`` is the probability that the cause, where it holds (for a need: does not),
+    decides the effect. ``of_words`` tells that it is between what two notes say, by support or
+    contradiction, rather than between what they are about."""
+
+    cause: str
+    effect: str
+    kind: Kind
+    strength: float
+    stated: tuple[Stated, ...]
+    of_words: bool = False
+
+
+class Influences:
+    """Reads what bears on a thing, for one question.
+
+    Args:
+        latest: what ages are counted from.
+    """
+
+    def __init__(
+        self, edges: EdgeIndex, memory_of: MemoryOf, latest: datetime, half_life_days: float
+    ) -> None:
+        self._edges = edges
+        self._memory_of = memory_of
+        self._latest = latest
+        self._half_life = half_life_days
+
+    def of(self, node_id: str) -> list[Influence]:
+        """Those that start or end at a thing, strongest first, each pair and kind once.
+
+        Notes that state the same join as independent causes would, 1 - prod(1 - strength); a
+        single statement's is the edge's weight and confidence times the belief in its note.
+        """
+        found: dict[tuple[str, str, Kind], list[Influence]] = {}
+        for edge in self._edges.of(node_id)[:FANNED]:
+            each = self._of_edge(edge)
+            if each is not None and each.cause != each.effect:
+                found.setdefault((each.cause, each.effect, each.kind), []).append(each)
+        joined = [_joined(same) for same in found.values()]
+        return sorted(joined, key=lambda i: (-i.strength, i.cause, i.effect))
+
+    def related(self, node_id: str, most: int) -> list[Influence]:
+        """As `of`, of any relation: each thing related raises the other."""
+        found: dict[str, list[Influence]] = {}
+        for edge in self._edges.of(node_id)[:most]:
+            far = edge.target if edge.source == node_id else edge.source
+            stated = self._stated(edge)
+            if stated is not None and far != node_id:
+                raised = Influence(node_id, far, Kind.RAISES, _strength(edge, stated), (stated,))
+                found.setdefault(far, []).append(raised)
+        return [_joined(same) for same in found.values()]
+
+    def weight_of(self, memory: Memory) -> float:
+        return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
+
+    def sources_of(self, node_id: str) -> float:
+        """How many ordinary sources say that a thing holds: its own note, else those naming it."""
+        memory = self._memory_of(node_id)
+        if memory is not None:
+            return self.weight_of(memory)
+        naming = {edge.source for edge in self._edges.of(node_id)[:MOST_STATING]}
+        memories = (self._memory_of(key) for key in sorted(naming))
+        return sum(NAMED_ONLY * self.weight_of(each) for each in memories if each is not None)
+
+    def _of_edge(self, edge: GraphEdge) -> Influence | None:
+        read = self._ends(edge)
+        stated = self._stated(edge) if read is not None else None
+        if read is None or stated is None:
+            return None
+        cause, effect, kind, of_words = read
+        return Influence(cause, effect, kind, _strength(edge, stated), (stated,), of_words)
+
+    def _ends(self, edge: GraphEdge) -> tuple[str, str, Kind, bool] | None:
+        meaning = _meaning(edge.relation)
+        if meaning is None and edge.origin in (EdgeOrigin.TAG, EdgeOrigin.MENTION):
+            return None
+        if meaning is not None and edge.origin in GIVEN and meaning in ("supports", "supported"):
+            ends = (edge.source, edge.target)
+            cause, effect = ends if meaning == "supports" else ends[::-1]
+            return cause, effect, Kind.RAISES, True
+        conflict = stated_conflict(edge, self._edges)
+        if conflict is not None:
+            holding, other = (side.thing.id for side in conflict.sides)
+            if conflict.kind is ConflictKind.CONTRADICTION and self._is_newer(other, holding):
+                holding, other = other, holding
+            return holding, other, Kind.LOWERS, True
+        link = causal_link(edge, self._edges)
+        if link is None:
+            return None
+        return link.cause.id, link.effect.id, _KINDS.get(meaning or "", Kind.RAISES), False
+
+    def _is_newer(self, one: str, other: str) -> bool:
+        first, second = self._memory_of(one), self._memory_of(other)
+        if first is None or second is None:
+            return False
+        return moment_of(first) > moment_of(second)
+
+    def _stated(self, edge: GraphEdge) -> Stated | None:
+        memory = self._memory_of(edge.source)
+        if memory is None:
+            return None
+        return Stated(memory.id, edge.line, edge.sentence, edge.relation, self.weight_of(memory))
+
+
+_KINDS = {"hinders": Kind.LOWERS, "needed": Kind.NEEDED}
+
+
+@lru_cache(maxsize=10_000)
+def _meaning(relation: str) -> str | None:
+    """What a relation's last words say of the kind of influence; None for any other."""
+    parts = relation_name(relation).split()
+    for first in range(len(parts)):
+        name = " ".join(parts[first:])
+        if name in HINDERING or name in HINDERED:
+            return "hinders"
+        if name in NEEDED or name in NEEDING:
+            return "needed"
+        if name in SUPPORTING:
+            return "supports"
+        if name in SUPPORTED:
+            return "supported"
+    return None
+
+
+def _strength(edge: GraphEdge, stated: Stated) -> float:
+    return edge.weight * edge.learned.confidence * belief(stated.weight)
+
+
+def _joined(same: Iterable[Influence]) -> Influence:
+    """One influence of several that say the same; a note counts once."""
+    by_note: dict[str, Influence] = {}
+    for each in same:
+        known = by_note.get(each.stated[0].memory_id)
+        if known is None or each.strength > known.strength:
+            by_note[each.stated[0].memory_id] = each
+    missing = 1.0
+    for each in by_note.values():
+        missing *= 1 - each.strength
+    told = sorted(by_note.values(), key=lambda i: (-i.strength, i.stated[0].memory_id))
+    stated = tuple(each.stated[0] for each in told)
+    return replace(told[0], strength=1 - missing, stated=stated)

@@ -1,0 +1,163 @@
+"""A discrete Bayesian network: variables, their parents and conditional probability tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.reasoning.bayes.influences import Influence, Kind
+
+FALSE, TRUE = 0, 1
+TRUTH = ("false", "true")
+LEAK = 0.5  # share of its own belief that a thing with named causes has without them
+
+Table = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    id: str
+    name: str
+    states: tuple[str, ...] = TRUTH
+
+
+@dataclass(slots=True)
+class Network:
+    """``tables[x]`` has one axis for each parent of ``x``, in order, and a last one for ``x``
+    itself, along which it sums to 1. Parents are added before their children."""
+
+    variables: dict[str, Variable] = field(default_factory=dict)
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def add(self, variable: Variable, parents: Sequence[str], table: Table) -> None:
+        self.variables[variable.id] = variable
+        self.parents[variable.id] = tuple(parents)
+        self.tables[variable.id] = table
+
+    def cardinality(self, key: str) -> int:
+        return len(self.variables[key].states)
+
+    def done(self, values: Mapping[str, int]) -> Network:
+        """The network after somebody makes these variables so (Pearl's ``do``): what usually
+        brings them about has no say any more."""
+        changed = Network(dict(self.variables), dict(self.parents), dict(self.tables))
+        for key, value in values.items():
+            table = np.zeros(self.cardinality(key))
+            table[value] = 1.0
+            changed.parents[key] = ()
+            changed.tables[key] = table
+        return changed
+
+    def ancestors(self, keys: Sequence[str]) -> set[str]:
+        """These variables and all that they depend on."""
+        found: set[str] = set()
+        waiting = [key for key in keys if key in self.variables]
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found.add(key)
+                waiting += self.parents[key]
+        return found
+
+    def narrowed(self, keys: Sequence[str]) -> Network:
+        """What tells of these variables: what neither is nor brings about one of them sums out."""
+        kept = self.ancestors(keys)
+        return Network(
+            {key: variable for key, variable in self.variables.items() if key in kept},
+            {key: parents for key, parents in self.parents.items() if key in kept},
+            {key: table for key, table in self.tables.items() if key in kept},
+        )
+
+    def active(self, start: str, seen: Collection[str]) -> set[str]:
+        """What tells something of a variable when others are known: those at the end of an active
+        trail (Koller and Friedman 2009, algorithm 3.1), and it itself."""
+        leading = self.ancestors(list(seen))  # a common effect tells where it or an effect is seen
+        children: dict[str, list[str]] = {key: [] for key in self.variables}
+        for key, parents in self.parents.items():
+            for parent in parents:
+                children[parent].append(key)
+        found: set[str] = set()
+        visited: set[tuple[str, bool]] = set()
+        waiting = [(start, True)]  # whether it was reached from a child
+        while waiting:
+            key, from_child = each = waiting.pop()
+            if each in visited:
+                continue
+            visited.add(each)
+            known = key in seen
+            if not known:
+                found.add(key)
+            if from_child and not known:
+                waiting += [(parent, True) for parent in self.parents[key]]
+                waiting += [(child, False) for child in children[key]]
+            elif not from_child:
+                if not known:
+                    waiting += [(child, False) for child in children[key]]
+                if key in leading:
+                    waiting += [(parent, True) for parent in self.parents[key]]
+        return found
+
+    def in_order(self) -> Iterator[str]:
+        """Every variable after its parents."""
+        told: set[str] = set()
+        waiting = list(self.variables)
+        while waiting:
+            ready = [key for key in waiting if told.issuperset(self.parents[key])]
+            yield from ready
+            told.update(ready)
+            waiting = [key for key in waiting if key not in told]
+
+
+def truth_table(own: float, influences: Sequence[Influence]) -> Table:
+    """How probable a thing is under every combination of what bears on it.
+
+    Noisy-OR with a leak (Henrion 1989) over what raises it, times ``1 - strength`` for each thing
+    that lowers it and holds, and for each that it needs and that does not. Without a cause that
+    raises it, its own belief stands in place of the leak.
+
+    Args:
+        own: belief in the thing by itself, in [0, 1].
+        influences: one for each parent, in their order.
+    """
+    raised = any(each.kind is Kind.RAISES and not each.of_words for each in influences)
+    leak = own * LEAK if raised else own
+    table = np.empty((2,) * (len(influences) + 1))
+    for held in product((FALSE, TRUE), repeat=len(influences)):
+        pairs = list(zip(held, influences, strict=True))
+        without = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.RAISES)
+        lowered = prod(1 - i.strength for on, i in pairs if on and i.kind is Kind.LOWERS)
+        lacking = prod(1 - i.strength for on, i in pairs if not on and i.kind is Kind.NEEDED)
+        true = (1 - (1 - leak) * without) * lowered * lacking
+        table[held] = (1 - true, true)
+    return table
+
+
+def acyclic(influences: Sequence[Influence], most_parents: int) -> dict[str, list[Influence]]:
+    """By effect, the strongest influences that together go round no circle."""
+    kept: dict[str, list[Influence]] = {}
+    for each in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
+        own = kept.setdefault(each.effect, [])
+        new = len(own) < most_parents and all(i.cause != each.cause for i in own)
+        if new and not _leads(each.effect, each.cause, kept):
+            own.append(each)
+    return kept
+
+
+def _leads(start: str, end: str, kept: Mapping[str, Sequence[Influence]]) -> bool:
+    """Whether the influences kept lead from one thing to the other."""
+    seen: set[str] = set()
+    waiting = [end]
+    while waiting:
+        key = waiting.pop()
+        if key == start:
+            return True
+        if key not in seen:
+            seen.add(key)
+            waiting += [each.cause for each in kept.get(key, ())]
+    return False

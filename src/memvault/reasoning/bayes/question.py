@@ -1,0 +1,78 @@
+"""What a question of probability asks: its matter, and what it takes as given or supposes done.
+
+"How likely is the launch if the permit is refused?" asks of the launch, given that the permit does
+not hold. "What if we cancel the ferry?" supposes it done, whatever usually brings it about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memvault.model.graph import NodeKind
+from memvault.reasoning.verification.clause import FindNames
+from memvault.text.entities import NameRules
+
+_CONDITION = re.compile(
+    r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
+    r"|\bgiven(?: that)?\b|\bassuming(?: that)?\b|\bprovided(?: that)?\b"
+    r"|\bsuppos(?:e|ing)(?: that)?\b|\bin case\b|\bwere we to\b|\bwithout\b)"
+    r"(?P<said>.*?)(?=,|\?|;|$|\bthen\b|\bhow (?:likely|probable)\b|\bwhat is the\b)",
+    re.IGNORECASE,
+)
+_DONE = re.compile(r"^(?:what|suppos|were we to|without)", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|no longer|without|fails?|failed|refused|rejected|denied|cancel(?:s|led|ed)?"
+    r"|abandon(?:s|ed)?|stop(?:s|ped)?|drop(?:s|ped)?|skip(?:s|ped)?|remove[sd]?|wrong|false|untrue)\b"
+    r"|n['’]t\b",
+    re.IGNORECASE,
+)
+_OF_CHANCE = re.compile(
+    r"^\W*(?:will|would|is|are|was|were|does|do|did|has|have|had|can|could|should|might|may)\b"
+    r"|\b(?:how (?:likely|probable|certain|sure|confident)|what are the odds)\b"
+    r"|\b(?:likelihood|probability|chances?|odds|risk)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a clause says of the things that it names: that they hold, or do not; ``done`` if
+    somebody is to make it so."""
+
+    text: str
+    holds: bool
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``matter`` is what is left without the conditions; ``of_chance`` tells that it asks whether
+    something is so, rather than who, when or how much."""
+
+    matter: str
+    conditions: tuple[Condition, ...]
+    of_chance: bool
+
+
+def read_question(text: str) -> Question:
+    conditions: list[Condition] = []
+    for match in _CONDITION.finditer(text):
+        denied = _DENIED.search(match["word"] + match["said"]) is not None
+        done = _DONE.match(match["word"]) is not None
+        conditions.append(Condition(match["said"].strip(), not denied, done))
+    matter = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
+    return Question(matter, tuple(conditions), _OF_CHANCE.search(matter) is not None)
+
+
+def names_asked(rules: NameRules) -> FindNames:
+    """Where somebody who asks names things of the vault, whatever their capitals; not tags."""
+
+    def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
+        return [
+            (mention.start, mention.end, mention.name.target)
+            for mention in rules.find(text, exclude=exclude, question=True)
+            if mention.name.kind != NodeKind.TAG
+        ]
+
+    return find

@@ -1,0 +1,142 @@
+"""Cause and effect as notes state them.
+
+A link is causal if its relation has a standard name of cause (`memvault.model.relations`). Given
+names (a field, a named line, a frontmatter key) are matched whole. Of running text only the words
+right in front of the name are read ("was caused by [[X]]"), and only in a sentence that neither
+denies, doubts nor asks: better to miss a cause than to invent one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.insights import CausalLink
+from memvault.model.relations import (
+    CAUSE_FIELDS,
+    CAUSED,
+    CAUSING,
+    EFFECT_FIELDS,
+    relation_name,
+)
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.things import source_of, thing_of
+
+GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
+LOOKED_INTO = 200  # sentences that name a hub
+_DENIED = re.compile(
+    r"\b(?:not|never|no|nor|neither|without|hardly|unlikely|cannot|if|whether|unless|might|may|could"
+    r"|would|maybe|perhaps)\b|n['’]t\b|\?\s*$",
+    re.IGNORECASE,
+)
+# Words that stand beside a verb without changing what it says.
+_BESIDE_WORDS = (
+    "is was are were has have had been be being it this that which and also then later mainly"
+    " partly largely directly indirectly often usually always probably clearly"
+)
+_BESIDE = frozenset(_BESIDE_WORDS.split())
+
+
+def causal_links(ids: Sequence[str], edges: EdgeIndex, most: int = 20) -> tuple[CausalLink, ...]:
+    """Causal links that start or end at these nodes, or that they state; those between two of them
+    come first, then those of the first ids."""
+    order = {key: place for place, key in enumerate(ids)}
+    found: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
+    for key in ids:
+        for edge in _speaking_of(key, edges):
+            link = causal_link(edge, edges)
+            if link is None or key not in (link.cause.id, link.effect.id, edge.source):
+                continue
+            ends = [order[end.id] for end in (link.cause, link.effect) if end.id in order]
+            rank = (-len(ends), min(ends, default=len(ids)), -edge.effective_weight())
+            known = (link.cause.id, link.effect.id, relation_name(link.relation))
+            if known not in found or rank < found[known][0]:
+                found[known] = (rank, link)
+    best = sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+    return tuple(link for _, (_, link) in best[:most])
+
+
+def _speaking_of(node_id: str, edges: EdgeIndex) -> Iterator[GraphEdge]:
+    """The edges of a node, and those of the sentences that name it in front of a causal verb."""
+    touching = edges.of(node_id)
+    yield from (
+        edge for edge in touching if _meaning(edge.relation, edge.origin in GIVEN) is not None
+    )
+    naming = (e for e in touching if e.target == node_id and e.origin not in GIVEN)
+    for edge in islice(naming, LOOKED_INTO):
+        for other in edges.stated_by(edge.source):
+            if other.line == edge.line and other.place > edge.place and other is not edge:
+                yield other
+
+
+def causal_link(edge: GraphEdge, edges: EdgeIndex) -> CausalLink | None:
+    """What an edge says of cause and effect; None if nothing."""
+    forward = direction(edge)
+    if forward is None:
+        return None
+    start = edge.source
+    if edge.origin not in GIVEN:
+        start = _subject(edge, edges.stated_by(edge.source)) or start
+    ends = (start, edge.target) if forward else (edge.target, start)
+    if ends[0] == ends[1]:
+        return None
+    source = source_of(edge, edges)
+    if source is None:
+        return None
+    return CausalLink(thing_of(ends[0], edges), thing_of(ends[1], edges), edge.relation, source)
+
+
+def direction(edge: GraphEdge) -> bool | None:
+    """True if the start of the edge is the cause, False if its end is; None if it states none."""
+    given = edge.origin in GIVEN
+    forward = _meaning(edge.relation, given)
+    return None if forward is None or (not given and _DENIED.search(edge.sentence)) else forward
+
+
+@lru_cache(maxsize=10_000)
+def _meaning(relation: str, given: bool) -> bool | None:
+    """As `direction`, of the relation's name alone."""
+    name = relation_name(relation)
+    if given:
+        if name in CAUSING or name in EFFECT_FIELDS:
+            return True
+        return False if name in CAUSED or name in CAUSE_FIELDS else None
+    cue = _cue(name)
+    return None if cue is None else cue in CAUSING
+
+
+def _cue(phrase: str) -> str | None:
+    """The causal verb or preposition that a phrase ends with.
+
+    One word is a verb only where it stands alone ("blocks [[X]]", not "building blocks [[X]]").
+    """
+    parts = phrase.split()
+    for first in range(len(parts)):
+        cue = " ".join(parts[first:])
+        if cue in CAUSING or cue in CAUSED:
+            alone = len(parts) - first > 1 or all(word in _BESIDE for word in parts[:first])
+            return cue if alone else None
+    return None
+
+
+def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
+    """The thing named right in front of the verb ("[[A]] was caused by [[B]]"), if one is."""
+    before = [
+        each
+        for each in stated
+        if each.line == edge.line
+        and each.sentence == edge.sentence
+        and 0 <= each.place < edge.place
+        and each.relation != edge.relation
+    ]
+    nearest = max(before, key=lambda each: each.place + each.length, default=None)
+    if nearest is None:
+        return None
+    between = edge.sentence[nearest.place + nearest.length : edge.place]
+    said = relation_name(between)
+    cue = _cue(relation_name(edge.relation)) or ""
+    front = said.removesuffix(cue).split() if said.endswith(cue) else None
+    return nearest.target if front is not None and set(front) <= _BESIDE else None

@@ -1,0 +1,180 @@
+"""What does not hold together: contradictions, supersessions, different values for one thing.
+
+The same rules serve a few memories (insights) and the whole vault (curation): `stated_conflict`
+reads one edge, `different_values` any number of statements.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import combinations
+
+from memvault.model.graph import GraphEdge
+from memvault.model.insights import Conflict, ConflictKind, ConflictSide
+from memvault.model.memory import Memory
+from memvault.model.relations import (
+    ABOUT,
+    OPPOSING,
+    SINGLE_VALUED,
+    SUPERSEDED,
+    SUPERSEDING,
+    relation_name,
+)
+from memvault.reasoning.causal import GIVEN
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.things import thing_of
+from memvault.text.words import name_key
+
+MemoryOf = Callable[[str], Memory | None]
+LONGEST_VALUE = 80  # characters; longer is prose
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A note gives a subject a value. ``subject`` and ``relation`` are keys, ``value`` as written;
+    ``line`` is None where the frontmatter gives it."""
+
+    memory_id: str
+    subject: str
+    relation: str
+    value: str
+    text: str
+    line: int | None
+
+
+def conflicts(
+    ids: Sequence[str], edges: EdgeIndex, memory_of: MemoryOf, most: int = 20
+) -> tuple[Conflict, ...]:
+    """What these memories contradict or supersede, or are contradicted by, whatever the other side;
+    then the values in which they differ from each other."""
+    found: dict[tuple[str, ...], Conflict] = {}
+    for key in ids:
+        for edge in edges.of(key):
+            conflict = stated_conflict(edge, edges)
+            if conflict is not None:
+                ends = sorted((edge.source, edge.target))
+                found.setdefault((conflict.kind, *ends), conflict)
+    memories = [memory for key in ids if (memory := memory_of(key)) is not None]
+    said = (each for memory in memories for each in statements_of(memory, edges))
+    for conflict in different_values(said, edges, memory_of):
+        ends = sorted(side.thing.id for side in conflict.sides)
+        found.setdefault((conflict.kind, conflict.about, *ends), conflict)
+    return tuple(found.values())[:most]
+
+
+def stated_conflict(edge: GraphEdge, edges: EdgeIndex) -> Conflict | None:
+    """What an edge that says so opposes or supersedes; None for any other."""
+    name = relation_name(edge.relation)
+    if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
+        return None
+    node = edges.node(edge.source)
+    stating = ConflictSide(
+        thing_of(edge.source, edges), edge.sentence, node.path if node else None, edge.line
+    )
+    other = thing_of(edge.target, edges)
+    told = ConflictSide(other, other.name, other.path, None)
+    if name in OPPOSING:
+        return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, told))
+    sides = (told, stating) if name in SUPERSEDED else (stating, told)
+    return Conflict(ConflictKind.SUPERSESSION, edge.relation, sides)
+
+
+def statements_of(memory: Memory, edges: EdgeIndex) -> Iterator[Statement]:
+    """What a note states of its subjects in fields that can have but one value at a time.
+
+    Its subject is itself, by title and aliases, unless a field (``about::``) names another.
+    """
+    stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in GIVEN]
+    subjects = _subjects(memory, stated, edges)
+    values: dict[str, dict[str, Statement]] = defaultdict(dict)
+    for edge in stated:
+        relation, thing = relation_name(edge.relation), edges.node(edge.target)
+        if relation in SINGLE_VALUED and thing is not None:
+            line = edge.line if edge.sentence else None
+            values[relation].setdefault(
+                name_key(thing.name),
+                Statement(memory.id, "", relation, thing.name, edge.sentence, line),
+            )
+    for key, value in memory.metadata.items():
+        relation, shown = relation_name(str(key)), _shown(value)
+        if relation in SINGLE_VALUED and shown and relation not in values:
+            values[relation][name_key(shown)] = Statement(
+                memory.id, "", relation, shown, f"{key}: {shown}", None
+            )
+    for relation, given in values.items():
+        if len(given) == 1:  # two values in one note: the field is no single one here
+            only = next(iter(given.values()))
+            for subject in subjects:
+                yield Statement(memory.id, subject, relation, only.value, only.text, only.line)
+
+
+def different_values(
+    statements: Iterable[Statement], edges: EdgeIndex, memory_of: MemoryOf
+) -> Iterator[Conflict]:
+    """Pairs of notes that give one subject different values, the newer of each first.
+
+    Notes that only share a title are taken for notes about one thing if they are of one type and
+    project and, where both are dated, of one day: two meetings of one name are not one meeting.
+    """
+    groups: dict[tuple[str, str], dict[str, Statement]] = defaultdict(dict)
+    for each in statements:
+        groups[each.subject, each.relation].setdefault(each.memory_id, each)
+    seen: set[tuple[str, str, str]] = set()
+    for (_, relation), group in groups.items():
+        for one, other in combinations(group.values(), 2):
+            pair = (relation, *sorted((one.memory_id, other.memory_id)))
+            if name_key(one.value) == name_key(other.value) or pair in seen:
+                continue
+            first, second = memory_of(one.memory_id), memory_of(other.memory_id)
+            if first is None or second is None or not _one_thing(first, second, edges):
+                continue
+            seen.add((pair[0], pair[1], pair[2]))
+            newer, older = sorted((one, other), key=lambda s: _when(memory_of, s), reverse=True)
+            yield Conflict(
+                ConflictKind.DIFFERENT_VALUES,
+                relation,
+                (_side(newer, edges), _side(older, edges)),
+            )
+
+
+def _one_thing(one: Memory, other: Memory, edges: EdgeIndex) -> bool:
+    if any(
+        relation_name(edge.relation) in ABOUT and edge.origin in GIVEN
+        for memory in (one, other)
+        for edge in edges.stated_by(memory.id)
+    ):
+        return True
+    days = {memory.date.date() for memory in (one, other) if memory.date is not None}
+    return (one.type, one.project) == (other.type, other.project) and len(days) < 2
+
+
+def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: EdgeIndex) -> set[str]:
+    about = {edge.target for edge in stated if relation_name(edge.relation) in ABOUT}
+    if len(about) == 1:
+        return {name_key(thing_of(about.pop(), edges).name)} - {""}
+    if about:
+        return set()
+    return {name_key(name) for name in (memory.title, *memory.aliases)} - {""}
+
+
+def _shown(value: object) -> str:
+    """A plain single value as it is compared; empty for lists, mappings, prose and links."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | date | datetime):
+        return ""
+    text = str(value).strip()
+    return text if len(text) <= LONGEST_VALUE and "[[" not in text else ""
+
+
+def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
+    memory = memory_of(statement.memory_id)
+    if memory is None:
+        return datetime.min.replace(tzinfo=UTC), ""
+    return memory.date or memory.created_at, memory.id
+
+
+def _side(statement: Statement, edges: EdgeIndex) -> ConflictSide:
+    thing = thing_of(statement.memory_id, edges)
+    return ConflictSide(thing, statement.text, thing.path, statement.line)

@@ -1,0 +1,140 @@
+"""What is more general than a memory, and what more special.
+
+Read from what people use to say so: relations with a standard name (``part of``, ``up``, ``is a``,
+``contains``; `memvault.model.relations`), the project a note belongs to, notes that index others,
+the note of a folder, and nested tags (``#a/b`` lies under ``#a``).
+
+The cones of core's vocabulary are Ganea et al.'s (arXiv 1804.01882); here they are the stated
+relations themselves, not an embedding of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
+from memvault.model.insights import EntailmentCone, Related
+from memvault.model.memory import Memory
+from memvault.model.relations import BROADER, NARROWER, relation_name
+from memvault.reasoning.causal import GIVEN
+from memvault.reasoning.edges import EdgeIndex, folder_of
+from memvault.reasoning.things import source_of, thing_of
+
+LISTED = 3  # links that make a note an index of what it lists
+LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list
+LOOKED_AT = 500  # edges of a hub, the strongest first
+INDEX_STEMS = ("index", "_index", "readme", "moc")
+_LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
+
+
+def entailment_cones(
+    ids: Sequence[str],
+    edges: EdgeIndex,
+    memory_of: Callable[[str], Memory | None],
+    most: int = 5,
+) -> tuple[EntailmentCone, ...]:
+    """The cone of each of these memories that has one, with at most so many things each way."""
+    cones = (entailment_cone(key, edges, memory_of(key), most) for key in ids)
+    return tuple(cone for cone in cones if cone.general or cone.special)
+
+
+def entailment_cone(
+    node_id: str, edges: EdgeIndex, memory: Memory | None, most: int = 5
+) -> EntailmentCone:
+    general: dict[str, Related] = {}
+    special: dict[str, Related] = {}
+    for edge in islice(edges.of(node_id), LOOKED_AT):
+        _relate(node_id, edge, edges, general, special)
+    if memory is not None:
+        for related in _above_in_folders(memory, edges):
+            general.setdefault(related.thing.id, related)
+        for related in _above_in_tags(memory, edges):
+            general.setdefault(related.thing.id, related)
+        for related in _below_in_folder(memory, edges, most):
+            special.setdefault(related.thing.id, related)
+    both = general.keys() & special.keys() | {node_id}  # what is said both ways says nothing
+    return EntailmentCone(
+        node_id,
+        tuple(islice((each for key, each in general.items() if key not in both), most)),
+        tuple(islice((each for key, each in special.items() if key not in both), most)),
+    )
+
+
+def _relate(
+    node_id: str,
+    edge: GraphEdge,
+    edges: EdgeIndex,
+    general: dict[str, Related],
+    special: dict[str, Related],
+) -> None:
+    out = edge.source == node_id
+    other = edge.target if out else edge.source
+    name = relation_name(edge.relation)
+    why = ""
+    if (edge.origin in GIVEN or " " in name) and (name in BROADER or name in NARROWER):
+        upward, why = out == (name in BROADER), edge.relation
+    elif is_listed(edge) and is_index(edge.source, edges):
+        upward, why = not out, "listed"
+    if why:
+        related = Related(thing_of(other, edges), why, source_of(edge, edges))
+        (general if upward else special).setdefault(other, related)
+
+
+def is_listed(edge: GraphEdge) -> bool:
+    """Whether the link is a line of a list (it takes up most of its sentence), or an embed."""
+    if edge.origin is EdgeOrigin.EMBED:
+        return True
+    long_enough = edge.length >= LINK_SHARE * len(edge.sentence.strip())
+    return edge.origin is EdgeOrigin.LINK and edge.place >= 0 and long_enough
+
+
+def is_index(node_id: str, edges: EdgeIndex) -> bool:
+    """Whether a note lists at least `LISTED` others, and most of its links are such lines."""
+    links = [edge for edge in edges.stated_by(node_id) if edge.origin in _LINKS]
+    listed = {edge.target for edge in links if is_listed(edge)}
+    return len(listed) >= LISTED and 2 * len(listed) > len({edge.target for edge in links})
+
+
+def _above_in_folders(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
+    """The note of the folder that a note lies in, else of the folder above that."""
+    folder = folder_of(memory.path)
+    if folder_note(folder, edges) == memory.id:
+        folder = folder_of(folder)
+    while folder:
+        above = folder_note(folder, edges)
+        if above is not None and above != memory.id:
+            yield Related(thing_of(above, edges), f"note of the folder {folder}")
+            return
+        folder = folder_of(folder)
+
+
+def _below_in_folder(memory: Memory, edges: EdgeIndex, most: int) -> Iterator[Related]:
+    for folder in (folder_of(memory.path), memory.path.removesuffix(".md")):
+        if folder and folder_note(folder, edges) == memory.id:
+            for below in edges.notes_in(folder, most + 1):
+                if below != memory.id:
+                    yield Related(thing_of(below, edges), f"in its folder {folder}")
+
+
+def folder_note(folder: str, edges: EdgeIndex) -> str | None:
+    """The note that stands for a folder: in it under its own name or as an index, or beside it."""
+    inside = (folder.rpartition("/")[2], *INDEX_STEMS)
+    for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
+        found = edges.note_at(path)
+        if found is not None:
+            return found
+    return None
+
+
+def _above_in_tags(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
+    """The tags that a note's nested tags lie under, the nearest first."""
+    parents = {
+        tag.rpartition("/")[0].casefold(): tag for tag in memory.tags if tag.rpartition("/")[0]
+    }
+    for edge in edges.stated_by(memory.id):
+        node = edges.node(edge.target)
+        if node is not None and node.kind == NodeKind.TAG:
+            tag = parents.get(node.name.casefold())
+            if tag is not None:
+                yield Related(thing_of(node.id, edges), f"#{tag} lies under #{node.name}")

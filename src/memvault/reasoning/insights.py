@@ -1,0 +1,79 @@
+"""What can be said of a few memories beyond their text, for answers that show everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights
+from memvault.model.memory import Memory
+from memvault.reasoning.causal import causal_links
+from memvault.reasoning.conflicts import conflicts
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.entailment import entailment_cones
+from memvault.reasoning.walk import Relevance, neighbours
+
+EVERY_ASPECT: tuple[Aspect, ...] = (
+    "causal_links",
+    "entailment_cones",
+    "neighborhood",
+    "conflicts",
+)
+NEAR = 5  # neighbours of each memory
+
+
+def insights(
+    ids: Sequence[str],
+    edges: EdgeIndex,
+    memory_of: Callable[[str], Memory | None],
+    wanted: Collection[Aspect] = EVERY_ASPECT,
+    *,
+    relevance: Relevance = lambda _: {},
+    opening_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
+) -> Insights:
+    """The wanted insights of these memories, best first.
+
+    Args:
+        relevance: as `memvault.reasoning.walk.neighbours` wants it.
+        opening_of: the first sentence of a note and its line, to speak for the side of a conflict
+            that is only named by the other.
+
+    Raises:
+        StoreUnavailable, GraphQueryError: the graph does not answer.
+    """
+    return Insights(
+        causal_links=causal_links(ids, edges) if "causal_links" in wanted else (),
+        entailment_cones=(
+            entailment_cones(ids, edges, memory_of) if "entailment_cones" in wanted else ()
+        ),
+        neighborhood=(
+            {
+                key: near
+                for key in ids
+                if (near := neighbours(key, edges, limit=NEAR, relevance=relevance))
+            }
+            if "neighborhood" in wanted
+            else {}
+        ),
+        conflicts=(
+            tuple(
+                _with_texts(conflict, memory_of, opening_of)
+                for conflict in conflicts(ids, edges, memory_of)
+            )
+            if "conflicts" in wanted
+            else ()
+        ),
+    )
+
+
+def _with_texts(
+    conflict: Conflict,
+    memory_of: Callable[[str], Memory | None],
+    opening_of: Callable[[Memory], tuple[str, int] | None],
+) -> Conflict:
+    def told(side: ConflictSide) -> ConflictSide:
+        memory = memory_of(side.thing.id) if side.line is None and side.path else None
+        said = opening_of(memory) if memory is not None and side.text == side.thing.name else None
+        return side if said is None else replace(side, text=said[0], line=said[1])
+
+    return replace(conflict, sides=(told(conflict.sides[0]), told(conflict.sides[1])))

@@ -1,0 +1,96 @@
+"""What happened lately in the memory: written, changed, asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from heapq import nlargest
+from typing import Literal, Protocol
+
+from memvault.model.memory import Memory
+
+Happening = Literal["created", "changed", "accessed"]
+
+
+class Saved(Protocol):
+    """A note and when its file was last saved, in nanoseconds since 1970."""
+
+    @property
+    def memory(self) -> Memory: ...
+
+    @property
+    def mtime_ns(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """``what`` is the strongest of what happened to the memory in the time asked for, ``at`` when
+    it happened last."""
+
+    memory: Memory
+    what: Happening
+    at: datetime
+    in_working_set: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """``first`` of what happened, and how much happened in all."""
+
+    first: list[Recent]
+    total: int
+
+
+def recent(
+    saved: Collection[Saved],
+    accessed: Mapping[str, datetime],
+    since: datetime,
+    limit: int,
+    working_set: Sequence[str] = (),
+) -> Lately:
+    """What happened since then, at most ``limit`` of it.
+
+    The session's working set comes first, in its own order and whenever it was used; then what
+    people wrote (created or changed), the last saved first; then what was only read.
+
+    Args:
+        accessed: when a memory was last shown to a client, by id.
+    """
+    start = int(since.timestamp() * 1e9)
+    read = {key for key, at in accessed.items() if at >= since}
+    own = set(working_set)
+    first: dict[str, Saved] = {}
+    written: list[Saved] = []
+    only_read: list[Saved] = []
+    for each in saved:
+        memory = each.memory
+        if memory.id in own:
+            first[memory.id] = each
+        elif each.mtime_ns >= start or memory.created_at >= since:
+            written.append(each)
+        elif memory.id in read:
+            only_read.append(each)
+    shown = [
+        *(first[key] for key in working_set if key in first),
+        *nlargest(limit, written, key=lambda each: (each.mtime_ns, each.memory.path)),
+        *sorted(only_read, key=lambda each: accessed[each.memory.id], reverse=True),
+    ]
+    return Lately(
+        [_told(each, accessed, since, in_working_set=each.memory.id in own) for each in shown][
+            :limit
+        ],
+        len(first) + len(written) + len(only_read),
+    )
+
+
+def _told(
+    saved: Saved, accessed: Mapping[str, datetime], since: datetime, *, in_working_set: bool
+) -> Recent:
+    memory, changed = saved.memory, datetime.fromtimestamp(saved.mtime_ns / 1e9, UTC)
+    used = accessed.get(memory.id)
+    if memory.created_at >= since:
+        return Recent(memory, "created", max(memory.created_at, changed), in_working_set)
+    if changed >= since or used is None:
+        return Recent(memory, "changed", changed, in_working_set)
+    return Recent(memory, "accessed", used, in_working_set)

@@ -1,0 +1,232 @@
+"""Concrete questions instead of a vague one.
+
+A goal that asks several things is asked in parts. One that finds memories that lie far apart or
+hang together badly is asked facet by facet: within one project, one type, or about one thing that
+several of the memories name. A facet is taken only if its question has been asked and what it finds
+lies nearer together than what the goal found.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from itertools import islice
+from typing import Any, Protocol
+
+from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.memory import Memory
+from memvault.model.query import Filters, Scope
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.goal import Goal, Wish
+from memvault.reasoning.planning import Step
+from memvault.retrieval.scope import in_scope, utc
+from memvault.text.words import STOP_WORDS, name_key
+
+FEWEST = 2  # memories of a facet
+MOST_ASKED = 10  # results that a facet's question asks for
+TRIED = 8  # facets whose questions are asked, each some milliseconds
+SINGLE = "memory"
+NARROWER = 0.02  # least difference in entropy that makes a facet worth a question
+# Words that say nothing of what is looked for.
+_VAGUE = STOP_WORDS | frozenset(
+    (
+        *("anything", "everything", "info", "information", "memory", "nothing", "overview"),
+        *("show", "something", "stuff", "tell", "vault", "know"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that the goal as a whole has found."""
+
+    memory: Memory
+    relevance: float
+    heading: str = ""
+
+
+class Measure(Protocol):
+    """Entropies in [0, 1]."""
+
+    def entropy_of(self, found: Sequence[Found]) -> float:
+        """Of these memories, by their relevance."""
+        ...
+
+    def entropy_after(self, step: Step) -> float:
+        """Of what a step finds; asks the stores."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Facet:
+    """A part of what was found, and how to ask for just that."""
+
+    key: tuple[str, str]
+    rationale: str
+    members: tuple[Found, ...]
+    added: str = ""  # words for the question
+    project: str | None = None
+    filters: dict[str, Any] = field(default_factory=dict)
+
+
+def search_plan(
+    goal: Goal,
+    found: Sequence[Found],
+    measure: Measure,
+    edges: EdgeIndex | None,
+    most: int,
+    *,
+    vague: bool,
+) -> tuple[Step, ...]:
+    """At most so many questions with the tool to ask each; there is always one.
+
+    Args:
+        found: what the goal as it is finds, best first.
+        vague: what it finds lies far apart or hangs together badly.
+        edges: None where the graph does not answer.
+    """
+    steps: dict[str, Step] = {}
+    asked = [_as_asked(each, found, several=bool(goal.clauses)) for each in goal.clauses or (goal,)]
+    parted = _facets_asked(goal, found, measure, edges) if vague and not goal.clauses else ()
+    facets = list(islice(parted, most))
+    first = asked[0]
+    if facets and first.params == {"query": goal.text}:  # to ask it as it is would not help
+        asked, facets = facets, asked
+    for step in (*asked, *facets):
+        steps.setdefault(repr((step.tool, step.params)), step)
+    return tuple(steps.values())[:most]
+
+
+def _as_asked(goal: Goal, found: Sequence[Found], *, several: bool) -> Step:
+    narrowed, why = _narrowing(goal, found)
+    rationale = "One of the questions that the goal asks at once" if several else "As asked"
+    if goal.told != goal.text:
+        rationale += ", in the vault's own names"
+    if why:
+        rationale += f", {why}"
+    relational = Wish.RELATION in goal.wishes or Wish.CAUSE in goal.wishes
+    tool = "graph_query" if relational and "filters" not in narrowed else "recall_memory"
+    return Step(tool, {"query": goal.told, **narrowed}, rationale)
+
+
+def _narrowing(goal: Goal, found: Sequence[Found]) -> tuple[dict[str, Any], str]:
+    """Parameters that the goal's own words ask for and that some memory found satisfies."""
+    params: dict[str, Any] = {}
+    why = []
+    if goal.project:
+        params["project"] = goal.project
+        why.append(f"within {goal.project}")
+    filters: dict[str, Any] = {}
+    if goal.types and _some(found, Filters(types=list(goal.types))):
+        filters["types"] = list(goal.types)
+        why.append("only " + ", ".join(goal.types))
+    if goal.span is not None:
+        after = utc(datetime.combine(goal.span.first, time.min))
+        before = utc(datetime.combine(goal.span.last, time.max.replace(microsecond=0)))
+        if _some(found, Filters(created_after=after, created_before=before)):
+            filters["created_after"] = after.isoformat()
+            filters["created_before"] = before.isoformat()
+            why.append("in the time that it names")
+    if filters:
+        params["filters"] = filters
+    return params, ", ".join(why)
+
+
+def _some(found: Iterable[Found], filters: Filters) -> bool:
+    return any(in_scope(each.memory, Scope(filters)) for each in found)
+
+
+def _facets_asked(
+    goal: Goal, found: Sequence[Found], measure: Measure, edges: EdgeIndex | None
+) -> Iterator[Step]:
+    whole = measure.entropy_of(found)
+    measured = [(each, measure.entropy_of(each.members)) for each in _facets(goal, found, edges)]
+    useful = [(facet, spread) for facet, spread in measured if spread < whole - NARROWER]
+    useful.sort(
+        key=lambda each: (each[0].key[0] == SINGLE, -_relevance(each[0]), each[1], each[0].key)
+    )
+    covered: set[str] = set()
+    tries = 0
+    for facet, _ in useful:
+        members = {each.memory.id for each in facet.members}
+        if members <= covered or tries == TRIED:  # another facet asks for these already
+            continue
+        tries += 1
+        step = _question(goal, facet)
+        if measure.entropy_after(step) < whole - NARROWER:
+            covered |= members
+            yield step
+
+
+def _relevance(facet: _Facet) -> float:
+    return sum(each.relevance for each in facet.members)
+
+
+def _question(goal: Goal, facet: _Facet) -> Step:
+    kept = [word for word in goal.told.rstrip("?!. ").split() if name_key(word) not in _VAGUE]
+    query = " ".join((*kept, facet.added)).strip() or goal.told
+    params: dict[str, Any] = {"query": query}
+    params["top_k"] = min(MOST_ASKED, len(facet.members))
+    project = facet.project or goal.project
+    if project:
+        params["project"] = project
+    if facet.filters:
+        params["filters"] = facet.filters
+    return Step("recall_memory", params, facet.rationale)
+
+
+def _facets(goal: Goal, found: Sequence[Found], edges: EdgeIndex | None) -> Iterator[_Facet]:
+    """Ways to part what was found, each with at least `FEWEST` of it; and, where the goal
+    names nothing, by single memories."""
+    yield from _by_project(goal, found)
+    yield from _by_type(found)
+    if edges is not None:
+        yield from _by_thing(goal, found, edges)
+    for each in found if not goal.named else ():
+        added = each.memory.title
+        if each.heading:
+            added += ": " + each.heading.rpartition(" > ")[2]
+        if name_key(added) not in name_key(goal.text):
+            why = f"{each.memory.title} may be what is meant"
+            yield _Facet((SINGLE, each.memory.id), why, (each,), added=added)
+
+
+def _by_project(goal: Goal, found: Sequence[Found]) -> Iterator[_Facet]:
+    groups: dict[str, list[Found]] = defaultdict(list)
+    for each in found:
+        if each.memory.project and goal.project is None:
+            groups[each.memory.project].append(each)
+    for project, members in groups.items():
+        if FEWEST <= len(members) < len(found):
+            why = f"{len(members)} of the memories found belong to {project}"
+            yield _Facet(("project", project), why, tuple(members), project, project)
+
+
+def _by_type(found: Sequence[Found]) -> Iterator[_Facet]:
+    groups: dict[str, list[Found]] = defaultdict(list)
+    for each in found:
+        if each.memory.type != NodeKind.NOTE:
+            groups[each.memory.type].append(each)
+    for kind, members in groups.items():
+        if FEWEST <= len(members) < len(found):
+            why = f"{len(members)} of the memories found are of the type {kind}"
+            yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
+
+
+def _by_thing(goal: Goal, found: Sequence[Found], edges: EdgeIndex) -> Iterator[_Facet]:
+    own = {each.id for each in goal.named}
+    groups: dict[str, list[Found]] = defaultdict(list)
+    for each in found:
+        stated = edges.stated_by(each.memory.id)
+        things = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
+        for thing in things | {each.memory.id}:
+            groups[thing].append(each)
+    for thing, members in groups.items():
+        node = edges.node(thing)
+        if node is None or thing in own or not FEWEST <= len(members) < len(found):
+            continue
+        if node.kind not in (NodeKind.PROJECT, NodeKind.DATE):
+            why = f"{len(members)} of the memories found are about {node.name}"
+            yield _Facet(("thing", thing), why, tuple(members), node.name)

@@ -1,0 +1,1 @@
+"""Checking what memories say against what other notes say of the same."""

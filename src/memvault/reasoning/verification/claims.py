@@ -1,0 +1,67 @@
+"""Claims: what a passage says of something, ready to be compared with what others say of it.
+
+A claim is a value of an attribute of a subject: "Budget: 402k EUR" in the note about Aurora and
+"Aurora's budget was raised to 450,000 euros in May" are claims of one attribute of one subject.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from memvault.model.note import LineRange
+from memvault.reasoning.verification.amounts import Amount
+
+WHOLE = LineRange(1, 1)
+NAME = "name:"  # in front of a value that is a name
+TEXT = "text:"  # in front of a value that is a few words
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a passage stands. ``moment`` is the day that its note is about, if it says so."""
+
+    note_id: str
+    path: str
+    title: str
+    heading: str = ""
+    lines: LineRange = WHOLE
+    kind: str = "note"
+    project: str | None = None
+    moment: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one sentence says.
+
+    Attributes:
+        subjects: keys of the things that it is about; empty where that is not known.
+        named: whether the sentence itself names them, rather than its heading, title or project.
+        attribute: stems of what is said of them, and ``label`` the words themselves.
+        value: the amount, or the key of a name or of a few words; ``shown`` as it is written.
+        context: stems of all that stands around the value in its sentence.
+        around: stems of the title, the heading and the project; ``about_title`` of the title.
+        when: days and years that the clause says it for.
+        asserted: False for wishes, plans, questions and hearsay.
+        negated: whether it says that this is *not* the value.
+        outdated: whether the sentence itself says that it was so before.
+        updates: whether the sentence says that the value has changed to this.
+    """
+
+    subjects: frozenset[str]
+    named: bool
+    attribute: frozenset[str]
+    label: str
+    value: Amount | str
+    shown: str
+    sentence: str
+    source: Source
+    context: frozenset[str]
+    around: frozenset[str]
+    about_title: frozenset[str]
+    when: tuple[Amount, ...] = ()
+    asserted: bool = True
+    negated: bool = False
+    outdated: bool = False
+    updates: bool = False

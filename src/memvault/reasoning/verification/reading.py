@@ -1,0 +1,198 @@
+"""Reading claims from passages by rule, without a model: the words next to a value say what it is
+a value of, and the names in its clause (else the heading's, the title's, the project's) what of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memvault.reasoning.verification.amounts import Amount, AmountKind, amounts_in
+from memvault.reasoning.verification.claims import NAME, TEXT, Claim, Source
+from memvault.reasoning.verification.clause import About, Clause, FindNames, Token, stems_of
+from memvault.reasoning.verification.roles import roles_in
+from memvault.reasoning.verification.wording import (
+    CLAUSE,
+    EARLIER,
+    PAYING,
+    RELATIVE,
+    hints,
+    readable,
+)
+from memvault.retrieval.roads.values import sentences
+from memvault.text.words import name_key
+
+MOST_KEY_WORDS = 4
+MOST_VALUE_WORDS = 4
+MOST_FIELD_WORDS = 10  # more behind a colon is speech or prose
+MOST_ATTRIBUTE_WORDS = 3
+_WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
+_ARTICLES = frozenset(("the", "a", "an", "our", "their"))
+_KEY_VALUE = re.compile(
+    r"^(?P<key>[^\d:|.!?,;()]{2,40}?)\s*(?:::|:(?!\d|//)|\|)\s*(?P<value>\S.*)$"
+)
+_LIST = re.compile(r",|;|/|\band\b|\bor\b|&|\+", re.IGNORECASE)
+_BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
+
+
+def claims_of(
+    text: str, source: Source, find_names: FindNames, wanted: frozenset[str] | None = None
+) -> list[Claim]:
+    """The claims of a passage, in the order of its text.
+
+    Args:
+        find_names: start, end and key of the things of the vault that a sentence names, but for
+            the one thing that is given too.
+        wanted: stems; a sentence that has none of them is passed over, unread.
+    """
+    about: About | None = None
+    found: list[Claim] = []
+    marks = hints(wanted) if wanted is not None else None
+    for raw in sentences(text):
+        low = raw.lower()
+        if marks is not None and not any(mark in low for mark in marks):
+            continue
+        sentence = readable(raw)
+        if not sentence or (wanted is not None and stems_of(sentence).isdisjoint(wanted)):
+            continue
+        about = about or About(source, find_names)
+        found += _claims_of_sentence(sentence, about)
+    return found
+
+
+def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
+    pair = _KEY_VALUE.match(sentence)
+    if pair is not None:
+        key = Clause(sentence, pair["key"].strip(" *_-"), about.names(pair["key"]), about, ())
+        if _is_field(pair, key):
+            yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
+            return
+    named = about.names(sentence)
+    for start, end in _clauses(sentence):
+        names = [(a - start, b - start, key) for a, b, key in named if start <= a and b <= end]
+        clause = Clause(sentence, sentence[start:end], names, about, named)
+        yield from roles_in(clause)
+        yield from _of_clause(clause)
+
+
+def _is_field(pair: re.Match[str], key: Clause) -> bool:
+    """Whether a colon parts a field's name from its value, rather than what is spoken of from what
+    is said of it ("Aurora: the contract ends in May")."""
+    short = len(pair["value"].split()) <= MOST_FIELD_WORDS
+    return short and len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
+
+
+def _clauses(sentence: str) -> list[tuple[int, int]]:
+    """Start and end of each clause; one that only qualifies what was said ("…, but that was in
+    2019") belongs to it."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in (*CLAUSE.finditer(sentence), None):
+        end = match.start() if match is not None else len(sentence)
+        if spans and _qualifies(sentence[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+        start = match.end() if match is not None else end
+    return spans
+
+
+def _qualifies(clause: str) -> bool:
+    told = EARLIER.search(f" {clause.lower()} ") is not None or _BACK.search(clause) is not None
+    return told and all(a.kind is AmountKind.DATE for a in amounts_in(clause))
+
+
+# -- "key: value" ---------------------------------------------------------------------------------
+
+
+def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[Claim]:
+    words = [token.low for token in key.tokens if token.is_content]
+    clause = Clause(sentence, value, key.names, about, ())
+    found = None
+    if clause.amounts:
+        amount = _only_amount(clause.amounts)
+        if amount is not None:
+            found = clause.claim(words, amount, value[amount.start : amount.end])
+    elif not _LIST.search(value):
+        named = about.names(value)
+        whole = len(named) == 1 and named[0][1] - named[0][0] >= _WHOLE_VALUE * len(value)
+        if whole:
+            found = clause.claim(words, NAME + named[0][2], value)
+        elif len(value.split()) <= MOST_VALUE_WORDS:
+            found = clause.claim(words, TEXT + name_key(value), value)
+    if found is not None:
+        yield found
+
+
+def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
+    """The value of a field that has one, beside dates that say since when."""
+    values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
+    now = [a for a in values if not a.earlier]
+    return now[0] if len(now) == 1 else None
+
+
+# -- prose ----------------------------------------------------------------------------------------
+
+
+def _of_clause(clause: Clause) -> Iterator[Claim]:
+    tokens = clause.tokens
+    for place, token in enumerate(tokens):
+        if token.amount < 0 or (place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE):
+            continue
+        found = clause.claim(_beside(clause, place), clause.amounts[token.amount], token.text)
+        if found is not None:
+            yield found
+
+
+def _beside(clause: Clause, place: int) -> list[str]:
+    """The words that say what a value is a value of: behind it ("a $500k budget", "450k as
+    budget"), else in front of it ("the budget of Aurora was raised to …")."""
+    amount = clause.amounts[clause.tokens[place].amount]
+    front = _in_front(clause, place)
+    if amount.kind not in (AmountKind.DATE, AmountKind.TIME):
+        behind = _behind(clause.tokens, place, amount, front)
+        if behind:
+            return behind
+    if amount.noun:
+        return [amount.noun]
+    return front or ([amount.unit] if amount.kind is AmountKind.COUNT else [])
+
+
+def _behind(tokens: Sequence[Token], place: int, amount: Amount, front: Sequence[str]) -> list[str]:
+    after = place + (2 if amount.kind is AmountKind.COUNT else 1)  # a count's noun is its unit
+    words = _run(tokens, after, 1)
+    if words or after >= len(tokens):
+        return words
+    joint = tokens[after].low
+    spans = amount.kind is AmountKind.SPAN and joint == "of"  # "two weeks of notice"
+    if spans or joint == "as" or (joint == "in" and (not front or front[-1] in PAYING)):
+        after += 1
+        while after < len(tokens) and tokens[after].low in _ARTICLES:
+            after += 1
+        return _run(tokens, after, 1)
+    return []
+
+
+def _in_front(clause: Clause, place: int) -> list[str]:
+    """The nearest words that say something, with those that they are said of: "the *fine* for
+    *late filing* is"."""
+    tokens, k = clause.tokens, place - 1
+    while k >= 0 and not tokens[k].is_content:
+        number = tokens[k].amount
+        if tokens[k].text == ";" or (number >= 0 and not clause.amounts[number].earlier):
+            return []
+        k -= 1
+    words = _run(tokens, k, -1)
+    k -= len(words)
+    while k >= 0 and tokens[k].low in _ARTICLES:
+        k -= 1
+    if words and k >= 1 and tokens[k].low in ("of", "for"):
+        words += _run(tokens, k - 1, -1)
+    return list(reversed(words))
+
+
+def _run(tokens: Sequence[Token], k: int, step: int) -> list[str]:
+    words: list[str] = []
+    while 0 <= k < len(tokens) and tokens[k].is_content and len(words) < MOST_ATTRIBUTE_WORDS:
+        words.append(tokens[k].low)
+        k += step
+    return words

@@ -1,0 +1,163 @@
+"""Words by which English sentences say what a value is, whether it holds, and since when."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memvault.retrieval.roads.question import stem
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words that are never part of an attribute's name, and end it.
+STOPS = _words(
+    "a an the this that these those it its he she they we i you our my your their his her them us "
+    "who whom which what when where why how there here and or but if so as than then not no nor "
+    "of to in on at by for from with without into onto over under about around after before "
+    "between during until till since per via within up down out off "
+    "is are was were be been being am has have had do does did will would shall should can could "
+    "may might must also just only now still yet already again later ago each every all both some "
+    "any such same other another very more most less least too s 's ’s"
+)
+# Verbs that set or move a value but do not name it, and words that say how exactly.
+PASSED_OVER = _words(
+    "set sets raise raised raises cut cuts reduce reduced reduces increase increased increases "
+    "lower lowered cap capped fix fixed agree agreed agrees move moved moves push pushed change "
+    "changed changes update updated revise revised limit limited extend extended shorten shortened "
+    "bump bumped trim trimmed stand stands stood remain remains remained amount amounts amounted "
+    "come comes came total totals totalled totaled equal equals reach reaches reached hit hits go "
+    "goes went keep keeps kept settle settled sit sits get gets got make makes made become becomes "
+    "became bring brings brought put puts use uses used need needs needed say says said state "
+    "states stated confirm confirmed confirms note noted record recorded decide decided sign "
+    "signed approve approved approves grant granted allow allowed give gives gave given have "
+    "postpone postponed delay delayed reschedule rescheduled shift shifted slip slipped switch "
+    "switched grow grew grown fall fell fallen drop dropped double doubled halve halved "
+    "currently roughly approximately approx exactly nearly almost about around today officially "
+    "finally recently originally formerly previously initially meanwhile however instead right "
+    "everyone anyone somebody someone nobody team board client yesterday tomorrow"
+)  # fmt: skip
+# What a value is of, where they alone would say nothing.
+GENERIC = _words(
+    "date day time amount number value figure total overall approved agreed current new final "
+    "latest planned official exact actual full whole limit level size monthly annual yearly "
+    "weekly daily quarterly confirmed revised updated original initial maximum minimum max min "
+    "annum"
+)
+IRREGULAR = {
+    "ran": "run", "held": "hold", "paid": "pay", "sold": "sell", "built": "build",
+    "began": "begin", "begun": "begin", "people": "person", "spent": "spend", "lent": "lend",
+    "took": "take", "takes": "take", "bought": "buy", "wrote": "write", "met": "meet",
+}  # fmt: skip
+_SAME_GROUPS = (
+    "end expire expires expiry finish terminate close lapse",
+    "start begin commence kickoff onset",
+    "cost price priced",
+    "salary wage",
+    "renew renewal renews",
+    "launch release ship golive",
+    "deadline due",
+    "staff headcount employee",
+    "licence license",
+)
+_FORMS = [stem(word) for group in _SAME_GROUPS for word in group.split()]
+_SAME = {stem(word): stem(group.split()[0]) for group in _SAME_GROUPS for word in group.split()}
+# Verbs and nouns of roles that one holds at a time, by the noun.
+ROLE_VERBS = {
+    form: role
+    for role, forms in {
+        "lead": "lead leads led leader leading heads headed head",
+        "owner": "owns owned owner",
+        "manager": "manages managed manager",
+        "chair": "chairs chaired chair chairperson chairman chairwoman",
+        "maintainer": "maintains maintained maintainer",
+        "treasurer": "treasurer",
+        "landlord": "landlord landlady",
+        "director": "director directs directed",
+    }.items()
+    for form in forms.split()
+}
+# What is paid for stands behind the sum: "it costs us 900 a month in rent".
+PAYING = _words("cost costs pay pays paid charge charges charged spend spends spent bill bills us")
+# After a value: it tells how long ago or how far apart, and is no value of its own.
+RELATIVE = _words("ago later earlier after before old long left apart away")
+# Notes whose title names an occasion rather than what their sentences are about.
+NOT_SUBJECTS = _words(
+    "session daily weekly meeting chat log journal conversation minutes preference diary"
+)
+
+CLAUSE = re.compile(
+    r";|,?\s+(?:but|while|whereas|although|though)\s+|,\s+(?:and|so|which|then)\s+|\s[–—]\s|"
+    r"\s+and\s+(?=(?:the|its|our|a|an|his|her|their)\s+\w+)",
+    re.IGNORECASE,
+)
+_HEDGES = sorted(
+    _words(
+        "if maybe perhaps possibly probably might could would should hopes? hoped hoping wants? "
+        "wanted wish(?:es|ed)? asks? asked requested requesting propos(?:e|es|ed|al|ing) "
+        "suggest(?:s|ed|ing|ion)? consider(?:s|ed|ing)? discuss(?:es|ed|ing)? rumou?rs? rumou?red "
+        "heard allegedly apparently supposedly reportedly estimates? estimated guess(?:es|ed)? "
+        "thinks? thought believes? believed expects? expected assum(?:e|es|ed) hypothetical draft "
+        "tentative(?:ly)? unconfirmed unsure unclear imagine offers? offered "
+        "negotiat(?:e|es|ed|ing|ion) tbc tbd targets? targeted targeting goal claims? claimed "
+        "rejected declined"
+    )
+)
+_HEDGED_PHRASES = (
+    r"(?<!in )(?<!of )(?<!\d )may(?! \d)(?!,)",  # not the month
+    "not sure", "for example", r"e\.g\.", "remind me", "to be confirmed", "turned down",
+)  # fmt: skip
+HEDGED = re.compile(rf"\?|[^\w](?:{'|'.join((*_HEDGES, *_HEDGED_PHRASES))})[^\w]")
+NEGATED = re.compile(
+    r"[^\w](?:not|no longer|never|isn't|isn’t|wasn't|wasn’t|aren't|aren’t|doesn't|doesn’t|didn't|"
+    r"didn’t|won't|won’t|cannot|can't|neither|nor)[^\w]"
+)
+DENIED = re.compile(r"[^\w](?:wrong|false|incorrect|mistaken|untrue|not true|a mistake)[^\w]")
+EARLIER = re.compile(
+    r"[^\w](?:formerly|previously|originally|used to|no longer|until recently|in the past|back "
+    r"then|at first|initially|had been|was once|old figure|outdated)[^\w]"
+)
+UPDATES = re.compile(
+    r"[^\w](?:rais(?:e|es|ed)|cut|reduced|increased|lowered|moved|pushed|changed|updated|revised|"
+    r"extended|shortened|bumped|trimmed|postponed|delayed|rescheduled|shifted|slipped|switched|"
+    r"migrated|replaced|renamed|corrected|now|as of|from now on|went (?:up|down)|grew|fell|dropped|"
+    r"took over|takes over|handed over|brought forward)[^\w]"
+)
+
+_LINK = re.compile(r"!?\[\[(?P<target>[^\]|]*)(?:\|(?P<shown>[^\]]*))?\]\]")
+_WEB_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
+_FORMAT = re.compile(
+    r"[*_`~]{1,3}|==|^#{1,6}\s+|^\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?|^\|\s*|\s*\|$"
+)
+
+
+def readable(text: str) -> str:
+    """A line of Markdown as it is read: links by what they show, no marks; a row of two cells
+    stays parted by its bar."""
+    text = _LINK.sub(lambda m: m["shown"] or m["target"].split("#")[0].rsplit("/", 1)[-1], text)
+    text = _WEB_LINK.sub(lambda m: m["shown"], text)
+    previous = None
+    while previous != text:
+        previous, text = text, _FORMAT.sub("", text)
+    return " ".join(text.split())
+
+
+@lru_cache(maxsize=20_000)
+def canonical(word: str) -> str:
+    """The stem of a word, one for words that name the same attribute."""
+    word = word.lower()
+    role = ROLE_VERBS.get(word)
+    if role is not None:
+        return role
+    found = stem(IRREGULAR.get(word, word))
+    return _SAME.get(found, found)
+
+
+@lru_cache(maxsize=1_000)
+def hints(stems: frozenset[str]) -> tuple[str, ...]:
+    """Texts of which a lower-case sentence holds one if it holds any word with these stems: a quick
+    look before it is read."""
+    told = {word for word in (*ROLE_VERBS, *IRREGULAR, *_FORMS) if canonical(word) in stems}
+    return tuple(stems | told)

@@ -1,0 +1,182 @@
+"""What the engines that speak Cypher have in common: the graph, in the words of `queries`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from memvault.model.errors import GraphQueryError
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
+from memvault.stores.graph import queries
+
+NODE_COLUMNS = ("id", "kind", "name", "path", "project", "date")
+EDGE_COLUMNS = (
+    "source",
+    "target",
+    "relation",
+    "origin",
+    "sentence",
+    "line",
+    "ordinal",
+    "weight",
+    "place",
+    "length",
+)
+Row = dict[str, Any]
+
+
+class Transaction(Protocol):
+    """What is written through it is kept wholly or not at all."""
+
+    def run(self, query: str, **values: Any) -> list[Any]:
+        """The answer's rows; none where a value is empty."""
+        ...
+
+    def insert_nodes(self, rows: Sequence[Row]) -> None: ...
+
+    def insert_edges(self, rows: Sequence[Row]) -> None: ...
+
+
+class CypherGraphStore(ABC):
+    """A graph store but for the way to the engine."""
+
+    @abstractmethod
+    def _change(self, rows: int, characters: int, work: Callable[[Transaction], None]) -> None:
+        """Do the work in one transaction, in which it writes about so much."""
+
+    @abstractmethod
+    def _read(self, query: str, **values: Any) -> list[Any]:
+        """The answer's rows; none where a value is empty."""
+
+    def replace(self, notes: Sequence[NoteGraph]) -> None:
+        latest = {graph.node.id: graph for graph in notes}
+        if not latest:
+            return
+        edges = [row for graph in latest.values() for row in _edge_rows(graph)]
+        named = {
+            entity.id: entity
+            for graph in latest.values()
+            for entity in graph.entities
+            if entity.id not in latest
+        }
+        said = sum(len(edge["sentence"]) for edge in edges)
+
+        def work(change: Transaction) -> None:
+            paths = dict(change.run(queries.PATHS, ids=[*latest, *named, *_targets(edges)]))
+            _check_targets(edges, paths.keys() | latest.keys() | named.keys())
+            known = [note_id for note_id in latest if note_id in paths]
+            loose = set(named)
+            if known:
+                loose.update(row[0] for row in change.run(queries.NAMED_BY, ids=known))
+                change.run(queries.DELETE_EDGES_FROM, ids=known)
+            nodes = [graph.node for graph in latest.values()]
+            nodes += [entity for entity in named.values() if paths.get(entity.id) is None]
+            _put_nodes(change, nodes, paths)
+            change.insert_edges(edges)
+            _drop_unnamed(change, loose - _targets(edges))
+
+        self._change(len(edges) + len(latest) + len(named), said, work)
+
+    def remove(self, note_ids: Collection[str]) -> None:
+        ids = list(dict.fromkeys(note_ids))
+
+        def work(change: Transaction) -> None:
+            loose = {row[0] for row in change.run(queries.NAMED_BY, ids=ids)}
+            change.run(queries.DELETE_NODES, ids=ids)
+            _drop_unnamed(change, loose - set(ids))
+
+        if ids:
+            self._change(0, 0, work)
+
+    def neighbours(self, ids: Collection[str], limit: int = 10_000) -> list[GraphEdge]:
+        wanted = list(ids)
+        found = self._read(queries.EDGES_FROM, ids=wanted)
+        own = set(wanted)
+        found += [row for row in self._read(queries.EDGES_TO, ids=wanted) if row[0] not in own]
+        return sorted(map(_edge, found), key=_order)[:limit]
+
+    def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
+        found = self._read(queries.EDGES_FROM, ids=list(note_ids))
+        return sorted(map(_edge, found), key=_order)
+
+    def between(self, ids: Collection[str]) -> list[GraphEdge]:
+        return sorted(map(_edge, self._read(queries.EDGES_BETWEEN, ids=list(ids))), key=_order)
+
+    def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]:
+        rows = self._read(queries.NODES, ids=list(dict.fromkeys(ids)))
+        return {row[0]: GraphNode(*row) for row in rows}
+
+    def all_nodes(self) -> Iterator[GraphNode]:
+        for row in self._read(queries.ALL_NODES):
+            yield GraphNode(*row)
+
+    def all_edges(self) -> Iterator[GraphEdge]:
+        for row in self._read(queries.ALL_EDGES):
+            yield _edge(row)
+
+    def counts(self) -> tuple[int, int]:
+        nodes = self._read(queries.COUNT_NODES)[0][0]
+        edges = self._read(queries.COUNT_EDGES)[0][0]
+        return nodes, edges
+
+
+def _put_nodes(
+    change: Transaction, nodes: Iterable[GraphNode], known: Mapping[str, str | None]
+) -> None:
+    new: list[Row] = []
+    old: list[Row] = []
+    for node in nodes:
+        row = {column: getattr(node, column) for column in NODE_COLUMNS}
+        (old if node.id in known else new).append(row)
+    change.insert_nodes(new)
+    change.run(queries.UPDATE_NODES, rows=old)
+
+
+def _drop_unnamed(change: Transaction, loose: Collection[str]) -> None:
+    """Of nodes that may have lost their last edge, remove those that have and have no note."""
+    ids = list(loose)
+    named = {row[0] for row in change.run(queries.STILL_NAMED, ids=ids)}
+    paths = change.run(queries.PATHS, ids=ids)
+    gone = [node_id for node_id, path in paths if path is None and node_id not in named]
+    change.run(queries.DELETE_NODES, ids=gone)
+
+
+def _edge_rows(graph: NoteGraph) -> Iterator[Row]:
+    for edge in graph.edges:
+        if edge.source != graph.node.id:
+            raise GraphQueryError("An edge must start at the note that states it.")
+        row = {column: getattr(edge, column) for column in EDGE_COLUMNS}
+        row["origin"] = edge.origin.value
+        yield row
+
+
+def _targets(edges: Iterable[Row]) -> set[str]:
+    return {row["target"] for row in edges}
+
+
+def _check_targets(edges: Iterable[Row], known: Collection[str]) -> None:
+    if missing := _targets(edges).difference(known):
+        raise GraphQueryError(
+            "An edge ends at a node that is not in the graph.", missing=len(missing)
+        )
+
+
+def _edge(row: Sequence[Any]) -> GraphEdge:
+    source, target, relation, origin, sentence, line, ordinal, weight, place, length = row
+    return GraphEdge(
+        source=source,
+        target=target,
+        relation=relation or "",
+        origin=EdgeOrigin(origin),
+        sentence=sentence or "",
+        line=line,
+        ordinal=ordinal,
+        weight=weight,
+        place=place,
+        length=length,
+    )
+
+
+def _order(edge: GraphEdge) -> tuple[str, int, int, str, str, str]:
+    return (edge.source, edge.line, edge.ordinal, edge.target, edge.relation, edge.origin)

@@ -1,0 +1,256 @@
+"""The graph store on a Neo4j server, over Bolt.
+
+The nodes of one generation of one vault carry a label of their own in place of ``Node``, so that
+many vaults share a database. What a label needs (the constraint that is its index too) is made
+with the first query, and again after a connection was lost: the server may have come back empty.
+Neo4j reads what is committed: a query that runs while a note's edges are replaced may see some as
+they were and some as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, LiteralString, TypeVar
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    ConnectionAcquisitionTimeoutError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
+from memvault.stores.graph import queries
+from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
+from memvault.stores.server import Place, Server
+
+CONNECT_SECONDS = 3.0
+READ_SECONDS = 3.0
+READ_ALL_SECONDS = 120.0
+WRITE_SECONDS = 60.0
+ROWS_PER_QUERY = 5_000
+# Counted without looking at the ends: no edge leaves its generation.
+_COUNT_EDGES = "MATCH (:Node)-[e:Edge]->() RETURN count(e)"
+_CONSTRAINT = "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Node) REQUIRE n.id IS UNIQUE"
+_DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
+_DROP = "MATCH (n:Node) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
+# What is deleted while it is read comes without some of its properties: of so many first columns
+# none is null otherwise.
+_NEVER_NULL = {
+    queries.NODES: 3,
+    queries.ALL_NODES: 3,
+    **dict.fromkeys(
+        (queries.ALL_EDGES, queries.EDGES_FROM, queries.EDGES_TO, queries.EDGES_BETWEEN), 10
+    ),
+}
+_GONE = "Neo.ClientError.Statement.EntityNotFound"
+_READ_ALL = (queries.ALL_NODES, queries.ALL_EDGES)
+_NO_ROOM = ("no space left", "read only", "readonly", "writeonreadonly")
+T = TypeVar("T")
+
+
+class _TookTooLong(Exception):
+    """The connections were closed, since a query had no answer in time."""
+
+
+class _Changing(Exception):
+    """What the query read was deleted meanwhile; it can be asked again."""
+
+
+class _Writing:
+    """One transaction on the server."""
+
+    def __init__(self, transaction: neo4j.ManagedTransaction, label: str) -> None:
+        self._transaction = transaction
+        self._label = label
+
+    def run(self, query: str, **values: Any) -> list[Any]:
+        if any(len(value) == 0 for value in values.values()):
+            return []
+        result = self._transaction.run(_labelled(query, self._label), values)
+        return result.values()
+
+    def insert_nodes(self, rows: Sequence[Row]) -> None:
+        self._insert(queries.CREATE_NODES, rows)
+
+    def insert_edges(self, rows: Sequence[Row]) -> None:
+        self._insert(queries.CREATE_EDGES, rows)
+
+    def _insert(self, query: str, rows: Sequence[Row]) -> None:
+        for start in range(0, len(rows), ROWS_PER_QUERY):
+            self.run(query, rows=list(rows[start : start + ROWS_PER_QUERY]))
+
+
+class Neo4jGraphStore(CypherGraphStore):
+    """One generation of one vault's graph; writes of this process go one at a time.
+
+    Raises:
+        InvalidParams: the URL is none that Neo4j knows.
+    """
+
+    def __init__(self, url: str, place: Place, user: str, password: str | None = None) -> None:
+        self._url = url
+        self._auth = None if password is None else (user, password)
+        self._label = f"Memvault_{place.vault}_{place.generation}"
+        self._write_lock = threading.Lock()
+        self._driver_lock = threading.Lock()
+        self._driver: neo4j.Driver | None = None
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        self._prepared = False
+        self.server = Server(
+            "Neo4j",
+            timeouts=(_TookTooLong, ConnectionAcquisitionTimeoutError),
+            network=(ServiceUnavailable, SessionExpired, TransientError, _Changing),
+        )
+        try:
+            self._driver = self._connect()
+        except (ValueError, ConfigurationError) as error:
+            raise InvalidParams(f"configuration: graph: {error}") from error
+
+    def counts(self) -> tuple[int, int]:
+        nodes = self._read(queries.COUNT_NODES)[0][0]
+        edges = self._read(_COUNT_EDGES)[0][0]
+        return nodes, edges
+
+    def drop(self) -> None:
+        """Delete all that this generation keeps."""
+        with self._write_lock:
+            self._ask(lambda driver: self._alone(driver, _DROP), READ_ALL_SECONDS)
+            self._ask(lambda driver: self._alone(driver, _DROP_CONSTRAINT), WRITE_SECONDS)
+            self._prepared = False
+
+    def close(self) -> None:
+        if self.server.close():
+            self._disconnect(None)
+
+    def _change(self, rows: int, characters: int, work: Callable[[Transaction], None]) -> None:
+        def write(driver: neo4j.Driver) -> None:
+            with driver.session(bookmark_manager=self._bookmarks) as session:
+                session.execute_write(lambda change: work(_Writing(change, self._label)))
+
+        with self._write_lock:
+            # A write may take long, but that the server hangs should be known soon.
+            self._ask(lambda driver: driver.verify_connectivity(), READ_SECONDS)
+            self._ask(write, WRITE_SECONDS)
+
+    def _read(self, query: str, **values: Any) -> list[Any]:
+        if any(len(value) == 0 for value in values.values()):
+            return []
+
+        def read(driver: neo4j.Driver) -> list[Any]:
+            with driver.session(bookmark_manager=self._bookmarks) as session:
+                return session.execute_read(
+                    lambda reading: reading.run(_labelled(query, self._label), values).values()
+                )
+
+        rows = self._ask(read, READ_ALL_SECONDS if query in _READ_ALL else READ_SECONDS)
+        never_null = _NEVER_NULL.get(query, 0)
+        return [row for row in rows if None not in row[:never_null]]
+
+    # -- the way to the server ------------------------------------------------------------------
+
+    def _ask(self, call: Callable[[neo4j.Driver], T], seconds: float) -> T:
+        def attempt() -> T:
+            with self._translated(), self._within(seconds) as driver:
+                try:
+                    if not self._prepared:
+                        self._alone(driver, _CONSTRAINT)
+                        self._prepared = True
+                    return call(driver)
+                except (DriverError, TransientError):
+                    self._prepared = False
+                    raise
+
+        return self.server.ask(attempt)
+
+    def _alone(self, driver: neo4j.Driver, query: str) -> None:
+        """Run what must be a transaction of its own."""
+        text = query.replace("{name}", f"`{self._label}`")
+        with driver.session(bookmark_manager=self._bookmarks) as session:
+            session.run(_labelled(text, self._label)).consume()
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[neo4j.Driver]:
+        """The driver waits for a silent server as long as that is silent; so, after these seconds,
+        its connections are closed under it."""
+        driver = self._connected()
+        late = threading.Event()
+
+        def cut_off() -> None:
+            late.set()
+            self._disconnect(driver)
+
+        timer = threading.Timer(seconds, cut_off)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield driver
+        except (DriverError, OSError) as error:
+            if late.is_set():
+                raise _TookTooLong from error
+            if self._driver is not driver:  # another call's connections were closed, and this one's
+                raise SessionExpired("the connections were closed") from error
+            raise
+        finally:
+            timer.cancel()
+
+    def _connect(self) -> neo4j.Driver:
+        return neo4j.GraphDatabase.driver(
+            self._url,
+            auth=self._auth,
+            connection_timeout=CONNECT_SECONDS,
+            connection_acquisition_timeout=READ_SECONDS,
+            max_transaction_retry_time=0.0,  # `Server` does that
+            telemetry_disabled=True,
+            notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
+            user_agent="memvault",
+        )
+
+    def _connected(self) -> neo4j.Driver:
+        with self._driver_lock:
+            if self._driver is None:
+                self._driver = self._connect()
+            return self._driver
+
+    def _disconnect(self, driver: neo4j.Driver | None) -> None:
+        """Close this driver, if it is still in use; whichever it is, if None."""
+        with self._driver_lock:
+            if driver is not None and self._driver is not driver:
+                return
+            driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except AuthError as error:
+            raise StoreUnavailable(
+                "Neo4j refuses the user or password. Set MEMVAULT_NEO4J_USER and"
+                " MEMVAULT_NEO4J_PASSWORD."
+            ) from error
+        except TransientError:
+            raise
+        except Neo4jError as error:
+            if error.code == _GONE:
+                raise _Changing from error
+            said = f"{error.code} {error.message}".lower()
+            if any(words in said for words in _NO_ROOM):
+                raise DiskFull(
+                    "Neo4j cannot write to its disk. Free some space; nothing was half written."
+                ) from error
+            raise GraphQueryError(f"Neo4j refused a query: {error.code}") from error
+
+
+def _labelled(query: str, label: str) -> LiteralString:
+    """The query on the nodes of this label."""
+    return re.sub(r":Node\b", f":`{label}`", query)

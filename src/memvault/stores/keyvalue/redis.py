@@ -1,0 +1,291 @@
+"""The key-value store on a Redis server.
+
+A namespace is three keys: a hash of the values, a sorted set of its keys (all with score 0, so
+in the order of their bytes), and a sorted set of the moments at which some expire, by the
+server's clock. What has expired is swept up by whatever next touches the namespace, in the same
+transaction, so no call sees it. All keys of a vault carry one hash tag: a cluster then keeps
+them in one place, where a transaction holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.stores.server import Place, Server
+
+TIMEOUT_SECONDS = 3.0
+CONNECT_SECONDS = 2.0
+KEYS_PER_COMMAND = 5_000  # Lua takes no more than 8,000 arguments
+_SWEEP = """
+local now = redis.call('TIME')
+now = now[1] * 1000 + now[2] / 1000
+local gone
+repeat
+    gone = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 5000)
+    if #gone > 0 then
+        redis.call('HDEL', KEYS[1], unpack(gone))
+        redis.call('ZREM', KEYS[2], unpack(gone))
+        redis.call('ZREM', KEYS[3], unpack(gone))
+    end
+until #gone == 0
+"""
+_EXPIRE = """
+local now = redis.call('TIME')
+redis.call('ZADD', KEYS[1], now[1] * 1000 + now[2] / 1000 + ARGV[2], ARGV[1])
+"""
+_PAGE = """
+local keys = redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
+if #keys == 0 then return {{}, {}} end
+return {keys, redis.call('HMGET', KEYS[1], unpack(keys))}
+"""
+_INCREMENT = """
+local total = redis.pcall('HINCRBY', KEYS[1], ARGV[1], ARGV[2])
+if type(total) ~= 'number' then return false end
+redis.call('ZADD', KEYS[2], 0, ARGV[1])
+return total
+"""
+_LEASE = """
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+if tonumber(ARGV[2]) > 0 then
+    redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+else
+    redis.call('DEL', KEYS[1])
+end
+return 1
+"""
+_CANNOT_SAVE = "MISCONF"  # the server could not write its snapshot, and takes no writes meanwhile
+Names = tuple[str, str, str]  # of the hash, the keys and the expiries
+Pipe = Any  # redis-py types its pipeline's answers as those of the asynchronous client too
+T = TypeVar("T")
+
+
+class RedisKeyValueStore:
+    """One vault's keys, of one generation. A call is one round trip and one transaction.
+
+    Raises:
+        InvalidParams: the URL is none that Redis knows.
+    """
+
+    def __init__(self, url: str, place: Place, password: str | None = None) -> None:
+        self._vault = _of_vault(place.vault)
+        self._own = f"{self._vault}:{place.generation}"
+        self._client = _connect(url, password)
+        self.server = _new_server()
+
+    def get(self, namespace: str, key: str) -> bytes | None:
+        found: bytes | None = self._run(namespace, lambda pipe, names: pipe.hget(names[0], key))[-1]
+        return found
+
+    def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
+        wanted = list(keys)
+        parts = list(_parts(wanted))
+
+        def read(pipe: Pipe, names: Names) -> None:
+            for part in parts:
+                pipe.hmget(names[0], part)
+
+        if not wanted:
+            return {}
+        found = self._run(namespace, read)[-len(parts) :]
+        values = (value for part in found for value in part)
+        return {key: value for key, value in zip(wanted, values, strict=True) if value is not None}
+
+    def put(
+        self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
+    ) -> None:
+        def write(pipe: Pipe, names: Names) -> None:
+            _put(pipe, names, {key: value})
+            if ttl_seconds is not None:
+                pipe.eval(_EXPIRE, 1, names[2], key, ttl_seconds * 1000)
+
+        self._run(namespace, write)
+
+    def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None:
+        def write(pipe: Pipe, names: Names) -> None:
+            for part in _parts(list(items)):
+                _put(pipe, names, {key: items[key] for key in part})
+
+        self._run(namespace, write)
+
+    def delete(self, namespace: str, keys: Iterable[str]) -> None:
+        gone = list(keys)
+
+        def write(pipe: Pipe, names: Names) -> None:
+            for part in _parts(gone):
+                pipe.hdel(names[0], *part)
+                pipe.zrem(names[1], *part)
+                pipe.zrem(names[2], *part)
+
+        self._run(namespace, write)
+
+    def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+        start = b"[" + prefix.encode()
+        end = b"(" + prefix.encode() + b"\xff"  # a byte that no text has in UTF-8
+        while True:
+            keys, values = self._page(namespace, start, end)
+            yield from zip(map(bytes.decode, keys), values, strict=True)
+            if len(keys) < KEYS_PER_COMMAND:
+                return
+            start = b"(" + keys[-1]
+
+    def _page(self, namespace: str, start: bytes, end: bytes) -> tuple[list[bytes], list[bytes]]:
+        def read(pipe: Pipe, names: Names) -> None:
+            pipe.eval(_PAGE, 2, names[0], names[1], start, end, KEYS_PER_COMMAND)
+
+        keys, values = self._run(namespace, read)[-1]
+        return keys, values
+
+    def increment(self, namespace: str, key: str, by: int = 1) -> int:
+        """As the protocol says; an expiry that the counter has stays. Asked once: a second attempt
+        might count twice.
+
+        Raises:
+            StorageError: the value is not a whole number.
+        """
+
+        def write(pipe: Pipe, names: Names) -> None:
+            pipe.eval(_INCREMENT, 2, names[0], names[1], key, by)
+
+        total = self._run(namespace, write, repeatable=False)[-1]
+        if total is None:
+            raise StorageError(f"{key} is not a counter.")
+        return int(total)
+
+    def count(self, namespace: str) -> int:
+        return int(self._run(namespace, lambda pipe, names: pipe.hlen(names[0]))[-1])
+
+    def clear(self, namespace: str) -> None:
+        self._run(namespace, lambda pipe, names: pipe.unlink(*names))
+
+    def lease(self, name: str, holder: str, seconds: float) -> bool:
+        key, until = f"{self._vault}:lease:{name}", round(seconds * 1000)
+        return bool(self._ask(lambda: self._client.eval(_LEASE, 1, key, holder, until)))
+
+    def drop(self) -> None:
+        """Delete all that this generation keeps."""
+        for key in self._client.scan_iter(f"{_literally(self._own)}:*", count=1_000):
+            self._client.unlink(key)
+
+    def close(self) -> None:
+        if self.server.close():
+            self._client.close()
+
+    def _run(
+        self, namespace: str, fill: Callable[[Pipe, Names], Any], *, repeatable: bool = True
+    ) -> list[Any]:
+        """The answers to what ``fill`` puts into one transaction, after the sweeping."""
+        own = f"{self._own}:{namespace}"
+        names = (f"{own}:values", f"{own}:keys", f"{own}:expiry")
+
+        def attempt() -> list[Any]:
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.eval(_SWEEP, 3, *names)
+                fill(pipe, names)
+                return pipe.execute()
+
+        return self._ask(attempt, repeatable=repeatable)
+
+    def _ask(self, attempt: Callable[[], T], *, repeatable: bool = True) -> T:
+        return self.server.ask(lambda: _translating(attempt), repeatable=repeatable)
+
+
+class RedisPointer:
+    """The name of a vault's live generation, for all machines that share its indexes."""
+
+    def __init__(self, url: str, vault: str, password: str | None = None) -> None:
+        self._key = f"{_of_vault(vault)}:live"
+        self._client: Any = _connect(url, password)
+        self._server = _new_server()
+
+    def read(self) -> str | None:
+        name: bytes | None = self._ask(lambda: self._client.get(self._key))
+        return None if name is None else name.decode()
+
+    def write(self, name: str | None) -> None:
+        if name is None:
+            self._ask(lambda: self._client.delete(self._key))
+        else:
+            self._ask(lambda: self._client.set(self._key, name))
+
+    def claim(self, name: str) -> str:
+        self._ask(lambda: self._client.set(self._key, name, nx=True))
+        return self.read() or name
+
+    def close(self) -> None:
+        if self._server.close():
+            self._client.close()
+
+    def _ask(self, attempt: Callable[[], T]) -> T:
+        return self._server.ask(lambda: _translating(attempt))
+
+
+def _of_vault(vault: str) -> str:
+    return f"{{memvault:{vault}}}"
+
+
+def _new_server() -> Server:
+    return Server("Redis", timeouts=(redis.TimeoutError,), network=(redis.ConnectionError,))
+
+
+def _translating(attempt: Callable[[], T]) -> T:
+    try:
+        return attempt()
+    except redis.AuthenticationError as error:
+        raise _refused() from error
+    except redis.ResponseError as error:
+        raise _translated(error) from error
+
+
+def _connect(url: str, password: str | None) -> redis.Redis:
+    given = {} if password is None else {"password": password}
+    try:
+        return redis.Redis.from_url(
+            url,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            retry=Retry(NoBackoff(), 0),  # `Server` does that
+            **given,
+        )
+    except ValueError as error:
+        raise InvalidParams(f"configuration: keyvalue: {error}") from error
+
+
+def _put(pipe: Pipe, names: Names, items: Mapping[str, bytes]) -> None:
+    values, keys, expiry = names
+    pipe.hset(values, mapping=items)
+    pipe.zadd(keys, dict.fromkeys(items, 0))
+    pipe.zrem(expiry, *items)
+
+
+def _parts(keys: Sequence[str]) -> Iterator[list[str]]:
+    waiting = iter(keys)
+    while some := list(islice(waiting, KEYS_PER_COMMAND)):
+        yield some
+
+
+def _literally(text: str) -> str:
+    """As a pattern that matches this text alone."""
+    return "".join(f"\\{sign}" if sign in "*?[]\\" else sign for sign in text)
+
+
+def _refused() -> StoreUnavailable:
+    return StoreUnavailable("Redis refuses the password. Set MEMVAULT_REDIS_PASSWORD.")
+
+
+def _translated(error: redis.ResponseError) -> StorageError:
+    text = str(error)
+    if isinstance(error, redis.OutOfMemoryError):
+        return DiskFull("Redis has no memory left. Give it more; nothing was half written.")
+    if _CANNOT_SAVE in text:
+        return DiskFull("Redis cannot save to its disk. Free some space; nothing was half written.")
+    if "NOAUTH" in text or "WRONGPASS" in text:
+        return _refused()
+    return StorageError(f"Redis refused a command: {text}")

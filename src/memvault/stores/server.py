@@ -1,0 +1,92 @@
+"""A database server as the stores see it: asked again when it fails, then left alone a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memvault.model.errors import StoreUnavailable
+from memvault.stores import faults
+
+NETWORK_RETRIES = 3
+TIMEOUT_RETRIES = 1
+FIRST_WAIT_SECONDS = 0.1  # doubled with every further retry
+REST_SECONDS = 2.0  # after all retries failed, calls fail at once, so that answers degrade quickly
+T = TypeVar("T")
+Errors = tuple[type[Exception], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose indexes, among those that a server keeps: letters, digits, ``-`` and ``_``."""
+
+    vault: str
+    generation: str
+
+
+class Server:
+    """Thread-safe.
+
+    Args:
+        name: as messages call it.
+        timeouts: what the client raises when no answer comes in time.
+        network: what it raises when the server cannot be reached or closes the connection.
+    """
+
+    def __init__(self, name: str, *, timeouts: Errors, network: Errors) -> None:
+        self.name = name
+        self.silent = False  # whether the last call had no answer
+        self._timeouts = timeouts
+        self._network = network
+        self._resting_until = 0.0
+        self._closing = threading.Event()
+
+    def ask(self, attempt: Callable[[], T], *, repeatable: bool = True) -> T:
+        """What the attempt gives. One that is not repeatable is tried once.
+
+        Raises:
+            StoreUnavailable: the store is closed, or no attempt was answered.
+        """
+        failures = 0
+        while True:
+            self._ensure_worth_trying()
+            try:
+                result = attempt()
+            except (*self._timeouts, *self._network) as error:
+                failures += 1
+                retries = TIMEOUT_RETRIES if isinstance(error, self._timeouts) else NETWORK_RETRIES
+                if not repeatable or failures > retries:
+                    self.silent = True
+                    self._resting_until = time.monotonic() + REST_SECONDS
+                    raise self._unavailable() from error
+                self._closing.wait(FIRST_WAIT_SECONDS * 2 ** (failures - 1))
+            except StoreUnavailable:  # it refuses to
+                self.silent = True
+                raise
+            else:
+                self.silent = False
+                return result
+
+    @property
+    def closed(self) -> bool:
+        return self._closing.is_set()
+
+    def close(self) -> bool:
+        """Refuse further calls; False if that was done before."""
+        first = not self._closing.is_set()
+        self._closing.set()
+        return first
+
+    def _ensure_worth_trying(self) -> None:
+        if self._closing.is_set():
+            raise faults.closed()
+        if time.monotonic() < self._resting_until:
+            raise self._unavailable()
+
+    def _unavailable(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"The {self.name} server does not answer. Check that it runs and can be reached."
+        )

@@ -1,0 +1,287 @@
+"""What the Qdrant engines have in common: chunks kept as points, see `payload`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Protocol
+from uuid import UUID
+
+import numpy as np
+
+from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.memory import Memory
+from memvault.model.query import ChunkHit, Scope
+from memvault.stores.vectors import bm25
+from memvault.stores.vectors.payload import (
+    BODY,
+    LABELS,
+    TEXT_GLUE,
+    Conditions,
+    Parts,
+    StoredChunk,
+    note_id_of,
+    of_notes,
+    point_id,
+    stored_chunk,
+    visible,
+    without_text,
+)
+
+DENSE, SPARSE = "dense", "bm25"
+POINTS_PER_CALL = 500
+RARE = 256  # a term found in no more chunks narrows a phrase down well enough
+_LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
+Note = tuple[Memory, Sequence[EmbeddedChunk]]
+
+
+class Terms(Protocol):
+    """A sparse vector."""
+
+    @property
+    def indices(self) -> list[int]: ...
+
+    @property
+    def values(self) -> list[float]: ...
+
+
+class Point(Protocol):
+    """As the engine gives it: of what it keeps, the fields asked for."""
+
+    @property
+    def id(self) -> Any: ...
+
+    @property
+    def payload(self) -> Any: ...
+
+
+class Scored(Point, Protocol):
+    @property
+    def score(self) -> float: ...
+
+
+class WithVector(Point, Protocol):
+    @property
+    def vector(self) -> Any: ...
+
+
+class PointVectorStore(ABC):
+    """A vector store but for the way to the engine."""
+
+    # -- the way to the engine ------------------------------------------------------------------
+
+    @abstractmethod
+    def _nearest(
+        self,
+        query: list[float] | Terms,
+        limit: int,
+        allowed: Conditions,
+        fields: list[str],
+    ) -> Sequence[Scored]:
+        """By the dense vectors, or for terms by the sparse ones; only points with a score."""
+
+    @abstractmethod
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[Point]:
+        """Points whose text has the term, with their labels; all if there is no limit."""
+
+    @abstractmethod
+    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
+        """Those of these points that exist."""
+
+    @abstractmethod
+    def _scroll(
+        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
+    ) -> Iterator[WithVector]:
+        """Every point wanted."""
+
+    # -- what the protocol promises -------------------------------------------------------------
+
+    def search_dense(
+        self,
+        vector: Vector,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        texts: bool = True,
+    ) -> list[ChunkHit]:
+        return self._search(vector.tolist(), limit, visible(size, scope), texts=texts)
+
+    def search_keywords(
+        self,
+        query: str,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        texts: bool = True,
+    ) -> list[ChunkHit]:
+        terms = bm25.query(query)
+        if not terms.indices:
+            return []
+        return self._search(terms, limit, visible(size, scope), texts=texts)
+
+    def _search(
+        self, query: list[float] | Terms, limit: int, allowed: Conditions, *, texts: bool
+    ) -> list[ChunkHit]:
+        if texts:
+            found = self._nearest(query, limit, allowed, _ALL_FIELDS)
+            chunks = self._with_texts([stored_chunk(point.payload) for point in found])
+            hits = [_hit(point, chunk) for point, chunk in zip(found, chunks, strict=True)]
+        else:
+            hits = self._bare_hits(query, limit, allowed)
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    def _bare_hits(
+        self, query: list[float] | Terms, limit: int, allowed: Conditions
+    ) -> list[ChunkHit]:
+        found = self._nearest(query, limit, allowed, _LABELS)
+        return [_hit(point, without_text(point.payload)) for point in found]
+
+    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
+        records = self._retrieve([UUID(chunk_id) for chunk_id in chunk_ids], _ALL_FIELDS)
+        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
+        return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
+
+    def containing(self, phrases: Collection[str]) -> set[str]:
+        """As the protocol says. The keyword index answers: a phrase without letters and digits
+        may stand in any note."""
+        known: dict[int, set[str]] = {}
+        found: set[str] = set()
+        for phrase in phrases:
+            terms = bm25.terms(phrase)
+            if not terms:
+                return set(self.note_ids())
+            found |= self._with_all(terms, known)
+        return found
+
+    def _with_all(self, terms: list[int], known: dict[int, set[str]]) -> set[str]:
+        """Notes with all terms: the rare ones are looked up, the rest among what these leave."""
+        common = []
+        candidates: set[str] | None = None
+        for term in terms:
+            if term not in known:
+                found = self._bearing(term, RARE + 1, ())
+                if len(found) > RARE:
+                    common.append(term)
+                    continue
+                known[term] = {note_id_of(point.payload) for point in found}
+            candidates = known[term] if candidates is None else candidates & known[term]
+        for term in common:
+            if candidates is not None and not candidates:
+                break
+            few = candidates is not None and len(candidates) <= RARE
+            found = self._bearing(term, None, of_notes(candidates or ()) if few else ())
+            bearers = {note_id_of(point.payload) for point in found}
+            candidates = bearers if candidates is None else candidates & bearers
+        return candidates or set()
+
+    def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
+        """As the protocol says; in the order of the lines they stand for."""
+        found: dict[str, list[tuple[StoredChunk, Vector]]] = {}
+        for record in self._scroll(of_notes(note_ids, size), _ALL_FIELDS, with_vector=True):
+            chunk = stored_chunk(record.payload)
+            found.setdefault(chunk.note_id, []).append((chunk, _vector_of(record)))
+        return {
+            note_id: [vector for _, vector in sorted(own, key=lambda pair: _place(pair[0]))]
+            for note_id, own in found.items()
+        }
+
+    def chunks(self, note_id: str) -> list[EmbeddedChunk]:
+        records = list(self._scroll(of_notes([note_id]), _ALL_FIELDS, with_vector=True))
+        whole = self._with_texts([stored_chunk(record.payload) for record in records])
+        embedded = [
+            EmbeddedChunk(chunk, _vector_of(record))
+            for chunk, record in zip(whole, records, strict=True)
+        ]
+        sizes = list(ChunkSize)
+        return sorted(embedded, key=lambda own: (sizes.index(own.chunk.size), own.chunk.ordinal))
+
+    def note_ids(self) -> Iterator[str]:
+        yield from {note_id_of(point.payload) for point in self._scroll((), _LABELS)}
+
+    def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
+        """Puts together the texts that are kept as passages."""
+        needed = {
+            passage
+            for chunk in chunks
+            if not isinstance(chunk.text, str)
+            for passage in _passage_ids(chunk, chunk.text)
+        }
+        texts: dict[str, str] = {}
+        if needed:
+            for record in self._retrieve(list(needed), _ALL_FIELDS):
+                texts[str(record.id)] = str(stored_chunk(record.payload).text)
+        return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
+
+    def _point_ids(self, note_ids: Iterable[str]) -> set[UUID]:
+        """Those of these notes' chunks."""
+        found: set[UUID] = set()
+        waiting = iter(note_ids)
+        while some := list(islice(waiting, POINTS_PER_CALL)):
+            found.update(_uuid(record.id) for record in self._scroll(of_notes(some), []))
+        return found
+
+
+def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
+    """Whole notes, as many as make up one call: the engine writes a call wholly or not at all."""
+    batch: list[Note] = []
+    size = 0
+    for note in notes:
+        if batch and size + len(note[1]) > POINTS_PER_CALL:
+            yield batch
+            batch, size = [], 0
+        batch.append(note)
+        size += len(note[1])
+    if batch:
+        yield batch
+
+
+def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
+    """As many as make up one call."""
+    for start in range(0, len(points), POINTS_PER_CALL):
+        yield list(points[start : start + POINTS_PER_CALL])
+
+
+def searchable(chunk: Chunk) -> str:
+    """What its keywords are taken from."""
+    return f"{chunk.context}\n{chunk.text}"
+
+
+def _hit(point: Scored, chunk: Chunk) -> ChunkHit:
+    return ChunkHit(
+        chunk_id=str(point.id),
+        note_id=chunk.note_id,
+        size=chunk.size,
+        heading=chunk.heading,
+        lines=chunk.lines,
+        text=chunk.text,
+        score=point.score,
+        covers=chunk.covers,
+    )
+
+
+def _uuid(point_id: UUID | str) -> UUID:
+    return point_id if isinstance(point_id, UUID) else UUID(point_id)
+
+
+def _vector_of(record: WithVector) -> Vector:
+    return np.asarray(record.vector[DENSE], np.float32)
+
+
+def _place(chunk: StoredChunk) -> tuple[int, int, int]:
+    return (*chunk.lines, chunk.ordinal)
+
+
+def _passage_ids(chunk: StoredChunk, parts: Parts) -> list[UUID]:
+    first, last = parts
+    note = UUID(chunk.note_id)
+    return [point_id(note, ChunkSize.PASSAGE, ordinal) for ordinal in range(first, last + 1)]
+
+
+def _text(chunk: StoredChunk, texts: dict[str, str]) -> str:
+    if isinstance(chunk.text, str):
+        return chunk.text
+    own = (texts.get(str(each), "") for each in _passage_ids(chunk, chunk.text))
+    return TEXT_GLUE.join(own)

@@ -1,0 +1,369 @@
+"""The vector store on a Qdrant server, over gRPC where it is offered, else over HTTP.
+
+One collection per generation of a vault. Vectors are kept as they are (float32) and searched
+exactly up to `EXACT_KILOBYTES` a segment, through HNSW beyond. BM25 is computed as for Edge: term
+weights here, idf by the server. The collection is made with the first call, and again when the
+server has lost it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import grpc
+import httpx
+from qdrant_client import QdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+from memvault.model.chunk import EmbeddedChunk
+from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.model.memory import Memory
+from memvault.stores import faults
+from memvault.stores.server import Place, Server
+from memvault.stores.vectors import bm25
+from memvault.stores.vectors.payload import (
+    CREATED,
+    IMPORTANCE,
+    LABELS,
+    AnyLabel,
+    Conditions,
+    payloads,
+    point_id,
+)
+from memvault.stores.vectors.points import (
+    DENSE,
+    SPARSE,
+    Note,
+    PointVectorStore,
+    Terms,
+    batches,
+    parts,
+    searchable,
+)
+
+TIMEOUT_SECONDS = 3
+EXACT_KILOBYTES = 100_000  # of vectors; 65,000 of 384 dimensions take some 20 ms
+POINTS_PER_PAGE = 2_000
+HTTP_PORT = 6333
+_INDEXES = {
+    LABELS: models.PayloadSchemaType.KEYWORD,
+    IMPORTANCE: models.PayloadSchemaType.FLOAT,
+    CREATED: models.PayloadSchemaType.FLOAT,
+}
+_UNREACHABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+_REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
+T = TypeVar("T")
+
+
+class _Unreachable(Exception):
+    """The server cannot be reached, or not now."""
+
+
+class _TookTooLong(Exception):
+    """It did not answer in time."""
+
+
+class _Missing(Exception):
+    """It has no such collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A point as `PointVectorStore` reads it."""
+
+    id: str
+    payload: dict[str, Any]
+    score: float
+    vector: Any
+
+
+def connect(url: str, api_key: str | None) -> QdrantClient:
+    """A client for the server at this URL; gRPC is taken to be at the port above.
+
+    Raises:
+        InvalidParams: the URL is none.
+        grpc.RpcError, ResponseHandlingException: nothing answers there.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or HTTP_PORT
+        given: dict[str, Any] = {"url": url, "api_key": api_key, "timeout": TIMEOUT_SECONDS}
+        fast = QdrantClient(
+            **given, port=port, grpc_port=port + 1, prefer_grpc=True, check_compatibility=False
+        )
+    except (ValueError, QdrantException) as error:
+        raise InvalidParams(f"configuration: vectors: {error}") from error
+    try:
+        fast.get_collections()
+    except grpc.RpcError as error:
+        fast.close()
+        if error.code() not in _UNREACHABLE:
+            raise
+    else:
+        return fast
+    plain = QdrantClient(**given, port=port, check_compatibility=False)
+    plain.get_collections()
+    return plain
+
+
+class QdrantVectorStore(PointVectorStore):
+    """One collection. ``open_client`` is called with the first question that needs it.
+
+    Every call raises StorageError while the collection holds vectors of another dimension.
+    """
+
+    def __init__(
+        self, open_client: Callable[[], QdrantClient], place: Place, dimension: int
+    ) -> None:
+        self._open_client = open_client
+        self._collection = f"memvault_{place.vault}_{place.generation}"
+        self._dimension = dimension
+        self._client: QdrantClient | None = None
+        self._prepared = False
+        self._write_lock = threading.RLock()
+        self._opening = threading.Lock()
+        self.server = Server("Qdrant", timeouts=(_TookTooLong,), network=(_Unreachable,))
+
+    def replace(self, notes: Sequence[Note]) -> None:
+        latest = {memory.id: (memory, chunks) for memory, chunks in notes}
+        with self._write_lock:
+            stale = self._point_ids(latest)
+            stale -= {UUID(own.chunk.id) for _, chunks in latest.values() for own in chunks}
+            for batch in batches(latest.values()):
+                made = [point for memory, chunks in batch for point in _points(memory, chunks)]
+                for part in parts(made):
+                    self._ask(partial(self._upsert, part))
+            self._delete(stale)
+
+    def remove(self, note_ids: Collection[str]) -> None:
+        with self._write_lock:
+            self._delete(self._point_ids(note_ids))
+
+    def count(self) -> int:
+        return self._ask(lambda client: client.count(self._collection, exact=True).count)
+
+    def flush(self) -> None:
+        """Nothing to do: the server has logged what it has answered."""
+
+    def optimize(self) -> None:
+        """Nothing to do: the server does so by itself."""
+
+    def drop(self) -> None:
+        """Delete the collection."""
+        with self._write_lock:
+            self.server.ask(
+                lambda: _translated(lambda: self._opened().delete_collection(self._collection))
+            )
+            self._prepared = False
+
+    def close(self) -> None:
+        if self.server.close():
+            with self._opening:
+                if self._client is not None:
+                    self._client.close()
+
+    # -- the way to the engine ------------------------------------------------------------------
+
+    def _nearest(
+        self,
+        query: list[float] | Terms,
+        limit: int,
+        allowed: Conditions,
+        fields: list[str],
+    ) -> Sequence[_Found]:
+        dense = isinstance(query, list)
+        answer = self._ask(
+            lambda client: client.query_points(
+                self._collection,
+                query=query if isinstance(query, list) else _sparse(query),
+                using=DENSE if dense else SPARSE,
+                query_filter=_filter(allowed),
+                limit=limit,
+                with_payload=fields,
+            )
+        )
+        return [_found(point) for point in answer.points]
+
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[_Found]:
+        one = models.SparseVector(indices=[term], values=[1.0])
+        return self._nearest(one, limit or max(1, self.count()), among, [LABELS])
+
+    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[_Found]:
+        if not point_ids:
+            return []
+        wanted: list[int | str | UUID] = [str(each) for each in point_ids]
+        found = self._ask(
+            lambda client: client.retrieve(self._collection, wanted, with_payload=fields)
+        )
+        return [_found(record) for record in found]
+
+    def _scroll(
+        self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
+    ) -> Iterator[_Found]:
+        def page(offset: Any, client: QdrantClient) -> tuple[list[models.Record], Any]:
+            return client.scroll(
+                self._collection,
+                scroll_filter=_filter(wanted),
+                limit=POINTS_PER_PAGE,
+                offset=offset,
+                with_payload=fields or False,
+                with_vectors=[DENSE] if with_vector else False,
+            )
+
+        offset = None
+        while True:
+            records, offset = self._ask(partial(page, offset))
+            yield from map(_found, records)
+            if offset is None:
+                return
+
+    def _upsert(self, points: list[models.PointStruct], client: QdrantClient) -> None:
+        client.upsert(self._collection, points, wait=True)
+
+    def _delete(self, point_ids: Iterable[UUID]) -> None:
+        for part in parts([str(each) for each in point_ids]):
+            self._ask(partial(self._delete_part, models.PointIdsList(points=part)))
+
+    def _delete_part(self, wanted: models.PointIdsList, client: QdrantClient) -> None:
+        client.delete(self._collection, wanted, wait=True)
+
+    def _ask(self, call: Callable[[QdrantClient], T]) -> T:
+        def attempt() -> T:
+            client = self._opened()
+            try:
+                self._prepare(client)
+                return _translated(lambda: call(client))
+            except _Missing:  # the server came back empty
+                self._prepared = False
+                self._prepare(client)
+                return _translated(lambda: call(client))
+
+        return self.server.ask(attempt)
+
+    def _opened(self) -> QdrantClient:
+        with self._opening:
+            if self._client is None:
+                self._client = _translated(self._open_client)
+            return self._client
+
+    def _prepare(self, client: QdrantClient) -> None:
+        """Make the collection if there is none."""
+        with self._opening:
+            if self._prepared:
+                return
+            if not _translated(lambda: client.collection_exists(self._collection)):
+                _translated(lambda: self._create(client))
+            config = _translated(lambda: client.get_collection(self._collection)).config
+            vectors = config.params.vectors
+            if not isinstance(vectors, dict) or vectors[DENSE].size != self._dimension:
+                raise faults.integrity_error()
+            self._prepared = True
+
+    def _create(self, client: QdrantClient) -> None:
+        client.create_collection(
+            self._collection,
+            vectors_config={
+                DENSE: models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
+            },
+            sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=EXACT_KILOBYTES),
+        )
+        for field, schema in _INDEXES.items():
+            client.create_payload_index(self._collection, field, schema, wait=True)
+
+
+def _points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[models.PointStruct]:
+    """Labels are a list here, which the server indexes as keywords."""
+    note = UUID(memory.id)
+    own = payloads(memory, [embedded.chunk for embedded in chunks])
+    return [
+        models.PointStruct(
+            id=str(point_id(note, embedded.chunk.size, embedded.chunk.ordinal)),
+            vector={
+                DENSE: embedded.vector.tolist(),
+                SPARSE: _sparse(bm25.document(searchable(embedded.chunk))),
+            },
+            payload={**payload, LABELS: payload[LABELS].split(" ")},
+        )
+        for embedded, payload in zip(chunks, own, strict=True)
+    ]
+
+
+def _sparse(terms: Terms) -> models.SparseVector:
+    return models.SparseVector(indices=list(terms.indices), values=list(terms.values))
+
+
+def _found(point: models.ScoredPoint | models.Record) -> _Found:
+    payload = dict(point.payload or {})
+    if LABELS in payload:
+        payload[LABELS] = " ".join(payload[LABELS])
+    score = point.score if isinstance(point, models.ScoredPoint) else 0.0
+    return _Found(str(point.id), payload, score, point.vector)
+
+
+def _filter(conditions: Conditions) -> models.Filter | None:
+    must: list[Any] = []
+    for condition in conditions:
+        if isinstance(condition, AnyLabel):
+            wanted = models.MatchAny(any=list(condition.labels))
+            must.append(models.FieldCondition(key=LABELS, match=wanted))
+        else:
+            bounds = models.Range(gte=condition.least, lte=condition.most)
+            must.append(models.FieldCondition(key=condition.field, range=bounds))
+    return models.Filter(must=must) if must else None
+
+
+def _translated(call: Callable[[], T]) -> T:
+    """What the call gives; what it raises, in this module's words or the domain's."""
+    try:
+        return call()
+    except UnexpectedResponse as error:
+        raise _of_status(error.status_code or 0, str(error.content)) from error
+    except ResponseHandlingException as error:
+        late = isinstance(error.source, httpx.TimeoutException)
+        raise (_TookTooLong() if late else _Unreachable()) from error
+    except grpc.RpcError as error:
+        raise _of_code(error.code(), str(error.details())) from error
+    except QdrantException as error:
+        raise _Unreachable from error
+
+
+def _of_status(status: int, said: str) -> Exception:
+    if status == 404:
+        return _Missing()
+    if status in (401, 403):
+        return _refused()
+    if status in (408, 504):
+        return _TookTooLong()
+    if status in (429, 502, 503):
+        return _Unreachable()
+    return _failed(said)
+
+
+def _of_code(code: grpc.StatusCode, said: str) -> Exception:
+    if code is grpc.StatusCode.NOT_FOUND:
+        return _Missing()
+    if code in _REFUSED:
+        return _refused()
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return _TookTooLong()
+    if code in _UNREACHABLE:
+        return _Unreachable()
+    return _failed(said)
+
+
+def _refused() -> StoreUnavailable:
+    return StoreUnavailable("Qdrant refuses the key. Set MEMVAULT_QDRANT_API_KEY.")
+
+
+def _failed(said: str) -> StorageError:
+    if faults.speaks_of_space(Exception(said)):
+        return DiskFull("Qdrant's disk is full. Free some space; nothing was half written.")
+    return StorageError("Qdrant could not do what it was asked. Run `memvault rebuild`.")

@@ -1,0 +1,176 @@
+"""Distilling a context: how long it takes, what it saves, what it loses, what answers take.
+
+``python -m tests.benchmarks.bench_context [--notes N] [--keep DIR]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.query import Scope
+from memvault.retrieval.context.distil import Context, Distiller, Room
+from memvault.retrieval.context.forms import Form
+from memvault.retrieval.context.scoring import Found
+from memvault.vault.parse import parse_note
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, median, percentile, show
+
+ASKED = 150
+MEMORIES = 20
+TEXT = 400  # tokens of the contexts measured
+SHARE = 0.4  # of the memories' text that may be kept when losses are counted
+LEAST_WORDS = 8  # of a sentence that is asked for
+
+
+@dataclass(frozen=True)
+class Question:
+    """Words of one sentence of one note, which a context for it should still have."""
+
+    text: str
+    path: str
+    sentence: str
+
+
+def questions(vault: Path) -> list[Question]:
+    """A note's name and half of the words of one of its sentences, in another order."""
+    dice = random.Random(5)
+    notes = sorted(vault.rglob("*.md"))
+    found = []
+    for file in dice.sample(notes, min(2 * ASKED, len(notes))):
+        note = parse_note(file.relative_to(vault).as_posix(), file.read_bytes())
+        said = [each.text for block in note.blocks for each in block.sentences]
+        said = [each for each in said if len(each.split()) >= LEAST_WORDS]
+        if said:
+            sentence = dice.choice(said)
+            words = sentence.rstrip(".").split()
+            asked = dice.sample(words, len(words) // 2)
+            found.append(Question(f"{note.title} {' '.join(asked)}", note.path, sentence))
+    return found[:ASKED]
+
+
+def milliseconds(since: float) -> float:
+    return (time.perf_counter() - since) * 1000
+
+
+def distilling(services: Services, asked: list[Question]) -> list[Figure]:
+    """Recalled beforehand: what is measured is distillation alone."""
+    distiller = Distiller(services.vault.read, services.embedder, services.catalogue.ids_starting)
+    recalled = {each.text: found_for(services, each) for each in asked}
+    first, again, saved = [], [], []
+    for each in asked:
+        for spent in (first, again):
+            start = time.perf_counter()
+            context = distiller.distil(each.text, recalled[each.text], Room(TEXT))
+            spent.append(milliseconds(start))
+        saved.append(context.compression)
+    kept = [
+        each.sentence in shortened(distiller, each, recalled[each.text]).text
+        for each in asked
+        if each.path in {memory.path for _, memory in recalled[each.text]}
+    ]
+    note = f"{MEMORIES} memories into {TEXT} tokens"
+    return [
+        Figure("distillation, p95", percentile(again, 0.95), "ms", "50", "", note),
+        Figure("distillation, median", median(again), "ms", "50", "", note),
+        Figure("the same of notes read for the first time, p95", percentile(first, 0.95), "ms"),
+        Figure("tokens saved, mean", 100 * sum(saved) / len(saved), "%", "60", "", note),
+        Figure(
+            "sentences asked for that are lost",
+            100 * (1 - sum(kept) / len(kept)),
+            "%",
+            "15",
+            "",
+            f"{100 * (1 - SHARE):.0f}% of the tokens saved; {len(kept)} questions",
+        ),
+    ]
+
+
+def found_for(services: Services, question: Question) -> Found:
+    found = services.multihop.recall(question.text, MEMORIES, Scope())
+    by_id = services.catalogue.by_id
+    pairs = [(each, by_id(each.note_id)) for each in found]
+    return [(each, memory) for each, memory in pairs if memory is not None]
+
+
+def shortened(distiller: Distiller, question: Question, found: Found) -> Context:
+    whole = distiller.distil(question.text, found, Room(TEXT), Form.NARRATIVE).before
+    room = Room(max(100, round(SHARE * whole)))
+    return distiller.distil(question.text, found, room, Form.NARRATIVE)
+
+
+async def calling(services: Services, asked: list[Question]) -> list[Figure]:
+    """Through a client in the same process, each question once."""
+    spent, plain = [], []
+    sizes: dict[int, list[float]] = {0: [], 1: [], 2: []}
+    async with Client(build_server(services)) as client:
+        await client.call_tool("inject_context", {"query": "warm up"})
+        for each in asked:
+            start = time.perf_counter()
+            await client.call_tool("inject_context", {"query": each.text})
+            spent.append(milliseconds(start))
+        for each in asked:
+            start = time.perf_counter()
+            await client.call_tool("vector_search", {"query": each.text})
+            plain.append(milliseconds(start))
+        for level, counted in sizes.items():
+            for each in asked[:40]:
+                given = {"query": each.text, "verbosity_level": level}
+                result = await client.call_tool_mcp("inject_context", given)
+                counted.append(services.embedder.tokens.count(result.content[0].text))
+    levels = [
+        Figure(f"tokens of an answer at verbosity {level}, median", median(counted), "", about)
+        for (level, counted), about in zip(sizes.items(), ("100", "200", "800"), strict=True)
+    ]
+    return [
+        Figure(
+            "inject_context, p95",
+            percentile(spent, 0.95),
+            "ms",
+            "25",
+            "",
+            f"p50 {median(spent):.1f}; vector_search p95 {percentile(plain, 0.95):.1f}",
+        ),
+        *levels,
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=1_000)
+    parser.add_argument("--keep", type=Path, help="a folder of vault and state for the next run")
+    given = parser.parse_args()
+    folder: Path = given.keep or Path(tempfile.mkdtemp())
+    vault = folder / f"vault-{given.notes}"
+    os.environ["MEMVAULT_STATE"] = str(folder / "state")
+    if not vault.is_dir():
+        generate(vault, given.notes)
+    settings = Settings(index=IndexSettings(ner="off"))
+    services = Services(vault, settings, StateFolder.of_vault(vault))
+    try:
+        services.start(watch=False)
+        services.landscape.warm_up()
+        asked = questions(vault)
+        figures = asyncio.run(calling(services, asked))
+        show("context", distilling(services, asked) + figures)
+    finally:
+        services.close()
+        if given.keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

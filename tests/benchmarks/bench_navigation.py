@@ -1,0 +1,125 @@
+"""Looking around without a question: neighbourhoods, insights, manifest, plans.
+
+``python -m tests.benchmarks.bench_navigation [--notes N] [--hub N] [--keep DIR]``
+
+The hub is a note that many others mention, to see that it costs no more than it shows. Everything is
+called as a tool calls it, without the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from mcp_server.manifest import Manifests
+from mcp_server.opening import Opening
+from mcp_server.services import Services
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.navigation import NavigationTools
+from mcp_server.tools.planning import PlanningTools
+from memvault.cognition.sessions import Session
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.verbosity import VerbosityLevel
+from memvault.reasoning.insights import insights
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, median, percentile, show, timed
+
+CALLS = 500
+SHOWN = 10  # memories in a usual answer
+HUB = "Meeting point"
+
+
+class Alone(Toolbox):
+    """A toolbox whose caller has no connection."""
+
+    def touch(self, session_id: str | None = None) -> Session:
+        return self.services.sessions.touch(session_id or "bench")
+
+
+def write_hub(vault: Path, mentions: int) -> None:
+    (vault / f"{HUB}.md").write_text("Where everybody meets.\n", encoding="utf-8")
+    (vault / "visits").mkdir(exist_ok=True)
+    for number in range(mentions):
+        text = f"We met at the [[{HUB}]] on day {number}.\n"
+        (vault / "visits" / f"Visit {number}.md").write_text(text, encoding="utf-8")
+
+
+def drawn(ids: list[str], count: int) -> Iterator[list[str]]:
+    dice = random.Random(5)
+    while True:
+        yield dice.sample(ids, count)
+
+
+def measure(services: Services, hub: bool) -> list[Figure]:
+    box = Alone(Opening.of(services))
+    tools = NavigationTools(box)
+    services.landscape.warm_up()
+    loading = timed(services.edges.warm_up, 1, warm_up=0)[0]
+    ids = [memory.id for memory in services.catalogue.all()]
+    one, ten = drawn(ids, 1), drawn(ids, SHOWN)
+    by_id = services.catalogue.by_id
+    figures = [Figure("edges read for the first time", loading, "ms")]
+
+    def around(hops: int) -> object:
+        return tools.get_neighborhood(next(one)[0], hops=hops)
+
+    for hops in (1, 2, 3):
+        spent = timed(partial(around, hops), CALLS, CALLS)
+        figures.append(Figure(f"neighbourhood, {hops} hops, 20 nodes, median", median(spent), "ms"))
+        least = "5" if hops == 2 else ""
+        figures.append(
+            Figure(f"neighbourhood, {hops} hops, p95", percentile(spent, 0.95), "ms", least)
+        )
+    if hub:
+        spent = timed(lambda: tools.get_neighborhood(HUB, hops=2), CALLS)
+        figures.append(Figure("neighbourhood of the hub, p95", percentile(spent, 0.95), "ms", "5"))
+    spent = timed(lambda: insights(next(ten), services.edges, by_id), CALLS, CALLS)
+    figures.append(Figure(f"insights of {SHOWN} memories, p95", percentile(spent, 0.95), "ms", "5"))
+    spent = timed(tools.get_recent_context, 50)
+    figures.append(Figure("recent context, p95", percentile(spent, 0.95), "ms", "50"))
+    planning = PlanningTools(box)
+    titles = [memory.title for memory in services.catalogue.all()]
+    names = iter(random.Random(7).choices(titles, k=300))
+    spent = timed(lambda: planning.reflect_on_memory(f"Understand why {next(names)} matters"), 100)
+    figures.append(Figure("reflect_on_memory, p95", percentile(spent, 0.95), "ms", "50"))
+    spent = timed(lambda: planning.generate_search_plan(f"what about {next(names)}"), 100)
+    figures.append(Figure("generate_search_plan, p95", percentile(spent, 0.95), "ms", "50"))
+    first = timed(lambda: Manifests(lambda: services).current(), 3, warm_up=0)
+    pulse = box.meter.of_vault()
+    kept = Manifests(lambda: services)
+    later = timed(lambda: kept.answer(VerbosityLevel.TEXT_AND_IDS, pulse), 100)
+    figures.append(Figure("manifest worked out", median(first), "ms"))
+    figures.append(Figure("manifest kept, p95", percentile(later, 0.95), "ms", "50"))
+    box.close()
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--notes", type=int, default=2_000)
+    parser.add_argument("--hub", type=int, default=500, help="notes that mention one other")
+    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = asked.keep or Path(folder)
+        vault = root / "vault"
+        if not vault.exists():
+            vault.mkdir(parents=True)
+            generate(vault, asked.notes)
+            write_hub(vault, asked.hub)
+        settings = Settings(index=IndexSettings(ner="off"))
+        services = Services(vault, settings, StateFolder.of_vault(vault, root / "state"))
+        services.scan()
+        figures = measure(services, hub=(vault / f"{HUB}.md").exists())
+        notes = len(services.catalogue)
+        services.close()
+    show("navigation", [*figures, Figure("notes", notes, "")])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""What entropy, coherence and the pulse add to an answer, at 10,000 notes.
+
+usage: python -m tests.benchmarks.bench_pulse [--notes 10000] [--keep DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from mcp_server.services import Services, open_services
+from memvault.cognition.landscape import Landscape
+from memvault.cognition.pulse import PulseMeter
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.query import Scope
+from tests.benchmarks.bench_engine import questions
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, median, percentile, show, timed
+
+CHANGES = 30
+
+
+def added(meter: PulseMeter, ids: Sequence[str], weights: Sequence[float]) -> None:
+    """What the tools ask for each answer."""
+    meter.states(ids)
+    meter.landscape.around(ids)
+    meter.of(ids, weights)
+
+
+def milliseconds(
+    meter: PulseMeter, answers: Sequence[tuple[list[str], list[float]]]
+) -> list[float]:
+    spent = []
+    for ids, weights in answers:
+        start = time.perf_counter()
+        added(meter, ids, weights)
+        spent.append((time.perf_counter() - start) * 1000)
+    return spent
+
+
+def after_a_change(
+    services: Services, meter: PulseMeter, answers: Sequence[tuple[list[str], list[float]]]
+) -> list[float]:
+    """Of answers one of whose notes has just been saved again."""
+    spent = []
+    for ids, weights in random.Random(5).sample(answers, CHANGES):
+        memory = services.catalogue.by_id(ids[0])
+        assert memory is not None
+        meter.landscape.changed([memory.path])
+        spent += milliseconds(meter, [(ids, weights)])
+    return spent
+
+
+def measure(services: Services, vault: Path) -> list[Figure]:
+    process = psutil.Process()
+    answers = []
+    for query in questions(vault):
+        found = services.recall.recall(query, 10, Scope())
+        answers.append(([each.note_id for each in found], [each.relevance for each in found]))
+    before = process.memory_info().rss
+    start = time.perf_counter()
+    landscape = Landscape(services.stores, services.indexer)
+    landscape.warm_up()
+    warm = time.perf_counter() - start
+    grown = (process.memory_info().rss - before) / 1e6
+    meter = PulseMeter(lambda: landscape)
+    first = milliseconds(meter, answers)
+    again = milliseconds(meter, answers)
+    changed = after_a_change(services, meter, answers)
+    ids = landscape.memory_ids()
+    whole = timed(lambda: PulseMeter(lambda: landscape).states(ids), 3, warm_up=0)
+    of_vault = timed(lambda: PulseMeter(lambda: landscape).of_vault(), 5, warm_up=1)
+    return [
+        Figure(
+            "state and pulse of 10 memories never asked of, p95",
+            percentile(first, 0.95),
+            "ms",
+            "1",
+            note=f"p50 {median(first):.2f}",
+        ),
+        Figure(
+            "the same again, p95",
+            percentile(again, 0.95),
+            "ms",
+            "1",
+            note=f"p50 {median(again):.2f}",
+        ),
+        Figure(
+            "one of the 10 just saved, p95",
+            percentile(changed, 0.95),
+            "ms",
+            note=f"p50 {median(changed):.2f}; its edges and vectors are read again",
+        ),
+        Figure("states of all memories", median(whole), "ms", note=f"{len(ids)} notes"),
+        Figure("pulse of the vault", median(of_vault), "ms", note="in the background"),
+        Figure("reading everything", warm, "s", note="in the background"),
+        Figure("memory for it", grown, "MB", "60"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument(
+        "--keep", type=Path, help="a folder to keep vault and state in for the next run"
+    )
+    given = parser.parse_args()
+    folder: Path = given.keep or Path(tempfile.mkdtemp())
+    vault = folder / f"vault-{given.notes}"
+    os.environ["MEMVAULT_STATE"] = str(folder / "state")
+    if not vault.is_dir():
+        generate(vault, given.notes)
+    services = open_services(
+        vault, Settings(index=IndexSettings(ner="off")), StateFolder.of_vault(vault)
+    )
+    try:
+        services.scan()
+        show("pulse", measure(services, vault))
+    finally:
+        services.close()
+        if given.keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

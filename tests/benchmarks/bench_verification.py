@@ -1,0 +1,99 @@
+"""Planted contradictions: what carries a wrong "verified", and which contradictions are shown.
+
+usage: python -m tests.benchmarks.bench_verification [--cases N] [--seed N] [--show]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.verification import Status
+from memvault.reasoning.verified_recall import Weighed
+from tests.benchmarks.contradictions import CONTRADICTED, MUST_NOT_BE_VERIFIED, Case, cases, write
+
+
+def judged(services: Services, some: list[Case], *, show: bool) -> Counter[str]:
+    """Counts by outcome; "shown: kind" are contradicted candidates that say what contradicts."""
+    counts: Counter[str] = Counter()
+    seconds = []
+    for case in some:
+        started = time.perf_counter()
+        answered = services.verified_recall.ask(case.question, allow_unverified=True)
+        seconds.append(time.perf_counter() - started)
+        found = next((w for w in answered.memories if w.memory.path == case.candidate), None)
+        outcome = "not found" if found is None else found.verification.status.value
+        counts[f"{case.kind}: {outcome}"] += 1
+        if found is not None:
+            counts.update(_counted(case, found))
+            wrong = _is_wrong(case, found)
+            if show and (wrong or (case.kind in CONTRADICTED and outcome != "contradicted")
+                         or (case.kind == "confirmed" and outcome != "verified")):  # fmt: skip
+                print(f"\n{case.kind} → {outcome}: {case.question}")
+                for path, text in case.notes.items():
+                    print(f"    {path}: {text.split('---')[-1].strip()!r}")
+    milliseconds = np.percentile(np.array(seconds) * 1e3, [50, 95])
+    print(f"p50 {milliseconds[0]:.1f} ms, p95 {milliseconds[1]:.1f} ms")
+    return counts
+
+
+def _is_wrong(case: Case, found: Weighed) -> bool:
+    return case.kind in MUST_NOT_BE_VERIFIED and found.verification.verified
+
+
+def _counted(case: Case, found: Weighed) -> list[str]:
+    check = found.verification
+    told = []
+    if _is_wrong(case, found):
+        told.append("wrong verified")
+    if case.kind in CONTRADICTED:
+        told.append("planted")
+        if check.status is Status.CONTRADICTED and check.contradicted_by:
+            told.append("planted and shown")
+    elif check.status is Status.CONTRADICTED:
+        told.append("wrongly contradicted")
+    if case.kind == "confirmed":
+        told.append("confirmed")
+        if check.verified:
+            told.append("confirmed and verified")
+    return told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="print what was judged wrong")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        vault = Path(scratch) / "vault"
+        some = cases(given.cases, given.seed)
+        write(vault, some)
+        settings = Settings(index=IndexSettings(ner="off"))
+        state = StateFolder.of_vault(vault, Path(scratch) / "state")
+        services = open_services(vault, settings, state)
+        try:
+            services.start(watch=False)
+            counts = judged(services, some, show=given.show)
+        finally:
+            services.close()
+    for name in sorted(n for n in counts if ": " in n):
+        print(f"{name:40s} {counts[name]}")
+    print(
+        f"right candidates that carry a wrong verified: {counts['wrong verified']} of {len(some)}"
+    )
+    print(f"planted contradictions shown: {counts['planted and shown']} of {counts['planted']}")
+    print(f"confirmed and verified: {counts['confirmed and verified']} of {counts['confirmed']}")
+    print(f"wrongly called contradicted: {counts['wrongly contradicted']}")
+
+
+if __name__ == "__main__":
+    main()

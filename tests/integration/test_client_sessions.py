@@ -1,0 +1,379 @@
+"""Sessions, verbosity and limits as clients meet them: in memory, through bridges, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from mcp_server.address import read_address
+from mcp_server.instructions import FRAGMENT
+from mcp_server.limits import RateLimits
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.cognition.sessions import Sessions
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, LimitSettings, Settings
+from tests.integration.test_tools import write_vault
+from tests.integration.tiny_engine import environment
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+Connect = Callable[[], Client[Any]]
+
+
+class Clock:
+    now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sessions") / "vault"
+    folder.mkdir()
+    write_vault(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(vault: Path) -> Iterator[Services]:
+    settings = Settings(index=IndexSettings(ner="off"), user="ada")
+    services = Services(vault, settings, StateFolder(vault.parent / "state"))
+    services.scan()
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def services(shared: Services, clock: Clock) -> Services:
+    """The same for all tests, with sessions and limits of the test's own."""
+    shared.sessions = Sessions("ada", timedelta(hours=24), clock)
+    shared.settings.limits = LimitSettings()
+    return shared
+
+
+async def answer(client: Client[Any], tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool_mcp(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content)
+
+
+async def refusal(client: Client[Any], tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool_mcp(tool, arguments)
+    assert result.is_error
+    return dict(result.structured_content["error"])
+
+
+async def shows_text(client: Client[Any], **arguments: Any) -> bool:
+    found = await answer(client, "recall_memory", query="kelp", top_k=1, **arguments)
+    return "content" in found["nodes"][0]
+
+
+async def session_of(client: Client[Any], **arguments: Any) -> dict[str, Any]:
+    return dict((await answer(client, "get_system_instructions", **arguments))["session"])
+
+
+# -- whose session a call is --------------------------------------------------------------------
+
+
+async def check_that_connections_are_apart(connect: Connect) -> None:
+    """What one client sets or sees does not reach another; what it stores does."""
+    async with connect() as one, connect() as other:
+        assert await answer(one, "set_verbosity", level=0) | {"pulse": None} == {
+            "previous_level": 1,
+            "new_level": 0,
+            "pulse": None,
+        }
+        assert not await shows_text(one)
+        assert await shows_text(other)
+        assert await shows_text(one, verbosity_level=1)
+        assert not await shows_text(one)
+
+        oven = await answer(one, "get_memory", path="projects/oven/Clay oven.md")
+        mine, theirs = await session_of(one), await session_of(other)
+        assert mine["working_set"][0] == oven["id"] not in theirs["working_set"]
+        assert mine["session_id"] != theirs["session_id"]
+        assert mine["user_id"] == theirs["user_id"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_clients_of_one_person_share_the_memory_and_not_the_session(services, mode):
+    server = build_server(services)
+    asyncio.run(check_that_connections_are_apart(lambda: Client(server, mode=mode)))
+
+
+@pytest.fixture(scope="module")
+def engine(vault: Path) -> Iterator[tuple[Path, str]]:
+    """A real engine in a process of its own: the variable that names its state, its address."""
+    base = vault.parent / "engines"
+    state = StateFolder.of_vault(vault, base)
+    variables = {"MEMVAULT_STATE": str(base), "MEMVAULT_INDEX__NER": "off"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
+        env=environment() | variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while (address := read_address(state)) is None:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    yield base, f"http://{address.netloc}/mcp"
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_each_bridge_is_a_session_of_its_own(vault, engine, mode):
+    base, _ = engine
+    variables = environment() | {"MEMVAULT_STATE": str(base)}
+    arguments = ["-m", "memvault.cli", "--vault", str(vault), "mcp"]
+
+    def connect() -> Client[Any]:
+        transport = StdioTransport(sys.executable, arguments, env=variables, keep_alive=False)
+        return Client(transport, mode=mode)
+
+    asyncio.run(check_that_connections_are_apart(connect))
+
+
+def test_each_http_client_with_a_handshake_is_a_session_of_its_own(engine):
+    _, url = engine
+    asyncio.run(check_that_connections_are_apart(lambda: Client(url, mode="legacy")))
+
+
+def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_name(engine):
+    """The stateless protocol over HTTP has no connection: what a client says is all there is."""
+    _, url = engine
+
+    async def run() -> None:
+        async with Client(url) as one, Client(url) as other:
+            await answer(one, "set_verbosity", level=0, session_id="one")
+            assert not await shows_text(one, session_id="one")
+            assert await shows_text(other, session_id="other")
+            mine, again = await session_of(one), await session_of(one)
+            assert mine["session_id"] == again["session_id"]
+            assert len(again["working_set"]) >= len(mine["working_set"])
+
+    asyncio.run(run())
+
+
+@asynccontextmanager
+async def clients(services: Services, number: int) -> AsyncIterator[list[Client[Any]]]:
+    server = build_server(services)
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(Client(server)) for _ in range(number)]
+
+
+def test_a_named_session_is_the_same_from_every_connection(services):
+    async def run() -> None:
+        async with clients(services, 2) as (one, other):
+            await answer(one, "set_verbosity", level=0, session_id="work")
+            assert not await shows_text(other, session_id="work")
+            assert await shows_text(one)  # the connection's own session is another
+            named = await session_of(other, session_id="work")
+            assert (named["session_id"], named["user_id"]) == ("work", "ada")
+            assert len(named["working_set"]) == 1
+
+    asyncio.run(run())
+
+
+def test_what_answers_show_is_the_working_set_most_recent_first(services):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            seen: list[str] = []
+            for tool, key, arguments in (
+                ("recall_memory", "nodes", {"query": "kelp", "top_k": 3}),
+                ("graph_query", "results", {"query": "Where does the lead of Kelp census work?"}),
+            ):
+                ids = [node["id"] for node in (await answer(client, tool, **arguments))[key]]
+                seen = ids + [each for each in seen if each not in ids]
+            for tool in ("get_memory", "fetch"):
+                await answer(client, tool, id=seen[-1])
+                seen = [seen[-1], *seen[:-1]]
+            assert (await session_of(client))["working_set"] == seen
+
+    asyncio.run(run())
+
+
+def test_a_session_without_a_call_for_a_day_has_expired_and_a_new_one_can_begin(services, clock):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            await answer(client, "set_verbosity", level=0, session_id="work")
+            await answer(client, "set_verbosity", level=0)
+            clock.now += timedelta(hours=24, seconds=1)
+            for tool, arguments in (
+                ("recall_memory", {"query": "kelp"}),
+                ("get_memetic_status", {}),
+                ("set_verbosity", {"level": 1}),
+            ):
+                error = await refusal(client, tool, session_id="work", **arguments)
+                assert error["code"] == -32000
+                assert error["message"].startswith("Session expired or not found")
+                assert error["data"] == {"session_id": "work"}
+            assert await shows_text(client, session_id="work again")
+            assert await shows_text(client)  # nobody chose the connection's: it begins anew
+
+    asyncio.run(run())
+
+
+def test_any_tool_call_ends_the_count_of_pulses_read_since(services):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            mine = (await session_of(client))["session_id"]
+            session = services.sessions.get(mine)
+            session.pulse_was_read()
+            await answer(client, "get_preference", key="reply language")
+            assert session.pulse_reads == 0
+            session.pulse_was_read()
+            await answer(client, "recall_memory", query="kelp", session_id="another")
+            assert session.pulse_reads == 0
+
+    asyncio.run(run())
+
+
+# -- how much is told ---------------------------------------------------------------------------
+
+
+def test_each_level_tells_what_the_one_below_tells_and_more(services):
+    question = {"query": "Who leads the Kelp census?", "top_k": 3}
+    named = {"id", "title", "path", "relevance_score"}
+
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            levels = [
+                await answer(client, "recall_memory", verbosity_level=level, **question)
+                for level in range(3)
+            ]
+            bare, usual, full = ([set(node) for node in level["nodes"]] for level in levels)
+            assert all(fields == named for fields in bare)
+            assert all(fields > named | {"content", "lines"} for fields in usual)
+            assert all(more > less for more, less in zip(full, usual, strict=True))
+            assert all({"state", "utl_state"} <= fields for fields in full)
+            concluded = {"causal_links", "entailment_cones", "conflict_analysis"}
+            assert [concluded & set(level) for level in levels] == [set(), set(), concluded]
+            assert len({tuple(node["id"] for node in level["nodes"]) for level in levels}) == 1
+
+    asyncio.run(run())
+
+
+def test_full_answers_show_which_memory_takes_anothers_place(services):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            full = await answer(
+                client, "recall_memory", query="How is the kelp counted?", verbosity_level=2
+            )
+            [conflict] = full["conflict_analysis"]
+            assert conflict["kind"] == "supersession"
+            assert [side["name"] for side in conflict["sides"]] == [
+                "Counting by drone",
+                "Counting by boat",
+            ]
+
+    asyncio.run(run())
+
+
+def test_the_bare_level_names_no_roads(services):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            question = {"query": "Where does the lead of the Kelp census work?"}
+            bare = await answer(client, "graph_query", verbosity_level=0, **question)
+            usual = await answer(client, "graph_query", **question)
+            assert not any("hops" in node for node in bare["results"])
+            assert any("hops" in node for node in usual["results"])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("level", [-1, 3, "much", 1.5, None])
+def test_a_level_that_is_none_is_refused_wherever_it_is_given(services, level):
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            errors = [await refusal(client, "set_verbosity", level=level)]
+            if level is not None:  # which means the session's
+                asked = {"query": "kelp", "verbosity_level": level}
+                errors.append(await refusal(client, "recall_memory", **asked))
+            for error in errors:
+                assert (error["code"], error["message"]) == (
+                    -32602,
+                    "Verbosity level must be 0, 1, or 2",
+                )
+
+    asyncio.run(run())
+
+
+# -- what clients are told ----------------------------------------------------------------------
+
+
+def test_the_instructions_speak_of_tools_that_exist_and_are_short(services):
+    async def run() -> None:
+        server = build_server(services, tools="full")
+        async with Client(server) as client:
+            told = await answer(client, "get_system_instructions")
+            tools = {tool.name: tool for tool in await client.list_tools()}
+        assert told["system_prompt_fragment"] == FRAGMENT
+        assert 250 <= services.embedder.tokens.count(FRAGMENT) <= 350
+        assert {each["tool"] for each in told["critical_behaviors"]} <= tools.keys()
+        assert told["antipatterns"]
+        known = {*tools, "suggested_action", "curation_tasks"}
+        known |= {name for tool in tools.values() for name in tool.input_schema["properties"]}
+        texts = [FRAGMENT, *told["antipatterns"]]
+        texts += [each["trigger"] + each["action"] for each in told["critical_behaviors"]]
+        named = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", " ".join(texts)))
+        assert named and named <= known
+
+    asyncio.run(run())
+
+
+# -- how often ----------------------------------------------------------------------------------
+
+
+def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(services):
+    services.settings.limits = LimitSettings(calls_per_second=4.0, burst=3)
+    server = build_server(services)
+    [limits] = [each for each in server.middleware if isinstance(each, RateLimits)]
+    seconds = [0.0]
+    limits._clock = lambda: seconds[0]
+    asked = {"key": "reply language"}
+
+    async def run() -> None:
+        async with Client(server) as one, Client(server) as other:
+            for _ in range(3):
+                await answer(one, "get_preference", **asked)
+            error = await refusal(one, "get_preference", **asked)
+            assert error["code"] == -32004
+            assert error["message"].startswith("Rate limit exceeded")
+            assert error["data"] == {"retry_after_seconds": 0.25}
+            await answer(other, "get_preference", **asked)
+            seconds[0] += error["data"]["retry_after_seconds"]
+            await answer(one, "get_preference", **asked)
+            assert (await refusal(one, "search", query="kelp"))["code"] == -32004
+
+    asyncio.run(run())
+
+
+def test_there_is_no_limit_where_it_is_set_to_nothing(services):
+    services.settings.limits = LimitSettings(calls_per_second=0.0, burst=1)
+
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            for _ in range(20):
+                await answer(client, "get_preference", key="reply language")
+
+    asyncio.run(run())

@@ -1,0 +1,237 @@
+"""What waits for a person, as get_memetic_status tells it: found in real notes, gone when mended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+
+Write = Callable[..., Path]
+LONG = (
+    "The harbour crane is checked every spring by two people from the yard, who grease the "
+    "bearings, tighten the cables and write what they found into the red book by the door.\n"
+)
+WAIT = 20.0
+
+
+@pytest.fixture
+def services(vault_folder: Path, state: StateFolder, settings: Settings) -> Iterator[Services]:
+    one = Services(vault_folder, settings, state)
+    yield one
+    one.close()
+
+
+def status(services: Services) -> dict[str, Any]:
+    """As a client sees it when all changes are looked at."""
+    services.scan()
+    assert services.curation.wait(WAIT)
+
+    async def run() -> Any:
+        async with Client(build_server(services, tools="full")) as client:
+            return await client.call_tool_mcp("get_memetic_status", {})
+
+    result = asyncio.run(run())
+    assert not result.is_error, result.content
+    content: dict[str, Any] = result.structured_content
+    return content
+
+
+def tasks(services: Services) -> dict[str, list[list[str]]]:
+    """The paths of the tasks of each kind."""
+    found: dict[str, list[list[str]]] = {}
+    for task in status(services)["curation_tasks"]:
+        found.setdefault(task["task_type"], []).append(task["paths"])
+    return found
+
+
+def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
+    services: Services, write: Write
+) -> None:
+    """Core AC-CORE-04-02."""
+    old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
+    write("Yard.md", "The yard is by the water. See [[Crane]], [[Opening]] and [[Quay]].\n")
+    write("Crane.md", LONG)
+    write("Quay.md", "Stones along the water, see [[Yard]] and [[Missing mole]].\n")
+    write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
+    assert tasks(services) == {
+        "stale_fact": [["Opening.md"]],
+        "unresolved_links": [["Quay.md"]],
+    }
+    write("Broken.md", "---\ntags: [unclosed\n---\nSee [[Yard]].\n")
+    write("Island.md", "Nothing here speaks of any other thing in this place.\n")
+    write("old/Crane.md", LONG + "\nSee [[Yard]].\n")
+    write("Small quay.md", "contradicts:: [[Quay]]\n\nThere are no stones along the water.\n")
+    write("New opening.md", "supersedes:: [[Opening]]\n\nThe yard opens at eight.\n")
+    assert tasks(services) == {
+        "malformed_frontmatter": [["Broken.md"]],
+        "conflicting_facts": [["Small quay.md", "Quay.md"]],
+        "near_duplicates": [["Crane.md", "old/Crane.md"]],
+        "superseded": [["Opening.md", "New opening.md"]],
+        "unresolved_links": [["Quay.md"]],
+        "orphan": [["Island.md"]],
+    }
+    write("Broken.md", "---\ntags: [closed]\n---\nSee [[Yard]].\n")
+    write("Island.md", "It lies before the [[Yard]].\n")
+    (services.vault.root / "old/Crane.md").unlink()
+    write("Quay.md", "---\nverified: true\n---\nStones along the water, see [[Yard]].\n")
+    write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nSuperseded by: [[New opening]]\n")
+    assert tasks(services) == {}
+
+
+def test_a_healthy_vault_has_no_tasks_and_is_ready(services: Services, write: Write) -> None:
+    """Core AC-CORE-04-03."""
+    write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")
+    write("Crane.md", "The crane of the [[Yard]] lifts boats out of the water.\n")
+    found = status(services)
+    assert found["curation_tasks"] == [] and found["curation_tasks_total"] == 0
+    assert found["suggested_action"] == found["pulse"]["suggested_action"] == "ready"
+    assert found["dream_available"] is False
+    write("Crane.md", "The crane of the [[Yard]] lifts boats out of the [[Water basin]].\n")
+    assert status(services)["suggested_action"] == "curate"
+
+
+def test_two_notes_that_give_one_thing_two_values_conflict(
+    services: Services, write: Write
+) -> None:
+    head = "---\ntype: project\n---\n"
+    write("Aurora.md", head + "Lead: [[Ada]]\n\nBuilds a tide mill.\n")
+    write("archive/Aurora.md", head + "Lead: [[Emil]]\n\nWhat was thought of first.\n")
+    write("Ada.md", "Works with [[Emil]].\n")
+    write("Emil.md", "Works with [[Ada]].\n")
+    (task,) = status(services)["curation_tasks"]
+    assert (task["task_type"], task["priority"]) == ("conflicting_facts", "high")
+    assert sorted(task["paths"]) == ["Aurora.md", "archive/Aurora.md"]
+    assert "lead" in task["detail"]
+    write("archive/Aurora.md", head + "Lead: [[Ada]]\n\nWhat was thought of first.\n")
+    assert tasks(services) == {}
+
+
+def test_the_same_words_with_other_numbers_are_shown_unless_of_two_days(
+    services: Services, write: Write
+) -> None:
+    said = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
+    write("Crane load.md", said.format(12) + "See [[Sea]].\n")
+    write("Load of the crane.md", said.format(15) + "See [[Sea]].\n")
+    write("Sea.md", "It is wide.\n")
+    assert tasks(services) == {"conflicting_facts": [["Crane load.md", "Load of the crane.md"]]}
+    for number, name in enumerate(("Crane load.md", "Load of the crane.md")):
+        file = services.vault.root / name
+        file.write_text(f"---\ndate: 2026-01-0{number + 1}\n---\n" + file.read_text())
+    assert tasks(services) == {}
+
+
+def test_at_most_twenty_tasks_are_shown_the_most_pressing_first_and_all_are_counted(
+    services: Services, write: Write
+) -> None:
+    for number in range(25):
+        write(
+            f"n{number:02}.md", f"A walk of its own kind, number {number}, to [[Place {number}]]."
+        )
+    write("z.md", "---\ntags: [unclosed\n---\nBroken.\n")
+    found = status(services)
+    assert len(found["curation_tasks"]) == 20 and found["curation_tasks_total"] >= 26
+    assert found["curation_tasks_total"] == services.curation.pending()
+    assert found["curation_tasks"][0]["task_type"] == "malformed_frontmatter"
+    ranks = [["high", "medium", "low"].index(t["priority"]) for t in found["curation_tasks"]]
+    assert ranks == sorted(ranks)
+
+
+def test_a_suggested_call_is_one_that_can_be_made_as_it_stands(
+    services: Services, write: Write
+) -> None:
+    write("Yard.md", "Its crane is the [[Missing crane]], which is not [[Yard]].\n")
+    server = build_server(services, tools="full")
+
+    async def listed() -> dict[str, Any]:
+        async with Client(server) as client:
+            return {each.name: each.input_schema for each in await client.list_tools()}
+
+    schemas = asyncio.run(listed())
+    for task in status(services)["curation_tasks"]:
+        if "suggested_tool" in task:
+            properties = schemas[task["suggested_tool"]]["properties"]
+            assert task["suggested_arguments"].keys() <= properties.keys()
+
+
+def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(
+    services: Services, write: Write, settings: Settings, state: StateFolder
+) -> None:
+    write("Yard.md", "See [[Crane]] and [[Missing mole]].\n")
+    write("Crane.md", "See [[Yard]].\n")
+    wanted = {"unresolved_links": [["Yard.md"]]}
+    assert tasks(services) == wanted
+    services.rebuild()
+    assert tasks(services) == wanted
+    services.close()
+    again = Services(services.vault.root, settings, state)
+    try:
+        again.scan()
+        again.curation.start()
+        assert tasks(again) == wanted
+    finally:
+        again.close()
+
+
+def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_start(
+    services: Services, write: Write, settings: Settings, state: StateFolder
+) -> None:
+    write("Yard.md", "See [[Crane]].\n")
+    write("Crane.md", "See [[Yard]].\n")
+    write("Island.md", "Nothing here speaks of any other thing in this place.\n")
+    assert tasks(services) == {"orphan": [["Island.md"]]}
+
+    async def forget() -> None:
+        why = {"target": "Island", "rationale": "It is of no use to them."}
+        async with Client(build_server(services)) as client:
+            await client.call_tool("forget_concept", why)
+
+    asyncio.run(forget())
+    assert tasks(services) == {}
+    services.close()
+    kept = services.vault.root / ".trash/Island.md"
+    (journal,) = services.journal.files()
+    aged = journal.read_text()
+    for entry in services.journal.entries({"forgotten"}):
+        until = entry.data["restorable_until"]
+        aged = aged.replace(until, (datetime.now(UTC) - timedelta(seconds=1)).isoformat())
+    own = services.vault.root / ".trash/Own.md"
+    own.write_text("the person's own trash")
+    journal.write_text(aged)
+    again = Services(services.vault.root, settings, state)
+    try:
+        assert kept.exists()
+        again.curation.start()
+        assert again.curation.wait(WAIT)
+        assert not kept.exists() and own.exists()
+        assert [entry.actor.kind for entry in again.journal.entries({"purged"})] == ["system"]
+    finally:
+        again.close()
+
+
+def test_the_memories_asked_for_most_are_the_active_concepts(
+    services: Services, write: Write
+) -> None:
+    write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")
+    write("Crane.md", "The crane of the [[Yard]] lifts boats out of the water.\n")
+    first = status(services)["top_active_concepts"]
+    assert {each["name"] for each in first} == {"Yard", "Crane"}
+    assert all(each["access_count"] == 0 and each["connections"] > 0 for each in first)
+
+    async def read() -> None:
+        async with Client(build_server(services)) as client:
+            for _ in range(2):
+                await client.call_tool("get_memory", {"path": "Crane.md"})
+
+    asyncio.run(read())
+    (active, *_) = status(services)["top_active_concepts"]
+    assert (active["name"], active["path"], active["access_count"]) == ("Crane", "Crane.md", 2)

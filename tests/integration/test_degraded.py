@@ -1,0 +1,177 @@
+"""What a client is answered when stores are down or slow: real stores, closed; a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, LimitSettings, Settings
+from memvault.retrieval.degraded import CHECKED, AnswerCache
+from memvault.retrieval.recall import Recall
+
+NOTES = {
+    "projects/reef/Reef survey.md": "---\ntype: project\nproject: reef\n---\n"
+    "Lead: [[Ines Moor]]\n\nDivers count corals every autumn.\n",
+    "permanent/Ines Moor.md": "---\ntype: person\n---\nInes Moor is a diver from Faro.\n",
+    "permanent/Faro.md": "---\ntype: place\n---\nA town by the lagoon.\n",
+    "permanent/Bread.md": "Rye bread takes two days.\n",
+}
+QUESTION = "Who leads the Reef survey?"
+TOOLS = {
+    "recall_memory": "nodes",
+    "graph_query": "results",
+    "search": "results",
+    "inject_context": "nodes_retrieved",
+}
+
+
+class Caller:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._server = build_server(services)
+
+    def raw(self, name: str, **arguments: Any) -> Any:
+        async def run() -> Any:
+            async with Client(self._server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def ask(self, tool: str, query: str = QUESTION) -> tuple[list[str], str]:
+        """Titles or ids found, and the notice."""
+        result = self.raw(tool, query=query)
+        assert not result.is_error, result.content
+        found = result.structured_content[TOOLS[tool]]
+        names = [each if isinstance(each, str) else each["title"] for each in found]
+        return names, result.structured_content.get("notice", "")
+
+
+@pytest.fixture
+def caller(tmp_path: Path) -> Iterator[Caller]:
+    vault = tmp_path / "vault"
+    for path, text in NOTES.items():
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text, encoding="utf-8")
+    settings = Settings(index=IndexSettings(ner="off"))
+    services = open_services(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
+    services.scan()
+    yield Caller(services)
+    services.close()
+
+
+@pytest.mark.parametrize("tool", ["recall_memory", "graph_query", "inject_context"])
+def test_without_the_graph_the_vectors_answer_and_the_answer_says_so(caller, tool):
+    caller.services.stores.graph.close()
+    found, notice = caller.ask(tool)
+    assert found
+    assert "graph does not answer" in notice
+
+
+def test_search_needs_no_graph(caller):
+    caller.services.stores.graph.close()
+    found, notice = caller.ask("search")
+    assert found[0] == "Reef survey" and not notice
+
+
+def test_without_the_vectors_the_graph_answers_from_the_names_in_the_question(caller):
+    caller.services.stores.vectors.close()
+    for tool in ("recall_memory", "graph_query", "search"):
+        found, notice = caller.ask(tool)
+        assert {"Reef survey", "Ines Moor"} <= set(found) and "Bread" not in found
+        assert "passage index does not answer" in notice
+    context = caller.raw("inject_context", query=QUESTION).structured_content
+    assert "Ines Moor" in context["context"]
+    assert "passage index does not answer" in context["notice"]
+
+
+def test_what_the_graph_finds_is_shown_with_its_road_and_its_own_lines(caller):
+    caller.services.stores.vectors.close()
+    nodes = caller.raw("graph_query", query=QUESTION).structured_content["results"]
+    lead = next(node for node in nodes if node["title"] == "Ines Moor")
+    assert lead["hops"][0]["relation"] == "Lead"
+    assert lead["lines"] == [4, 4] and lead["content"] == "Ines Moor is a diver from Faro."
+
+
+def test_a_question_that_names_nothing_is_told_that_it_must(caller):
+    caller.services.stores.vectors.close()
+    found, notice = caller.ask("recall_memory", "sourdough")
+    assert not found and "names no note" in notice
+
+
+def test_without_both_the_same_question_gets_what_it_found_before_with_its_date(caller):
+    before = {tool: caller.ask(tool)[0] for tool in TOOLS}
+    caller.services.stores.graph.close()
+    caller.services.stores.vectors.close()
+    for tool, known in before.items():
+        found, notice = caller.ask(tool, QUESTION.upper() if tool == "search" else QUESTION)
+        assert found == known
+        assert "the same question found on" in notice and "UTC" in notice
+
+
+def test_a_new_question_without_any_store_is_an_error_that_says_what_still_works(caller):
+    caller.services.stores.graph.close()
+    caller.services.stores.vectors.close()
+    error = caller.raw("recall_memory", query="How long does bread take?")
+    assert error.is_error
+    assert error.structured_content["error"]["code"] == -32002
+    assert "get_memory" in error.structured_content["error"]["message"]
+
+
+def test_when_the_graph_answers_again_nothing_is_said(caller):
+    assert caller.ask("recall_memory")[1] == ""
+    time.sleep(CHECKED)
+    assert caller.ask("recall_memory")[1] == ""
+
+
+class SlowRecall(Recall):
+    """Hybrid recall over a store that takes its time, as a server far away would."""
+
+    seconds = 0.0
+
+    def recall(self, *arguments: Any, **named: Any) -> Any:
+        time.sleep(self.seconds)
+        return super().recall(*arguments, **named)
+
+
+def test_what_takes_too_long_gives_way_to_what_can_be_had(caller, monkeypatch):
+    services = caller.services
+    slow = SlowRecall(services.stores.vectors, services.embedder)
+    steady = services.steady
+    caller.ask("graph_query")  # everything is loaded
+    monkeypatch.setattr(services.multihop, "_recall", slow)
+    monkeypatch.setattr(steady, "_limit", 2.0)
+    slow.seconds = 3.0
+    began = time.monotonic()
+    found, notice = caller.ask("graph_query")
+    assert found and "longer than 2 s" in notice
+    assert time.monotonic() - began < 3.0
+    monkeypatch.setattr(steady, "_plain", slow)
+    found, notice = caller.ask("search", "Ines Moor")
+    assert found and "longer than 2 s" in notice
+
+
+def test_the_limit_is_ten_seconds_unless_set():
+    assert Settings().limits.answer_seconds == 10.0
+    assert LimitSettings(answer_seconds=3).answer_seconds == 3.0
+
+
+def test_only_so_many_answers_are_kept_and_the_fullest_of_each(caller):
+    cache = AnswerCache()
+    found = caller.services.recall.recall("bread", 3)
+    cache.put("q", found)
+    cache.put("q", found[:1])
+    kept = cache.get("q")
+    assert kept is not None and list(kept[0]) == found
+    for number in range(600):
+        cache.put(str(number), [replace(found[0], relevance=0.5)])
+    assert cache.get("q") is None and cache.get("599") is not None

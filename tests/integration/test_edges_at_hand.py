@@ -1,0 +1,132 @@
+"""The edges kept at hand are the graph's, whatever people and agents do to the vault."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from indexer.indexer import Indexer
+from memvault.config.settings import Settings
+from memvault.curation.forget import Forgetter
+from memvault.curation.forgotten import Forgotten
+from memvault.model.errors import StoreUnavailable
+from memvault.reasoning.edges import EdgeIndex
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from tests.integration.test_equivalence import opened
+from tests.integration.vault_moves import Hand, moves, tellings, vaults
+
+EXAMPLES = int(os.environ.get("MEMVAULT_EXAMPLES", "8"))
+
+
+def kept_at_hand(indexer: Indexer) -> EdgeIndex:
+    edges = EdgeIndex(indexer.stores.graph, indexer.catalogue)
+    indexer.on_change.append(edges.changed)
+    edges.warm_up()
+    return edges
+
+
+def assert_is_the_graph(kept: EdgeIndex, indexer: Indexer) -> None:
+    graph = indexer.stores.graph
+    assert {edge.id: edge for edge in kept.all()} == {edge.id: edge for edge in graph.all_edges()}
+    assert {node.id: node for node in kept.nodes()} == {n.id: n for n in graph.all_nodes()}
+    for node in graph.all_nodes():
+        touching = {edge.id for edge in graph.neighbours([node.id])}
+        assert {edge.id for edge in kept.of(node.id)} == touching
+        if node.path is not None:
+            assert kept.note_at(node.path) is not None
+            assert node.id in kept.notes_in(node.path.rpartition("/")[0], 100)
+
+
+@given(
+    vaults,
+    st.lists(st.tuples(st.lists(moves, min_size=1, max_size=3), tellings), min_size=2, max_size=6),
+)
+@examples(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
+    database=None,
+)
+def test_after_any_edits_the_edges_at_hand_are_those_of_the_graph(
+    embedder: Embedder,
+    settings: Settings,
+    start: dict[str, bytes],
+    steps: list[tuple[list[tuple[object, ...]], str]],
+) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        vault, state = Path(home, "vault"), Path(home, "state")
+        vault.mkdir()
+        state.mkdir()
+        notes = Vault(vault)
+        journal = Journal(notes)
+        forgetter = Forgetter(notes, journal, Forgotten.read(journal))
+        live = opened(notes, state / "live", forgetter.forgotten, embedder, settings)
+        kept = kept_at_hand(live)
+        hand = Hand(vault, live, forgetter)
+        for path, note in start.items():
+            hand.write(path, note)
+        hand.tell("scan")
+        try:
+            for done, telling in steps:
+                kept.all()  # so that there is something to bring up to date
+                for move in done:
+                    hand.do(move)
+                hand.tell(telling)
+            hand.tell("together")
+            assert_is_the_graph(kept, live)
+        finally:
+            live.stores.close()
+
+
+def test_a_graph_that_did_not_answer_is_read_when_it_does(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Ada.md", "Ada met [[Emil]].")
+    indexer.scan()
+
+    def down() -> None:
+        raise StoreUnavailable("The graph does not answer.")
+
+    edges = EdgeIndex(indexer.stores.graph, indexer.catalogue)
+    indexer.on_change.append(edges.changed)
+    monkeypatch.setattr(indexer.stores.graph, "all_nodes", down)
+    edges.warm_up()
+    with pytest.raises(StoreUnavailable):
+        edges.all()
+    monkeypatch.undo()
+    assert len(edges.all()) == 1
+
+
+def test_a_changed_note_is_read_alone(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(10):
+        write(f"Spoke {number}.md", "It leads to the [[Hub]].")
+    write("Hub.md", "Everything meets here.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    asked: list[object] = []
+    stated_by = indexer.stores.graph.stated_by
+
+    def noted(ids: list[str]):
+        asked.extend(ids)
+        return stated_by(ids)
+
+    write("Spoke 3.md", "It leads nowhere.")
+    indexer.index(["Spoke 3.md"])
+    monkeypatch.setattr(indexer.stores.graph, "stated_by", noted)
+    hub = indexer.catalogue.by_path("Hub.md")
+    spoke = indexer.catalogue.by_path("Spoke 3.md")
+    assert hub is not None and spoke is not None
+    assert len(kept.of(hub.id)) == 9
+    assert asked == [spoke.id]

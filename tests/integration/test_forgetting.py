@@ -1,0 +1,222 @@
+"""Forgetting and restoring as a client sees it: nothing shows what was forgotten, and everything
+is as before when it is restored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from tests.snapshot import differences, snapshot
+
+NOTES = {
+    "people/Ada Berg.md": "---\ntype: person\naliases: [Ada]\n---\nAda Berg builds boats.\n",
+    "Boat.md": "Lead: [[Ada Berg]]\n\nThe boat was built by Ada in the [[Old Yard]]. #wood\n",
+    "Yard.md": "---\npeople: [Ada Berg]\n---\nThe [[old yard]] is closed. See [[Boat]]. #wood\n",
+    "a/Plan.md": "The plan for spring.\n",
+    "b/Plan.md": "The plan for autumn.\n",
+}
+WHY = {"rationale": "They asked me to forget it."}
+
+
+class Caller:
+    def __init__(self, home: Path, settings: Settings) -> None:
+        self.vault, self.home, self.settings = home / "vault", home, settings
+        for path, text in NOTES.items():
+            (self.vault / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.vault / path).write_text(text, encoding="utf-8")
+        self.open()
+
+    def open(self) -> None:
+        self.services = Services(self.vault, self.settings, StateFolder(self.home / "state"))
+        self.services.scan()
+
+    def again(self) -> None:
+        self.services.close()
+        self.open()
+
+    def ask(self, name: str, **arguments: Any) -> Any:
+        async def run() -> Any:
+            async with Client(build_server(self.services, tools="full")) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.ask(name, **arguments)
+        assert not result.is_error, result.content
+        content: dict[str, Any] = result.structured_content
+        return content
+
+    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.ask(name, **arguments)
+        assert result.is_error, result.structured_content
+        error: dict[str, Any] = result.structured_content["error"]
+        return error
+
+    def id_of(self, path: str) -> str:
+        memory = self.services.catalogue.by_path(path)
+        assert memory is not None
+        return memory.id
+
+    def everything_shown(self) -> str:
+        """What the tools that read say of the vault, in one text."""
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("recall_memory", {"query": "Ada Berg builds boats", "top_k": 50}),
+            ("vector_search", {"query": "Ada Berg builds boats", "top_k": 50}),
+            ("graph_query", {"query": "Who leads the boat?", "top_k": 50, "verbosity_level": 2}),
+            ("search", {"query": "Ada Berg"}),
+            ("get_memetic_status", {}),
+            ("get_memory", {"path": "Boat.md"}),
+            ("get_memory", {"path": "Yard.md"}),
+        ]
+        return json.dumps([self.ok(name, **arguments) for name, arguments in calls])
+
+
+@pytest.fixture
+def caller(tmp_path: Path, settings: Settings) -> Iterator[Caller]:
+    one = Caller(tmp_path, settings)
+    yield one
+    one.services.close()
+
+
+def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
+    """Core EC-CORE-011, TC-CORE-015."""
+    ada = caller.id_of("people/Ada Berg.md")
+    assert ada in caller.everything_shown()
+    answer = caller.ok("forget_concept", target="Ada Berg", reason="user_requested", **WHY)
+    assert (answer["node_ids"], answer["paths"]) == ([ada], ["people/Ada Berg.md"])
+    until = datetime.fromisoformat(answer["restorable_until"])
+    assert timedelta(days=29) < until - datetime.now(UTC) <= timedelta(days=30)
+    for arguments in ({"id": ada}, {"path": "people/Ada Berg.md"}):
+        assert caller.error("get_memory", **arguments)["code"] == -32602
+    assert caller.error("fetch", id=ada)["code"] == -32602
+    shown = caller.everything_shown()
+    assert ada not in shown and "builds boats" not in shown
+    links = caller.ok("get_memory", path="Boat.md")["links"]
+    assert "Ada Berg" not in [link["title"] for link in links]
+    text = (caller.vault / "Boat.md").read_text(encoding="utf-8")
+    assert text == NOTES["Boat.md"]
+
+
+def test_a_restored_memory_is_found_linked_and_named_as_before(caller: Caller):
+    before = snapshot(caller.services.indexer)
+    answer = caller.ok("forget_concept", target="people/Ada Berg.md", **WHY)
+    assert differences(before, snapshot(caller.services.indexer)) != []
+    back = caller.ok("restore_concept", reversal_hash=answer["reversal_hash"], **WHY)
+    assert back["paths"] == ["people/Ada Berg.md"] and back["node_ids"] == answer["node_ids"]
+    assert differences(before, snapshot(caller.services.indexer)) == []
+    note = (caller.vault / "people/Ada Berg.md").read_text(encoding="utf-8")
+    assert note == NOTES["people/Ada Berg.md"]
+
+
+def test_a_concept_that_notes_only_name_is_forgotten_for_good_after_restart_and_rebuild(
+    caller: Caller,
+):
+    before = snapshot(caller.services.indexer)
+    answer = caller.ok("forget_concept", target="Old yard", **WHY)
+    assert answer["paths"] == [] and "restorable_until" not in answer
+
+    def named() -> set[str]:
+        return {node.name.casefold() for node in caller.services.stores.graph.all_nodes()}
+
+    assert "old yard" not in named()
+    caller.again()
+    assert "old yard" not in named()
+    caller.services.rebuild()
+    assert "old yard" not in named()
+    assert "Old Yard" not in [x["title"] for x in caller.ok("get_memory", path="Boat.md")["links"]]
+    caller.ok("graph_query", query="What was built in the Old Yard?")
+    caller.ok("restore_concept", target="old yard", **WHY)
+    assert differences(before, snapshot(caller.services.indexer)) == []
+
+
+def test_a_forgotten_tag_is_left_out_also_of_notes_written_later(caller: Caller):
+    caller.ok("forget_concept", target="#wood", **WHY)
+    (caller.vault / "Raft.md").write_text("A raft of logs. #wood\n", encoding="utf-8")
+    caller.services.scan()
+    nodes = {node.name for node in caller.services.stores.graph.all_nodes()}
+    assert "wood" not in nodes and "Raft" in nodes
+    caller.ok("restore_concept", target="#wood", **WHY)
+    graph = caller.services.stores.graph
+    (wood,) = (node for node in graph.all_nodes() if node.name == "wood")
+    assert len({edge.source for edge in graph.neighbours([wood.id])}) == 3
+
+
+def test_a_name_that_two_notes_bear_is_not_guessed_at(caller: Caller):
+    error = caller.error("forget_concept", target="plan", **WHY)
+    assert error["code"] == -32602
+    assert {each["path"] for each in error["data"]["candidates"]} == {"a/Plan.md", "b/Plan.md"}
+    caller.ok("forget_concept", target="a/Plan", **WHY)
+    assert not (caller.vault / "a/Plan.md").exists() and (caller.vault / "b/Plan.md").exists()
+
+
+def test_a_name_that_nothing_bears_is_said(caller: Caller):
+    assert "Nobody" in caller.error("forget_concept", target="Nobody", **WHY)["message"]
+    assert "Nobody" in caller.error("restore_concept", target="Nobody", **WHY)["message"]
+    assert caller.error("restore_concept", **WHY)["code"] == -32602
+
+
+def test_a_preview_tells_what_would_go_and_changes_nothing(caller: Caller):
+    before = snapshot(caller.services.indexer)
+    answer = caller.ok("forget_concept", target="Ada", preview=True, **WHY)
+    assert answer["preview"] is True and answer["paths"] == ["people/Ada Berg.md"]
+    assert answer["linked_from"] == ["Boat.md", "Yard.md"]
+    assert "reversal_hash" not in answer
+    assert differences(before, snapshot(caller.services.indexer)) == []
+    assert not (caller.vault / ".trash").exists() and not caller.services.journal.files()
+
+
+@pytest.mark.parametrize("reason", [{}, {"reason": "duplicate"}])
+def test_permanent_deletion_is_refused_in_the_documents_words(caller: Caller, reason: Any):
+    """Core EC-CORE-012, ERR-CORE-007, TC-CORE-016."""
+    error = caller.error("forget_concept", target="Boat.md", soft_delete=False, **reason, **WHY)
+    message = "Permanent deletion requires reason='user_requested'"
+    assert (error["code"], error["message"]) == (-32602, message)
+    assert (caller.vault / "Boat.md").exists()
+
+
+def test_permanent_deletion_on_the_persons_wish_leaves_no_file(caller: Caller):
+    answer = caller.ok(
+        "forget_concept", target="Boat.md", soft_delete=False, reason="user_requested", **WHY
+    )
+    assert "restorable_until" not in answer and "reversal_hash" not in answer
+    assert not list(caller.vault.rglob("Boat*"))
+    assert "deleted for good" in caller.error("restore_concept", target="Boat.md", **WHY)["message"]
+
+
+@pytest.mark.parametrize(
+    ("rationale", "message"),
+    [
+        (None, "Rationale is required (10-500 characters)"),
+        ("short", "Rationale must be at least 10 characters"),
+        ("x" * 501, "Rationale must be at most 500 characters"),
+    ],
+)
+def test_forgetting_wants_a_rationale(caller: Caller, rationale: str | None, message: str):
+    given = {} if rationale is None else {"rationale": rationale}
+    error = caller.error("forget_concept", target="Boat.md", **given)
+    assert (error["code"], error["message"]) == (-32602, message)
+
+
+def test_clients_see_that_forgetting_is_destructive_and_restoring_is_listed_in_the_full_set(
+    caller: Caller,
+):
+    async def listed(tools: Any) -> dict[str, Any]:
+        async with Client(build_server(caller.services, tools=tools)) as client:
+            return {each.name: each for each in await client.list_tools()}
+
+    core, full = asyncio.run(listed("core")), asyncio.run(listed("full"))
+    assert core["forget_concept"].annotations.destructive_hint is True
+    assert "restore_concept" not in core
+    assert full["restore_concept"].annotations.destructive_hint is False

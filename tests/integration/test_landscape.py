@@ -1,0 +1,196 @@
+"""What is kept at hand of vectors, links and states is what the stores say, whatever is done."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from indexer.indexer import Indexer
+from memvault.cognition import landscape as landscape_module
+from memvault.cognition.landscape import Landscape
+from memvault.cognition.pulse import MemoryState, PulseMeter
+from memvault.config.settings import Settings
+from memvault.curation.forget import Forgetter
+from memvault.curation.forgotten import Forgotten
+from memvault.model.errors import StoreUnavailable
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from tests.integration.test_equivalence import opened
+from tests.integration.vault_moves import Hand, moves, tellings, vaults
+
+EXAMPLES = int(os.environ.get("MEMVAULT_EXAMPLES", "8"))
+
+
+def kept_at_hand(indexer: Indexer) -> Landscape:
+    landscape = Landscape(indexer.stores, indexer)
+    indexer.on_change.append(landscape.changed)
+    landscape.warm_up()
+    return landscape
+
+
+def assert_same(one: Landscape, other: Landscape, indexer: Indexer) -> None:
+    """That both say the same of everything there is, but for rounding."""
+    nodes = [node.id for node in indexer.stores.graph.all_nodes()]
+    assert one.around(nodes) == other.around(nodes)
+    ids = other.memory_ids()
+    assert one.memory_ids() == ids
+    vectors, expected = one.vectors(ids), other.vectors(ids)
+    states, measured = (PulseMeter(lambda each=each: each).states(ids) for each in (one, other))
+    for key in ids:
+        assert (vectors[key] is None) == (expected[key] is None)
+        assert vectors[key] is None or vectors[key] == pytest.approx(expected[key], abs=1e-3)
+        assert_close(states[key], measured[key])
+
+
+def assert_close(one: MemoryState, other: MemoryState) -> None:
+    assert one.entropy == pytest.approx(other.entropy, abs=1e-3)
+    assert one.coherence == pytest.approx(other.coherence, abs=1e-3)
+
+
+@given(
+    vaults,
+    st.lists(st.tuples(st.lists(moves, min_size=1, max_size=3), tellings), min_size=2, max_size=6),
+)
+@examples(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
+    database=None,
+)
+def test_what_is_kept_after_any_edits_is_what_a_fresh_look_sees(
+    embedder: Embedder,
+    settings: Settings,
+    start: dict[str, bytes],
+    steps: list[tuple[list[tuple[object, ...]], str]],
+) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        vault, state = Path(home, "vault"), Path(home, "state")
+        vault.mkdir()
+        state.mkdir()
+        notes = Vault(vault)
+        journal = Journal(notes)
+        forgetter = Forgetter(notes, journal, Forgotten.read(journal))
+        live = opened(notes, state / "live", forgetter.forgotten, embedder, settings)
+        kept = kept_at_hand(live)
+        meter = PulseMeter(lambda: kept)
+        hand = Hand(vault, live, forgetter)
+        for path, note in start.items():
+            hand.write(path, note)
+        hand.tell("scan")
+        try:
+            for done, telling in steps:
+                meter.states(kept.memory_ids())  # so that there is something to forget
+                for move in done:
+                    hand.do(move)
+                hand.tell(telling)
+            hand.tell("together")
+            fresh = kept_at_hand(live)
+            assert_same(kept, fresh, live)
+            ids = kept.memory_ids()
+            anew = PulseMeter(lambda: fresh).states(ids)
+            for key, remembered in meter.states(ids).items():
+                assert_close(remembered, anew[key])
+        finally:
+            live.stores.close()
+
+
+FAR = "Glaciers calve into the fjord."
+
+
+def test_a_changed_note_costs_its_own_look_up_only(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    for number in range(20):
+        write(f"Spoke {number}.md", f"Spoke {number} leads to the [[Hub]].")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    hub = indexer.catalogue.by_path("Hub.md")
+    assert hub is not None
+    assert len(kept.around([hub.id])[hub.id].neighbours) == 20
+    read: list[int] = []
+    stated_by, vectors = indexer.stores.graph.stated_by, indexer.stores.vectors.vectors
+    monkeypatch.setattr(
+        indexer.stores.graph, "stated_by", lambda ids: read.append(len(ids)) or stated_by(ids)
+    )
+    monkeypatch.setattr(
+        indexer.stores.vectors,
+        "vectors",
+        lambda ids, size: read.append(len(ids)) or vectors(ids, size),
+    )
+    write("Spoke 3.md", FAR)
+    indexer.index(["Spoke 3.md"])
+    assert len(kept.around([hub.id])[hub.id].neighbours) == 19
+    kept.vectors(kept.memory_ids())
+    PulseMeter(lambda: kept).states(kept.memory_ids())
+    assert read == [1, 1]
+
+
+def test_many_changes_at_once_are_read_in_the_background_while_the_old_state_answers(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    [hub] = kept.memory_ids()
+    go_on = threading.Event()
+    stated_by = indexer.stores.graph.stated_by
+
+    def slow(ids: list[str]) -> object:
+        assert go_on.wait(10)
+        return stated_by(ids)
+
+    monkeypatch.setattr(indexer.stores.graph, "stated_by", slow)
+    many = landscape_module.FEW + 1
+    for number in range(many):
+        write(f"Spoke {number}.md", f"Spoke {number} leads to the [[Hub]].")
+    indexer.scan()
+    assert kept.around([hub])[hub].neighbours == frozenset()
+    go_on.set()
+    kept.warm_up()
+    assert len(kept.around([hub])[hub].neighbours) == many
+
+
+def test_without_a_graph_the_pulse_is_of_what_was_known_and_heals_when_it_answers_again(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    write("Spoke.md", "This leads to the [[Hub]].")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    hub = next(m.id for m in indexer.catalogue.all() if m.title == "Hub")
+    monkeypatch.setattr(landscape_module, "RETRY_SECONDS", 0.0)
+    with monkeypatch.context() as broken:
+
+        def refuse(*_: object) -> None:
+            raise StoreUnavailable("The graph does not answer.")
+
+        broken.setattr(indexer.stores.graph, "stated_by", refuse)
+        write("Spoke 2.md", "This leads to the [[Hub]] as well.")
+        indexer.index(["Spoke 2.md"])
+        assert len(kept.around([hub])[hub].neighbours) == 1
+    assert len(kept.around([hub])[hub].neighbours) == 2
+
+
+def test_before_it_is_warm_everything_is_read_through(
+    write: Callable[..., Path], indexer: Indexer
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    write("Spoke.md", "This leads to the [[Hub]].")
+    indexer.scan()
+    cold = Landscape(indexer.stores, indexer)
+    assert_same(cold, kept_at_hand(indexer), indexer)
+    write("Spoke 2.md", "This leads to the [[Hub]] as well.")
+    indexer.index(["Spoke 2.md"])
+    assert_same(cold, kept_at_hand(indexer), indexer)
+    assert not cold.is_resident

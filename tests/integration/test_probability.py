@@ -1,0 +1,288 @@
+"""Questions of probability and cause over real notes, as a client asks them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+
+FERRY = "---\ntype: event\nproject: ferry\n---\n"
+NOTES = {
+    "projects/ferry/Ferry launch.md": "---\ntype: project\nproject: ferry\n---\n"
+    "Lead: [[Ona Vik]]\n\nThe new ferry starts in summer.\n\ndepends on:: [[Harbour permit]]\n",
+    "projects/ferry/Harbour permit.md": FERRY
+    + "The council has to grant it.\n\nblocked by:: [[Nesting season]]\n",
+    "projects/ferry/Nesting season.md": FERRY + "Terns nest on the quay until July.\n",
+    "projects/ferry/Warm spring.md": FERRY
+    + "causes:: [[Nesting season]]\n\nA warm spring was forecast. It also caused [[Early tourists]].\n",
+    "projects/ferry/Early tourists.md": FERRY + "leads to:: [[Ticket demand]]\n",
+    "projects/ferry/Ticket demand.md": FERRY + "caused by:: [[Nesting season]]\n",
+    "projects/ferry/Costs in March.md": "---\nproject: ferry\ndate: 2026-03-02\n---\n"
+    "The budget of the [[Ferry launch]] is 400k EUR.\n",
+    "projects/ferry/Costs in June.md": "---\nproject: ferry\ndate: 2026-06-10\n---\n"
+    "The budget of the [[Ferry launch]] was raised to 450k EUR.\n",
+    "projects/ferry/Board minutes.md": "---\nproject: ferry\ndate: 2026-06-20\n---\n"
+    "The board confirmed that the budget of the [[Ferry launch]] is 450,000 euros.\n",
+    "permanent/Ona Vik.md": "---\ntype: person\n---\nOna Vik is a shipwright.\n",
+    "permanent/Night diving.md": "Night diving is safe with two lamps.\n",
+    "permanent/Accident report.md": "contradicts:: [[Night diving]]\n\nA lamp failed.\n",
+    "projects/oven/Clay oven.md": "---\ntype: project\nproject: oven\n---\nSand and straw.\n",
+}
+BUDGET = "What is the budget of the Ferry launch?"
+
+
+class Caller:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._server = build_server(services, tools="full")
+
+    def raw(self, name: str, **arguments: Any) -> Any:
+        async def run() -> Any:
+            async with Client(self._server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert not result.is_error, result.content
+        assert set(result.structured_content["pulse"]) >= {"entropy", "coherence"}
+        return result.structured_content
+
+    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert result.is_error, result.structured_content
+        return result.structured_content["error"]
+
+    def chance(self, **arguments: Any) -> float:
+        return self.ok("probabilistic_query", **arguments)["distribution"]["true"]
+
+
+@pytest.fixture(scope="module")
+def caller(tmp_path_factory) -> Iterator[Caller]:
+    load_pgmpy()
+    base = tmp_path_factory.mktemp("chances")
+    for path, text in NOTES.items():
+        (base / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
+        (base / "vault" / path).write_text(text, encoding="utf-8")
+    settings = Settings(index=IndexSettings(ner="off"))
+    state = StateFolder.of_vault(base / "vault", base / "state")
+    services = open_services(base / "vault", settings, state)
+    services.scan()
+    yield Caller(services)
+    services.close()
+
+
+def test_values_on_which_notes_disagree_get_a_distribution_with_its_sources(caller):
+    answer = caller.ok("probabilistic_query", query=BUDGET)
+    best, second, rest = answer["distribution"].items()
+    assert best[0] == "450,000 euros" and second[0] == "400k EUR" and rest[0] == "something else"
+    assert best[1] > 0.8 > second[1] and sum(answer["distribution"].values()) == pytest.approx(
+        1, abs=0.01
+    )
+    low, high = answer["interval"]["450,000 euros"]
+    assert low < best[1] < high
+    assert not answer["approximate"]
+    titles = {each["title"] for each in answer["evidence_used"]}
+    assert titles == {"Board minutes", "Costs in June", "Costs in March"}
+    march = next(e for e in answer["evidence_used"] if e["title"] == "Costs in March")
+    june = next(e for e in answer["evidence_used"] if e["title"] == "Costs in June")
+    assert march["weight"] < june["weight"] / 2  # the later note says that it was raised
+    assert march["path"] == "projects/ferry/Costs in March.md" and march["lines"] == [5, 5]
+    assert "400k EUR" in march["sentence"]
+
+
+def test_a_note_that_is_known_to_be_wrong_no_longer_counts(caller):
+    before = caller.ok("probabilistic_query", query=BUDGET)["distribution"]
+    after = caller.ok("probabilistic_query", query=BUDGET, evidence={"Board minutes": False})
+    assert after["distribution"]["450,000 euros"] < before["450,000 euros"]
+    assert after["given"] == {"Board minutes": False}
+
+
+def test_notes_that_say_different_cannot_both_be_right(caller):
+    error = caller.error(
+        "probabilistic_query",
+        query=BUDGET,
+        evidence={"Costs in March": True, "Costs in June": True},
+    )
+    assert error["code"] == -32003 and "cannot hold together" in error["message"]
+
+
+def test_a_field_answers_who(caller):
+    answer = caller.ok("probabilistic_query", query="Who leads the Ferry launch?")
+    assert next(iter(answer["distribution"])) == "Ona Vik"
+
+
+def test_needs_and_hindrances_work_along_the_chain(caller):
+    plain = caller.chance(query="How likely is the ferry launch?")
+    assert (
+        caller.chance(query="Will the ferry launch happen if the harbour permit is granted?")
+        > plain
+    )
+    refused = caller.ok(
+        "probabilistic_query",
+        query="Will the ferry launch happen if the harbour permit is refused?",
+    )
+    assert refused["given"] == {"Harbour permit": False}
+    assert refused["distribution"]["true"] < plain
+    assert {e["title"] for e in refused["evidence_used"]} == {"Ferry launch"}
+    hindered = caller.chance(target="Ferry launch", evidence={"Nesting season": True})
+    assert hindered < plain
+
+
+def test_what_if_is_not_what_is_seen(caller):
+    seen = caller.chance(target="Ticket demand", evidence={"Nesting season": True})
+    done = caller.chance(target="Ticket demand", do={"Nesting season": True})
+    assert done < seen  # seeing it also tells of the warm spring that brings tourists
+
+
+def test_a_contradiction_lowers_what_it_contradicts(caller):
+    contradicted = caller.chance(target="Night diving")
+    assert contradicted < caller.chance(target="Clay oven")
+    answer = caller.ok("probabilistic_query", target="Night diving")
+    assert any("lowers" in each["bearing"] for each in answer["evidence_used"])
+
+
+def test_nothing_that_bears_on_it_is_an_empty_distribution(caller):
+    answer = caller.ok("probabilistic_query", query="What is the capital of Mongolia?")
+    assert answer["distribution"] == {} and answer["interval"] == {}
+    assert answer["evidence_used"] == [] and "Nothing in the vault bears" in answer["notice"]
+
+
+def test_evidence_that_is_not_connected_is_said_to_change_nothing(caller):
+    answer = caller.ok("probabilistic_query", target="Ferry launch", evidence={"Clay oven": True})
+    assert "Clay oven" in answer["notice"]
+    assert answer["distribution"]["true"] == caller.chance(target="Ferry launch")
+
+
+def test_unknown_things_and_wrong_calls_are_refused(caller):
+    assert caller.error("probabilistic_query", target="No such thing")["code"] == -32602
+    assert caller.error("probabilistic_query", query="x", do={"Nobody": True})["code"] == -32602
+    assert caller.error("probabilistic_query")["code"] == -32602
+    assert caller.error("query_causal", action="No such thing")["code"] == -32602
+    other = caller.error("probabilistic_query", target="Clay oven", project="ferry")
+    assert other["code"] == -32602 and "another project" in other["message"]
+    clash = caller.error(
+        "probabilistic_query",
+        target="Ticket demand",
+        evidence={"Nesting season": True},
+        do={"Nesting season": False},
+    )
+    assert clash["code"] == -32003
+
+
+def test_verbosity_says_how_much_of_the_evidence_is_shown(caller):
+    bare = caller.ok("probabilistic_query", query=BUDGET, verbosity_level=0)["evidence_used"]
+    assert all("sentence" not in each and "bearing" not in each for each in bare)
+    full = caller.ok("probabilistic_query", target="Ticket demand", verbosity_level=2)
+    short = caller.ok("probabilistic_query", target="Ticket demand", verbosity_level=0)
+    assert len(full["evidence_used"]) > len(short["evidence_used"])
+
+
+def test_effects_are_told_with_and_without_the_action(caller):
+    answer = caller.ok("query_causal", action="Warm spring")
+    by_name = {each["name"]: each for each in answer["consequences"]}
+    assert by_name["Nesting season"]["probability"] > by_name["Nesting season"]["otherwise"]
+    assert by_name["Harbour permit"]["probability"] < by_name["Harbour permit"]["otherwise"]
+    assert by_name["Ferry launch"]["depth"] == 3
+    chain = by_name["Ferry launch"]["chain"]
+    assert [each["effect"] for each in chain] == [
+        "Nesting season",
+        "Harbour permit",
+        "Ferry launch",
+    ]
+    assert chain[1]["kind"] == "lowers" and chain[1]["path"] == "projects/ferry/Harbour permit.md"
+    near = caller.ok("query_causal", action="Warm spring", max_depth=1)["consequences"]
+    assert {each["name"] for each in near} == {"Nesting season", "Early tourists"}
+
+
+def test_causes_are_told_before_and_after_the_effect_is_seen(caller):
+    answer = caller.ok("query_causal", action="Ferry launch", direction="causes")
+    by_name = {each["name"]: each for each in answer["consequences"]}
+    assert set(by_name) == {"Harbour permit", "Nesting season", "Warm spring"}
+    assert by_name["Harbour permit"]["probability"] > by_name["Harbour permit"]["otherwise"]
+    assert by_name["Nesting season"]["probability"] < by_name["Nesting season"]["otherwise"]
+
+
+def test_chains_lead_through_a_thing_from_first_cause_to_last_effect(caller):
+    chains = caller.ok("expand_causal_path", node="Nesting season")["chains"]
+    assert ["Warm spring", "Nesting season", "Ticket demand"] in [c["things"] for c in chains]
+    long = next(c for c in chains if c["things"][-1] == "Ferry launch")
+    assert long["raises"] is False and len(long["links"]) == 3
+    assert chains == sorted(chains, key=lambda c: -c["strength"])
+
+
+def test_inference_runs_forward_and_backward(caller):
+    ahead = caller.ok(
+        "omni_infer", query_type="forward", clamped_nodes=[{"node_id": "Warm spring"}]
+    )
+    names = {each["node_content"] for each in ahead["predictions"]}
+    assert "Ferry launch" in names and "Ona Vik" not in names
+    assert ahead["converged"] and 1 <= ahead["convergence_iterations"] <= 50
+    back = caller.ok(
+        "omni_infer",
+        query_type="backward",
+        clamped_nodes=[{"node_id": "Ferry launch", "clamp_value": False}],
+    )
+    seen = {each["node_content"]: each["predicted_value"] for each in back["predictions"]}
+    assert seen["Nesting season"] > seen["Harbour permit"]
+    assert 0 < back["overall_confidence"] < 1
+
+
+def test_a_bridge_is_a_road_between_two_things(caller):
+    ends = [{"node_id": "Board minutes"}, {"node_id": "Ona Vik"}]
+    answer = caller.ok("omni_infer", query_type="bridge", clamped_nodes=ends)
+    assert answer["inference_path"] == ["Board minutes", "Ferry launch", "Ona Vik"]
+    assert [each["node_content"] for each in answer["predictions"]] == ["Ferry launch"]
+    one = caller.error("omni_infer", query_type="bridge", clamped_nodes=ends[:1])
+    assert one["code"] == -32602
+
+
+def test_abduction_finds_what_the_observations_share(caller):
+    seen = [{"node_id": name} for name in ("Costs in March", "Costs in June", "Board minutes")]
+    answer = caller.ok("omni_infer", query_type="abduction", clamped_nodes=seen)
+    assert answer["predictions"][0]["node_content"] == "Ferry launch"
+    causes = caller.ok(
+        "omni_infer", query_type="abduction", clamped_nodes=[{"node_id": "Ticket demand"}]
+    )["predictions"]
+    assert {"Nesting season", "Early tourists"} <= {each["node_content"] for each in causes}
+
+
+def test_clamps_may_be_unsure_or_an_embedding(caller):
+    def permit(**clamp: Any) -> float:
+        answer = caller.ok(
+            "omni_infer",
+            query_type="forward",
+            clamped_nodes=[{"node_id": "Nesting season", **clamp}],
+            predict_nodes=["Harbour permit"],
+        )
+        return answer["predictions"][0]["predicted_value"]
+
+    sure = permit()
+    assert sure < permit(clamp_type="scalar", clamp_value=0.6) < permit(clamp_value=False)
+    vector = caller.services.embedder.embed_query("Terns nest on the quay until July.").tolist()
+    assert permit(clamp_type="semantic", clamp_value=vector) < permit(clamp_value=False)
+    wrong = caller.error(
+        "omni_infer",
+        query_type="forward",
+        clamped_nodes=[
+            {"node_id": "Nesting season", "clamp_type": "semantic", "clamp_value": [0.1, 0.2]}
+        ],
+    )
+    assert wrong["code"] == -32602 and "384 dimensions" in wrong["message"]
+    too_many = caller.error(
+        "omni_infer",
+        query_type="forward",
+        clamped_nodes=[{"node_id": "Nesting season"}],
+        max_iterations=201,
+    )
+    assert too_many["message"] == "max_iterations must be between 1 and 200"

@@ -1,0 +1,104 @@
+"""Every answer of every tool carries the pulse."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.pulse import SuggestedAction
+
+NOTES = {
+    "Tide mill.md": "The tide mill grinds rye. It was built by [[Runa Holt]] in 1931.\n",
+    "Runa Holt.md": "Runa Holt builds mills. She decided to use oak, because it lasts.\n",
+    "Sluice.md": "The sluice of the [[Tide mill]] leaks in winter.\n",
+    "Old pier.md": "The old pier was torn down.\n",
+    "Frost.md": "causes:: [[Burst sluice]]\n\nFrost comes in January.\n",
+    "Burst sluice.md": "causes:: [[Flooded cellar]]\n\nThe sluice burst.\n",
+    "Flooded cellar.md": "The cellar was flooded.\n",
+}
+WHY = "To see what the tool answers."
+# What a tool is called with here: `{mill}` is the id of a memory. Those that change notes come
+# last, in this order. A new tool gets its line, if it needs arguments at all.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "recall_memory": {"query": "who built the mill?"},
+    "vector_search": {"query": "rye"},
+    "graph_query": {"query": "who built the tide mill?"},
+    "inject_context": {"query": "the mill"},
+    "hydrate_citation": {"citation_tags": ["node_{mill8}"]},
+    "get_preference": {"key": "reply language"},
+    "get_memory": {"id": "{mill}"},
+    "search": {"query": "mill"},
+    "fetch": {"id": "{mill}"},
+    "set_verbosity": {"level": 1},
+    "get_neighborhood": {"node_id": "{mill}"},
+    "reflect_on_memory": {"goal": "know who builds mills"},
+    "generate_search_plan": {"query": "know who builds mills"},
+    "critique_context": {"reasoning_summary": "Runa Holt built the tide mill in 1950."},
+    "query_causal": {"action": "Frost"},
+    "expand_causal_path": {"node": "Burst sluice"},
+    "omni_infer": {"query_type": "forward", "clamped_nodes": [{"node_id": "Frost"}]},
+    "probabilistic_query": {"query": "how likely is it that the sluice leaks?"},
+    "set_preference": {"key": "reply language", "value": "Norse", "rationale": WHY},
+    "store_memory": {"content": "The mill was sold in May.", "rationale": WHY},
+    "forget_concept": {"target": "Old pier", "rationale": WHY},
+    "restore_concept": {"target": "Old pier", "rationale": WHY},
+}
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    home = tmp_path_factory.mktemp("everywhere")
+    vault: Path = home / "vault"
+    vault.mkdir()
+    for path, text in NOTES.items():
+        (vault / path).write_text(text, encoding="utf-8")
+    settings = Settings(index=IndexSettings(ner="off"))
+    services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    services.start(watch=False)
+    yield services
+    services.close()
+
+
+def filled(value: Any, mill: str) -> Any:
+    if isinstance(value, dict):
+        return {key: filled(each, mill) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled(each, mill) for each in value]
+    if isinstance(value, str):
+        return value.replace("{mill8}", mill[:8]).replace("{mill}", mill)
+    return value
+
+
+def test_every_tool_answers_with_a_pulse(services: Services) -> None:
+    mill = services.catalogue.by_path("Tide mill.md")
+    assert mill is not None
+    order = list(ARGUMENTS)
+
+    async def run() -> dict[str, Any]:
+        async with Client(build_server(services, tools="full")) as client:
+            tools = {tool.name: tool for tool in await client.list_tools()}
+            assert set(ARGUMENTS) <= set(tools)
+            late = sorted(tools, key=lambda name: order.index(name) if name in order else -1)
+            answers = {}
+            for name in late:
+                needed = tools[name].input_schema.get("required", [])
+                arguments = filled(ARGUMENTS.get(name, {}), mill.id)
+                assert set(needed) <= set(arguments), f"say above how {name} is called"
+                answers[name] = await client.call_tool_mcp(name, arguments)
+            return answers
+
+    for name, answer in asyncio.run(run()).items():
+        assert not answer.is_error, f"{name}: {answer.content}"
+        pulse = answer.structured_content["pulse"]
+        assert set(pulse) == {"entropy", "coherence", "suggested_action"}, name
+        assert 0.0 <= pulse["entropy"] <= 1.0 and 0.0 <= pulse["coherence"] <= 1.0, name
+        assert pulse["suggested_action"] in set(SuggestedAction), name

@@ -1,0 +1,190 @@
+"""Entropy, coherence and quadrants move when a real vault moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from indexer.indexer import Indexer
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.cognition.pulse import PulseMeter
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.johari import JohariQuadrant
+from memvault.model.pulse import CognitivePulse
+from memvault.retrieval.widening import FIRST
+from tests.integration.test_landscape import kept_at_hand
+
+SAME = [
+    "The sourdough rises overnight in the cellar.",
+    "The sourdough rises in the cellar overnight.",
+    "Overnight, the sourdough rises in the cellar.",
+    "In the cellar the sourdough rises overnight.",
+]
+APART = [
+    "Quarks are bound together by gluons.",
+    "My aunt repairs accordions in Lyon.",
+    "The tax return is due at the end of May.",
+    "Penguins keep their eggs on their feet.",
+]
+
+
+class Desk:
+    """A vault that a person edits, and what is measured of it."""
+
+    def __init__(self, indexer: Indexer, write: Callable[..., Path]) -> None:
+        self.indexer = indexer
+        self._write = write
+        self.meter = PulseMeter(lambda landscape=kept_at_hand(indexer): landscape)
+
+    def save(self, notes: dict[str, str]) -> None:
+        for name, text in notes.items():
+            self._write(f"{name}.md", text)
+        self.indexer.index([f"{name}.md" for name in notes])
+
+    def ids(self, names: Collection[str]) -> list[str]:
+        memories = (self.indexer.catalogue.by_path(f"{name}.md") for name in names)
+        return [memory.id for memory in memories if memory is not None]
+
+    def pulse(self, names: Collection[str]) -> CognitivePulse:
+        return self.meter.of(self.ids(names))
+
+    def vault(self) -> CognitivePulse:
+        """Measured anew, as it is after a while."""
+        return PulseMeter(lambda: self.meter.landscape).of_vault()
+
+    def quadrant(self, name: str) -> JohariQuadrant:
+        [key] = self.ids([name])
+        return self.meter.states([key])[key].quadrant
+
+
+@pytest.fixture
+def desk(indexer: Indexer, write: Callable[..., Path]) -> Desk:
+    return Desk(indexer, write)
+
+
+def numbered(name: str, texts: Sequence[str]) -> dict[str, str]:
+    return {f"{name} {number}": text for number, text in enumerate(texts)}
+
+
+def linked(notes: dict[str, str], relation: str = "See") -> dict[str, str]:
+    """The same notes, each of which links to all others."""
+    return {
+        name: text + "".join(f"\n\n{relation} [[{other}]]." for other in notes if other != name)
+        for name, text in notes.items()
+    }
+
+
+def test_a_scatter_has_more_entropy_and_less_coherence_than_a_tight_cluster(desk: Desk) -> None:
+    tight, loose = numbered("Bread", SAME), numbered("Thing", APART)
+    desk.save(tight)
+    of_cluster = desk.vault()
+    desk.save(loose)
+    of_both = desk.vault()
+    cluster, scatter = desk.pulse(tight), desk.pulse(loose)
+    assert cluster.entropy < 0.3 < 0.8 < scatter.entropy
+    assert cluster.coherence > 0.8 > 0.3 > scatter.coherence
+    assert of_cluster.entropy < of_both.entropy < 1.0
+    assert cluster == desk.pulse(tight)
+
+
+def test_links_make_a_scatter_cohere(desk: Desk) -> None:
+    loose = numbered("Thing", APART)
+    desk.save(loose)
+    apart, vault = desk.pulse(loose), desk.vault()
+    desk.save(linked(loose))
+    assert desk.pulse(loose).coherence > 0.9 > apart.coherence
+    assert desk.vault().coherence > vault.coherence
+
+
+def test_an_island_that_is_joined_raises_the_coherence(desk: Desk) -> None:
+    first, second = numbered("Mill", APART[:2]), numbered("Bee", APART[2:])
+    desk.save({**linked(first), **linked(second)})
+    everyone = [*first, *second]
+    apart = desk.pulse(everyone)
+    desk.save({"Bee 0": APART[2] + "\n\nSee [[Bee 1]] and [[Mill 0]]."})
+    joined = desk.pulse(everyone)
+    assert apart.coherence < joined.coherence < 1.0
+    desk.save({"Bee 0": APART[2] + "\n\nSee [[Bee 1]]."})
+    assert desk.pulse(everyone).coherence == pytest.approx(apart.coherence, abs=0.002)
+
+
+def test_a_contradiction_lowers_the_coherence_until_it_is_taken_back(desk: Desk) -> None:
+    notes = linked(numbered("Bread", SAME))
+    desk.save(notes)
+    agreed, vault = desk.pulse(notes), desk.vault()
+    desk.save({"Bread 0": notes["Bread 0"] + "\n\ncontradicts:: [[Bread 1]]\n"})
+    opposed = desk.pulse(notes)
+    assert opposed.coherence < agreed.coherence * 0.6
+    assert opposed.entropy < 0.3  # they still speak of one thing
+    assert desk.vault().coherence < vault.coherence
+    desk.save({"Bread 0": notes["Bread 0"]})
+    assert desk.pulse(notes) == agreed
+
+
+def test_each_quadrant_is_reached_by_notes_as_people_write_them(desk: Desk) -> None:
+    desk.save({"Alone": "Nothing else says anything of this."})
+    desk.save(linked(numbered("Bread", SAME)))
+    desk.save(linked(numbered("Thing", APART)))
+    blind = {"Debate": "The two sides: [[Yes]], [[No]]."}
+    blind |= {"Yes": "Rivers run uphill.\n\ncontradicts:: [[No]]", "No": "My cat is grey."}
+    desk.save(blind)
+    assert desk.quadrant("Alone") is JohariQuadrant.HIDDEN
+    assert desk.quadrant("Bread 0") is JohariQuadrant.OPEN
+    assert desk.quadrant("Thing 0") is JohariQuadrant.UNKNOWN
+    assert desk.quadrant("Debate") is JohariQuadrant.BLIND
+    desk.save({"Alone": "Now it is known from [[Thing 1]], of which it says: quarks and gluons."})
+    assert desk.quadrant("Alone") is not JohariQuadrant.HIDDEN
+
+
+MANY = FIRST + 40
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """Many unlinked notes that answer a question better than two linked ones do."""
+    home = tmp_path_factory.mktemp("crowd")
+    vault = home / "vault"
+    vault.mkdir()
+    for number in range(MANY):
+        (vault / f"Kelp {number}.md").write_text(f"Kelp forest survey, dive {number}.\n")
+    pair = {"Harbour one": "The harbour wall.", "Harbour two": "The wall of the harbour."}
+    for name, text in linked(pair).items():
+        (vault / f"{name}.md").write_text(text)
+    services = open_services(
+        vault,
+        Settings(index=IndexSettings(ner="off")),
+        StateFolder.of_vault(vault, home / "state"),
+    )
+    services.start(watch=False)
+    yield services
+    services.close()
+
+
+def found(services: Services, tool: str, key: str, **arguments: Any) -> list[dict[str, Any]]:
+    async def run() -> Any:
+        async with Client(build_server(services)) as client:
+            return (await client.call_tool(tool, arguments)).structured_content
+
+    return list(asyncio.run(run())[key])
+
+
+@pytest.mark.parametrize(("tool", "key"), [("recall_memory", "nodes"), ("vector_search", "chunks")])
+def test_the_filter_by_quadrant_finds_what_stands_far_down(
+    crowd: Services, tool: str, key: str
+) -> None:
+    asked = {"query": "kelp forest survey dive", "top_k": 5}
+    plain = found(crowd, tool, key, **asked)
+    assert all(each["title"].startswith("Kelp") for each in plain)
+    open_ones = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["open"]})
+    assert {each["title"] for each in open_ones} == {"Harbour one", "Harbour two"}
+    hidden = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["hidden"]})
+    assert [each["id"] for each in hidden] == [each["id"] for each in plain]
+    nothing = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["blind"]})
+    assert nothing == []

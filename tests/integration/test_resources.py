@@ -1,0 +1,380 @@
+"""What clients read and watch without calling a tool: pulse, state, context and graph."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from mcp import MCPError
+from mcp.client.subscriptions import listen
+
+from mcp_server.address import read_address
+from mcp_server.resources import PULSE_URI
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.johari import UTLState
+from tests.integration.tiny_engine import environment
+
+NOTES = {
+    "Tide mill.md": "---\ntype: project\n---\nThe tide mill grinds rye twice a day. "
+    "It was built by [[Runa Holt]].\n",
+    "Runa Holt.md": "---\ntype: person\n---\nRuna Holt builds mills and repairs sluices.\n",
+    "Sluice.md": "The sluice of the [[Tide mill]] leaks in winter.\n",
+    "Bees.md": "The bees swarmed in May and moved into the old hive. "
+    "They came from [[Orchard Lane]].\n",
+}
+OTHER = "Quarks are bound by gluons, says quantum chromodynamics. contradicts:: [[Sluice]]\n"
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+def write_notes(vault: Path) -> None:
+    vault.mkdir(exist_ok=True)
+    for path, text in NOTES.items():
+        (vault / path).write_text(text, encoding="utf-8")
+
+
+def opened(home: Path) -> Services:
+    vault = home / "vault"
+    write_notes(vault)
+    settings = Settings(index=IndexSettings(ner="off"))
+    services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    services.start(watch=False)
+    services.landscape.warm_up()
+    return services
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """Read only."""
+    services = opened(tmp_path_factory.mktemp("read"))
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Iterator[Services]:
+    services = opened(tmp_path)
+    yield services
+    services.close()
+
+
+def edit(services: Services, path: str, text: str) -> None:
+    (services.vault.root / path).write_text(text, encoding="utf-8")
+    services.indexer.index([path])
+
+
+async def read(client: Client[Any], uri: str) -> dict[str, Any]:
+    [content] = await client.read_resource(uri)
+    assert content.mime_type == "application/json"
+    return dict(json.loads(content.text))
+
+
+def with_client(services: Services, talk: Callable[[Client[Any]], Any], mode: str = "auto") -> Any:
+    async def run() -> Any:
+        async with Client(build_server(services), mode=mode) as client:
+            return await talk(client)
+
+    return asyncio.run(run())
+
+
+def test_the_pulse_tells_stage_and_what_waits(services: Services) -> None:
+    pulse = with_client(services, lambda client: read(client, PULSE_URI))
+    assert set(pulse) == {
+        "entropy", "coherence", "suggested_action", "lifecycle", "curation_tasks_pending",
+        "thought_loop_warning",
+    }  # fmt: skip
+    assert 0 < pulse["entropy"] < 1 and 0 < pulse["coherence"] < 1
+    assert pulse["lifecycle"] == "infancy"
+    assert pulse["curation_tasks_pending"] == services.curation.pending()
+
+
+def test_the_pulse_is_of_what_the_session_was_shown(services: Services) -> None:
+    async def talk(client: Client[Any]) -> None:
+        of_vault = await read(client, PULSE_URI)
+        answer = await client.call_tool("get_memory", {"path": "Tide mill.md"})
+        of_session = await read(client, PULSE_URI)
+        assert of_session["entropy"] != of_vault["entropy"]
+        assert of_session["entropy"] == answer.structured_content["pulse"]["entropy"]
+
+    with_client(services, talk)
+
+
+def test_reading_the_pulse_again_and_again_without_a_tool_call_warns_of_a_loop(
+    services: Services,
+) -> None:
+    async def talk(client: Client[Any]) -> None:
+        warned = [(await read(client, PULSE_URI))["thought_loop_warning"] for _ in range(6)]
+        assert warned == [False, False, False, False, True, True]
+        await client.call_tool("recall_memory", {"query": "mill"})
+        assert not (await read(client, PULSE_URI))["thought_loop_warning"]
+
+    with_client(services, talk)
+
+
+def test_the_state_of_a_session_is_that_of_its_working_set(services: Services) -> None:
+    async def talk(client: Client[Any]) -> None:
+        before = await read(client, "utl://current_session/state")
+        assert (before["memories"], before["learning_score"]) == (0, 0.0)
+        answer = await client.call_tool(
+            "recall_memory", {"query": "who built the tide mill?", "session_id": "work"}
+        )
+        shown = [node["id"] for node in answer.structured_content["nodes"]]
+        state = await read(client, "utl://work/state")
+        assert state["memories"] == len(shown) == sum(state["johari"].values())
+        assert set(state["johari"]) == {"open", "blind", "hidden", "unknown"}
+        expected = services_pulse(services, shown)
+        assert state["entropy"] == pytest.approx(expected.entropy, abs=2e-3)
+        assert state["coherence"] == pytest.approx(expected.coherence, abs=2e-3)
+        learnt = UTLState(delta_s=state["entropy"], delta_c=state["coherence"], w_e=1.0, phi=0.0)
+        assert state["learning_score"] == round(learnt.learning_score, 3) > 0
+        own = await read(client, "utl://current_session/state")
+        assert own["memories"] == 0
+
+    with_client(services, talk)
+
+
+def services_pulse(services: Services, ids: list[str]) -> Any:
+    from memvault.cognition.pulse import PulseMeter
+
+    return PulseMeter(lambda: services.landscape).of(ids)
+
+
+def test_the_context_is_what_was_shown_last_or_what_the_vault_is_about(
+    services: Services,
+) -> None:
+    async def talk(client: Client[Any]) -> None:
+        assert (await read(client, "context://current"))["memories"] == []
+        await client.call_tool("get_memory", {"path": "Bees.md"})
+        await client.call_tool("get_memory", {"path": "Sluice.md"})
+        current = await read(client, "context://current")
+        assert [memory["path"] for memory in current["memories"]] == ["Sluice.md", "Bees.md"]
+        assert await read(client, "context://session") == {**current, "scope": "session"}
+        whole = await read(client, "context://global")
+        assert (whole["notes"], whole["lifecycle"]) == (4, "infancy")
+        assert {"Bees", "Sluice"} <= {concept["name"] for concept in whole["concepts"]}
+        [shown] = await client.read_resource("context://current?format=markdown")
+        assert shown.mime_type == "text/markdown"
+        assert "- [[Sluice]] (Sluice.md): note" in shown.text
+
+    with_client(services, talk)
+
+
+def test_a_node_shows_its_relations_with_their_sentences_and_its_state(services: Services) -> None:
+    mill, runa, _ = (services.catalogue.by_path(path) for path in NOTES if path != "Bees.md")
+    assert mill is not None and runa is not None
+    node = with_client(services, lambda client: read(client, f"graph://{mill.id}"))
+    assert (node["title"], node["path"], node["kind"]) == ("Tide mill", "Tide mill.md", "project")
+    assert "grinds rye" in node["content"]
+    assert 0 < node["state"]["entropy"] < 1 and node["johari_quadrant"]
+    to_runa = next(edge for edge in node["edges"] if edge["id"] == runa.id)
+    assert to_runa["sentence"] == "It was built by Runa Holt." and to_runa["outgoing"]
+    assert (to_runa["stated_in"], to_runa["line"]) == ("Tide mill.md", 4)
+    back = next(e for e in node["edges"] if e["title"] == "Sluice")
+    assert not back["outgoing"] and back["stated_in"] == "Sluice.md"
+
+
+def test_a_thing_without_a_note_is_a_node_too(services: Services) -> None:
+    lane = next(n for n in services.stores.graph.all_nodes() if n.name == "Orchard Lane")
+    node = with_client(services, lambda client: read(client, f"graph://{lane.id}"))
+    assert node["title"] == "Orchard Lane" and "path" not in node and "content" not in node
+    assert node["edges"][0]["sentence"] == "They came from Orchard Lane."
+
+
+WRONG = {
+    "graph://nothing": (-32602, "No node of the graph has the id nothing"),
+    "utl://nobody/state": (-32000, "Session expired or not found"),
+    "context://elsewhere": (-32602, "scope must be one of current, session, global"),
+    "context://current?format=xml": (-32602, "format must be one of json, markdown"),
+    "nowhere://at/all": (-32602, "Resource not found"),
+}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_what_cannot_be_read_is_answered_with_a_code_and_what_to_do(
+    services: Services, mode: str
+) -> None:
+    async def talk(client: Client[Any]) -> None:
+        for uri, (code, words) in WRONG.items():
+            with pytest.raises(MCPError) as caught:
+                await client.read_resource(uri)
+            assert caught.value.error.code == code
+            assert words in caught.value.error.message
+
+    with_client(services, talk, mode)
+
+
+# -- updates ------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def subscribed(
+    connect: Callable[..., Client[Any]], mode: str
+) -> AsyncIterator[tuple[Client[Any], list[float]]]:
+    """A client that watches the pulse, and the moments at which it was told of an update."""
+    told: list[float] = []
+
+    async def on_message(message: Any) -> None:
+        if type(message).__name__ == "ResourceUpdatedNotification":
+            assert str(message.params.uri) == PULSE_URI
+            told.append(time.monotonic())
+
+    async with connect(mode=mode, message_handler=on_message) as client:
+        if mode == "legacy":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                await client.session.subscribe_resource(PULSE_URI)
+            yield client, told
+        else:
+            async with listen(client.session, resource_subscriptions=[PULSE_URI]):
+                yield client, told
+
+
+async def until(told: list[float], count: int, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while len(told) < count and time.monotonic() < deadline:
+        await asyncio.sleep(0.05)
+    assert len(told) == count
+
+
+def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Services) -> None:
+    """In the handshake protocols and in the stateless one."""
+
+    async def watch(server: Any, mode: str) -> None:
+        async with subscribed(lambda **how: Client(server, **how), mode) as (client, told):
+            await asyncio.sleep(1.2)
+            assert told == []  # nothing has changed
+            if mode == "legacy":
+                edit(edited, "Quarks.md", OTHER)
+            await until(told, 1, 4.0)
+            if mode == "legacy":
+                edit(edited, "Bees.md", "Honey.\n")
+                await asyncio.sleep(0.7)
+                edit(edited, "Runa Holt.md", "Somebody else altogether.\n")
+            await until(told, 2, 8.0)
+            assert told[1] - told[0] >= 4.9
+            pulse = await read(client, PULSE_URI)
+            await asyncio.sleep(1.2)
+            assert len(told) == 2
+            assert pulse["entropy"] == (await read(client, PULSE_URI))["entropy"]
+
+    async def run() -> None:
+        server = build_server(edited)
+        while edited.curation.pending() == 0:  # found in the background after the start
+            await asyncio.sleep(0.05)
+        async with Client(server) as first:
+            await read(first, PULSE_URI)
+            await asyncio.gather(watch(server, "legacy"), watch(server, "auto"))
+
+    asyncio.run(run())
+
+
+def test_only_the_pulse_can_be_subscribed_to(services: Services) -> None:
+    async def talk(client: Client[Any]) -> None:
+        with warnings.catch_warnings(), pytest.raises(MCPError, match="Only utl://current_session"):
+            warnings.simplefilter("ignore")
+            await client.session.subscribe_resource("context://current")
+
+    with_client(services, talk, "legacy")
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, StateFolder]]:
+    """A real engine in a process of its own: its vault and its state."""
+    home = tmp_path_factory.mktemp("engine")
+    vault, state = home / "vault", StateFolder.of_vault(home / "vault", home / "state")
+    write_notes(vault)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "serve"],
+        env=variables(state),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while read_address(state) is None:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    yield vault, state
+    address = read_address(state)  # perhaps of an engine that a bridge has started since
+    process.terminate()
+    if address is not None and address.pid != process.pid:
+        os.kill(address.pid, signal.SIGTERM)
+    process.wait(30)
+
+
+def variables(state: StateFolder) -> dict[str, str]:
+    return environment() | {
+        "MEMVAULT_STATE": str(state.root.parent),
+        "MEMVAULT_INDEX__NER": "off",
+        "MEMVAULT_INDEX__DEBOUNCE_SECONDS": "0.05",
+    }
+
+
+def bridged(vault: Path, state: StateFolder) -> Callable[..., Client[Any]]:
+    arguments = ["-m", "memvault.cli", "--vault", str(vault), "mcp"]
+
+    def connect(**how: Any) -> Client[Any]:
+        transport = StdioTransport(
+            sys.executable, arguments, env=variables(state), keep_alive=False
+        )
+        return Client(transport, **how)
+
+    return connect
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("way", ["http", "bridge"])
+def test_updates_come_over_http_and_through_the_bridge(
+    engine: tuple[Path, StateFolder], way: str, mode: str
+) -> None:
+    vault, state = engine
+    address = read_address(state)
+    assert address is not None
+    url = f"http://{address.netloc}/mcp"
+    connect = bridged(vault, state) if way == "bridge" else lambda **how: Client(url, **how)
+
+    async def run() -> None:
+        async with subscribed(connect, mode) as (client, told):
+            await read(client, PULSE_URI)
+            (vault / f"From {way} {mode}.md").write_text(OTHER + way + mode, encoding="utf-8")
+            deadline = time.monotonic() + 10
+            while not told and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+            assert told
+
+    asyncio.run(run())
+
+
+def test_a_subscription_outlives_the_engine(engine: tuple[Path, StateFolder]) -> None:
+    vault, state = engine
+
+    async def run() -> None:
+        async with subscribed(bridged(vault, state), "legacy") as (client, told):
+            await client.call_tool("recall_memory", {"query": "mill"})
+            address = read_address(state)
+            assert address is not None
+            os.kill(address.pid, KILL)
+            await client.call_tool("recall_memory", {"query": "mill"})  # by the next engine
+            told.clear()
+            (vault / "Sluice.md").write_text("Another text.\n", encoding="utf-8")
+            (vault / "Tide mill.md").write_text("Yet another one.\n", encoding="utf-8")
+            deadline = time.monotonic() + 15
+            while not told and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+            assert told
+
+    asyncio.run(run())

@@ -1,0 +1,136 @@
+"""What people notice when a server dies, hangs or forgets: answers with less, that say so."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from indexer import heartbeat, watch
+from mcp_server.services import Services
+from memvault.config.settings import Settings
+from memvault.stores.server import REST_SECONDS
+from tests.integration.server_stores import eventually, local_qdrant, open_one, server_settings
+from tests.integration.test_tools import Caller
+from tests.servers.process import ServerProcess
+
+__all__ = ["local_qdrant", "open_one", "server_settings"]
+NOTES = {
+    "Kestrel.md": "---\ntype: boat\n---\nSkipper: [[Omar]]\n\nShe was varnished in May.\n",
+    "Omar.md": "---\ntype: person\n---\nHe works for [[Delta Rigging]].\n",
+}
+WHY = "said in the talk about boats"
+LONGEST = 10.0  # seconds that an answer may take while a server hangs
+
+
+@pytest.fixture
+def services(
+    write: Callable[..., Path],
+    open_one: Callable[..., Services],
+    server_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Services:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(heartbeat.Heartbeat.__init__, "__defaults__", (0.5,))
+    for path, text in NOTES.items():
+        write(path, text)
+    one = open_one(server_settings, "own")
+    one.start()
+    return one
+
+
+@pytest.fixture
+def caller(services: Services) -> Caller:
+    return Caller(services)
+
+
+@pytest.fixture
+def outage() -> Iterator[Outage]:
+    one = Outage()
+    yield one
+    one.end()
+
+
+class Outage:
+    """A server that hangs or is dead for a while."""
+
+    def __init__(self) -> None:
+        self._end: Callable[[], None] | None = None
+
+    def hang(self, process: ServerProcess) -> None:
+        process.pause()
+        self._end = process.resume
+
+    def die(self, process: ServerProcess) -> None:
+        process.kill()
+        self._end = process.start
+
+    def end(self) -> None:
+        if self._end is not None:
+            self._end()
+            self._end = None
+
+
+def test_while_the_graph_hangs_questions_are_answered_and_notes_are_kept(
+    services: Services,
+    caller: Caller,
+    neo4j_server: ServerProcess,
+    outage: Outage,
+    vault_folder: Path,
+) -> None:
+    outage.hang(neo4j_server)
+    began = time.monotonic()
+    answer = caller.ok("graph_query", query="Who skippers the Kestrel?")
+    assert time.monotonic() - began < LONGEST
+    assert "graph" in answer["notice"]
+    assert {node["title"] for node in answer["results"]} == {"Kestrel", "Omar"}
+    recalled = caller.ok("recall_memory", query="varnished boats")
+    assert recalled["nodes"][0]["title"] == "Kestrel"
+    assert "graph" in recalled["notice"]
+    time.sleep(REST_SECONDS)  # it is asked again by then
+    began = time.monotonic()
+    stored = caller.ok("store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+    assert time.monotonic() - began < LONGEST
+    assert "Neo4j" in stored["notice"]
+    assert "leaks" in (vault_folder / stored["path"]).read_text()
+    status = services.status()
+    assert status["not_answering"] == ["Neo4j"]
+    assert (status["nodes"], status["notes"]) == (None, 2)
+    outage.end()
+    eventually(lambda: services.catalogue.by_path(stored["path"]))
+    assert services.status()["not_answering"] == []
+    assert services.stores.graph.stated_by([stored["node_id"]])
+
+
+def test_a_graph_that_comes_back_empty_is_filled_again(
+    services: Services, caller: Caller, neo4j_server: ServerProcess, outage: Outage
+) -> None:
+    outage.die(neo4j_server)
+    assert caller.ok("recall_memory", query="varnished boats")["nodes"][0]["title"] == "Kestrel"
+    shutil.rmtree(neo4j_server.folder / "data")
+    outage.end()
+    eventually(lambda: services.status()["nodes"] == 3)
+    assert services.status()["edges"] == 2
+
+
+def test_without_the_key_value_store_questions_are_answered_and_notes_are_kept(
+    services: Services,
+    caller: Caller,
+    redis_server: ServerProcess,
+    outage: Outage,
+    vault_folder: Path,
+) -> None:
+    outage.die(redis_server)
+    recalled = caller.ok("recall_memory", query="varnished boats")
+    assert recalled["nodes"][0]["title"] == "Kestrel"
+    stored = caller.ok("store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+    assert "Redis" in stored["notice"]
+    assert services.status()["not_answering"] == ["Redis"]
+    assert caller.error("get_preference", key="colour")["code"] == -32002
+    outage.end()
+    eventually(lambda: services.catalogue.by_path(stored["path"]))
+    eventually(lambda: services.stores.keyvalue.count("notes") == 3)
+    assert services.status()["not_answering"] == []

@@ -1,0 +1,117 @@
+"""The same memory on servers: Neo4j and Redis as processes, Qdrant by its client's local mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import neo4j as bolt
+import pytest
+import redis as resp
+
+from mcp_server.services import Services
+from memvault.config.settings import IndexSettings, Settings
+from memvault.model.query import ChunkHit, Filters, Recalled, Scope
+from tests.integration.server_stores import eventually, local_qdrant, open_one, server_settings
+from tests.integration.test_multihop import BOATYARD
+from tests.servers import neo4j, redis
+from tests.servers.qdrant import LocalQdrant
+
+__all__ = ["local_qdrant", "open_one", "server_settings"]
+
+QUESTIONS = [
+    "varnish",
+    "Who skippers the boat that Pia Lund crews?",
+    "Where is the Heron moored?",
+    "Which firm does the skipper of Kestrel work for?",
+    "repairs on the boats in 2025",
+    "windy days and wind",
+]
+SCOPES = [None, Scope(filters=Filters(types=["person", "boat"]))]
+CLOSE = 1e-3
+
+
+def assert_alike(
+    ours: Sequence[Recalled | ChunkHit], theirs: Sequence[Recalled | ChunkHit], asked: str
+) -> None:
+    """The same in the same order, where scores differ by more than what is not told apart."""
+    assert {key(each) for each in ours} == {key(each) for each in theirs}, asked
+    scores = {key(each): score(each) for each in theirs}
+    for each in ours:
+        assert score(each) == pytest.approx(scores[key(each)], abs=CLOSE), asked
+    for one, other in zip(ours, theirs, strict=True):
+        assert key(one) == key(other) or score(one) == pytest.approx(score(other), abs=CLOSE), asked
+
+
+def key(found: Recalled | ChunkHit) -> str:
+    return found.note_id if isinstance(found, Recalled) else found.chunk_id
+
+
+def score(found: Recalled | ChunkHit) -> float:
+    return found.relevance if isinstance(found, Recalled) else found.score
+
+
+def test_the_same_vault_gives_the_same_answers_on_servers(
+    write: Callable[..., Path], open_one: Callable[..., Services], server_settings: Settings
+) -> None:
+    for path, text in BOATYARD.items():
+        write(path, text)
+    embedded = open_one(Settings(index=IndexSettings(ner="off")), "embedded")
+    servers = open_one(server_settings, "servers")
+    for one in (embedded, servers):
+        one.scan()
+    assert len(servers.catalogue) == len(BOATYARD)
+    assert servers.stores.vectors.count() == embedded.stores.vectors.count()
+    assert set(servers.stores.graph.all_nodes()) == set(embedded.stores.graph.all_nodes())
+    assert set(servers.stores.graph.all_edges()) == set(embedded.stores.graph.all_edges())
+    for one in (embedded, servers):
+        one.multihop.warm_up()
+    for question in QUESTIONS:
+        for scope in SCOPES:
+            ours, theirs = (
+                (
+                    one.recall.recall(question, 10, scope),
+                    one.recall.search_chunks(question, 10, scope),
+                    one.multihop.ask(question, 10, scope).memories,
+                )
+                for one in (servers, embedded)
+            )
+            for mine, other in zip(ours, theirs, strict=True):
+                assert mine, question
+                assert_alike(mine, other, question)
+
+
+def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
+    write: Callable[..., Path],
+    open_one: Callable[..., Services],
+    server_settings: Settings,
+    local_qdrant: LocalQdrant,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcp_server.services.GRACE_SECONDS", 0.0)
+    write("Boats.md", "---\ntype: note\n---\nThe [[Heron]] is varnished.\n")
+    neighbour = open_one(server_settings, "neighbour")
+    services = open_one(server_settings, "own")
+    for one in (neighbour, services):
+        one.scan()
+    old, live = services._live.folder.name, neighbour._live.folder.name
+    services.rebuild()
+    new = services._live.folder.name
+    eventually(lambda: not any(old in name for name in on_servers(server_settings, local_qdrant)))
+    names = on_servers(server_settings, local_qdrant)
+    for generation in (new, live):
+        assert sum(generation in each for each in names) >= 3
+    assert services.recall.recall("varnish", 3)
+    assert neighbour.recall.recall("varnish", 3)
+
+
+def on_servers(settings: Settings, local: LocalQdrant) -> list[str]:
+    """Names of all that the three servers keep."""
+    client = resp.Redis.from_url(settings.keyvalue, password=redis.PASSWORD)
+    names = [name.decode() for name in client.scan_iter()]
+    with bolt.GraphDatabase.driver(settings.graph, auth=(neo4j.USER, neo4j.PASSWORD)) as driver:
+        found, _, _ = driver.execute_query("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l")
+        names += [row[0] for row in found]
+        found, _, _ = driver.execute_query("SHOW CONSTRAINTS YIELD labelsOrTypes")
+        names += [str(row[0]) for row in found]
+    return names + [each.name for each in local.get_collections().collections]

@@ -1,0 +1,101 @@
+"""Several processes on one set of servers: one indexes, the others answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer import duty, follow
+from mcp_server import services as services_module
+from mcp_server.services import Services
+from memvault.config.settings import Settings
+from memvault.model.errors import StoreUnavailable
+from tests.integration.server_stores import eventually, local_qdrant, open_one, server_settings
+from tests.integration.test_tools import Caller
+
+__all__ = ["local_qdrant", "open_one", "server_settings"]
+
+
+@pytest.fixture
+def open_shared(
+    open_one: Callable[..., Services],
+    server_settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Services]:
+    monkeypatch.setattr(follow, "SECONDS", 0.1)
+    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (0.2, 1.5))
+    monkeypatch.setattr(services_module, "GRACE_SECONDS", 0.5)
+    shared = server_settings.model_copy(update={"namespace": tmp_path.name})
+
+    def open_on(name: str, *, watch: bool = True) -> Services:
+        one = open_one(shared, name)
+        one.start(watch=watch)
+        return one
+
+    return open_on
+
+
+def found(services: Services, query: str) -> list[str]:
+    hits = services.recall.recall(query, 5)
+    memories = (services.catalogue.by_id(hit.note_id) for hit in hits)
+    return [memory.path for memory in memories if memory is not None]
+
+
+def test_who_follows_finds_what_another_indexed(
+    open_shared: Callable[..., Services], write: Callable[..., Path]
+) -> None:
+    file = write("Boats.md", "The [[Heron]] is varnished.\n")
+    open_shared("indexer")
+    reader = open_shared("reader", watch=False)
+    assert reader.status()["watching"] == "elsewhere"
+    assert found(reader, "varnish") == ["Boats.md"]
+    write("Oven.md", "---\naliases: [Baker]\n---\nThe clay oven is dry.\n")
+    eventually(lambda: "Oven.md" in found(reader, "clay oven"))
+    assert reader.indexer.links.resolve("Baker", "") == "Oven.md"
+    file.unlink()
+    eventually(lambda: reader.catalogue.paths() == {"Oven.md"})
+    with pytest.raises(StoreUnavailable, match="Another process"):
+        reader.rebuild()
+
+
+def test_what_a_follower_writes_is_found_when_it_answers(
+    open_shared: Callable[..., Services],
+) -> None:
+    open_shared("indexer")
+    reader = open_shared("reader", watch=False)
+    caller = Caller(reader)
+    stored = caller.ok("store_memory", content="Two coats of varnish.", rationale="asked to keep")
+    assert reader.catalogue.by_path(stored["path"]).id == stored["node_id"]
+    assert caller.ok("recall_memory", query="varnish")["nodes"][0]["id"] == stored["node_id"]
+
+
+def test_a_rebuild_takes_the_followers_along(
+    open_shared: Callable[..., Services], write: Callable[..., Path]
+) -> None:
+    write("Boats.md", "The [[Heron]] is varnished.\n")
+    indexer = open_shared("indexer")
+    reader = open_shared("reader", watch=False)
+    indexer.rebuild()
+    eventually(lambda: reader._live.folder.name == indexer._live.folder.name)
+    assert found(reader, "varnish") == ["Boats.md"]
+    time.sleep(1.0)  # the old generation is gone by then
+    write("Oven.md", "The clay oven is dry.\n")
+    eventually(lambda: "Oven.md" in found(reader, "clay oven"))
+
+
+def test_one_indexes_at_a_time_and_another_takes_over(
+    open_shared: Callable[..., Services], write: Callable[..., Path]
+) -> None:
+    first = open_shared("first")
+    second = open_shared("second")
+    assert first.status()["watching"] != "elsewhere"
+    assert second.status()["watching"] == "elsewhere"
+    assert duty.is_anyone_indexing(second.stores.keyvalue)
+    first.close()
+    write("Boats.md", "The [[Heron]] is varnished.\n")
+    eventually(lambda: second.status()["watching"] != "elsewhere")
+    eventually(lambda: found(second, "varnish") == ["Boats.md"])

@@ -1,0 +1,223 @@
+"""Modes, verification and critique as a client sees them: a real vault and the real model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+
+NOTES = {
+    "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
+    "Budget: 402,000 EUR\n\nNotice period: three months\n",
+    "notes/Board call.md": "---\ntype: meeting\n---\nThe board met by phone. For Aurora it "
+    "approved a budget of 402k EUR.\n",
+    "projects/Marlin.md": "---\ntype: project\n---\n# Marlin\n\nRestoring the old boathouse.\n\n"
+    "Budget: 90,000 EUR\n",
+    "notes/Bank letter.md": "---\ntype: meeting\n---\nThe bank wrote. The budget of Marlin is "
+    "75,000 EUR.\n",
+    "permanent/Travel policy.md": "---\nverified: true\n---\n# Travel policy\n\n"
+    "Employees may book first class on night trains.\n",
+    "permanent/Refund policy.md": "# Refund policy\n\nRefunds are paid within 14 days.\n",
+    "permanent/Storage old.md": "---\ntype: decision\n---\nPhotos are kept on tape in the cellar.\n",
+    "permanent/Storage new.md": "---\ntype: decision\n---\nsupersedes:: [[Storage old]]\n\n"
+    "Photos are kept on two disks in different houses.\n",
+    "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
+    **{
+        f"ideas/Party {k}.md": f"# Summer party {k}\n\nAn idea for the summer party: {what}.\n"
+        for k, what in enumerate(
+            (
+                "a boat trip at sunset",
+                "a boat trip in the evening sun",
+                "baking pizza in the garden",
+                "a treasure hunt for the children",
+                "old films on a bed sheet",
+                "a concert of the neighbours",
+            )
+        )
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    base = tmp_path_factory.mktemp("verification")
+    vault: Path = base / "vault"
+    for path, text in NOTES.items():
+        file = vault / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    settings = Settings(index=IndexSettings(ner="off"))
+    opened = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    opened.scan()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def call(services: Services):
+    server = build_server(services, tools="full")
+
+    def one(name: str, **arguments: Any) -> dict[str, Any]:
+        async def run():
+            async with Client(server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        result = asyncio.run(run())
+        assert not result.is_error, result.content
+        return result.structured_content
+
+    return one
+
+
+def node(answer: dict[str, Any], path: str) -> dict[str, Any]:
+    return next(each for each in answer["nodes"] if each["path"] == path)
+
+
+def test_a_value_that_an_independent_note_confirms_is_verified_and_comes_first(call):
+    answer = call("recall_memory", query="What is the budget of Aurora?")
+    first = answer["nodes"][0]
+    assert first["path"] in ("projects/Aurora.md", "notes/Board call.md")
+    aurora = node(answer, "projects/Aurora.md")
+    assert aurora["verified"] is True
+    assert aurora["confidence"] == 1.0
+    assert "402,000" in aurora["content"]
+    assert aurora["verification"]["confirmed_by"] == ["notes/Board call.md"]
+
+
+def test_a_value_that_another_note_contradicts_is_shown_with_what_contradicts_it(call):
+    answer = call("recall_memory", query="What is the budget of Marlin?", allow_unverified=True)
+    marlin = node(answer, "projects/Marlin.md")
+    assert marlin["verified"] is False
+    assert marlin["verification"]["status"] == "contradicted"
+    assert marlin["verification"]["score"] < 0.6
+    (against,) = marlin["verification"]["contradicted_by"]
+    assert against["path"] == "notes/Bank letter.md"
+    assert "75,000 EUR" in against["sentence"]
+    assert against["lines"][0] <= against["lines"][1]
+
+
+def test_what_nobody_confirms_is_withheld_on_critical_matters_and_the_answer_says_so(call):
+    answer = call("recall_memory", query="What is our refund policy?")
+    refund = node(answer, "permanent/Refund policy.md")
+    assert "content" not in refund
+    assert refund["verification"] == {"status": "unverified", "score": 0.6, "withheld": True}
+    assert refund["confidence"] < 0.7
+    assert "allow_unverified" in answer["notice"]
+    assert all("content" not in each for each in answer["nodes"] if not each["verified"])
+
+
+def test_the_persons_own_verification_wins(call):
+    answer = call("recall_memory", query="What is our travel policy?")
+    travel = node(answer, "permanent/Travel policy.md")
+    assert travel["verified"] is True
+    assert "night trains" in travel["content"]
+    assert answer["nodes"][0]["path"] == "permanent/Travel policy.md"
+
+
+def test_using_what_is_unverified_on_a_critical_matter_is_logged_to_the_journal(call, services):
+    query = "What is our refund policy when goods come back?"
+    answer = call("recall_memory", query=query, allow_unverified=True)
+    refund = node(answer, "permanent/Refund policy.md")
+    assert "14 days" in refund["content"]
+    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    assert entry.kind == "unverified_used"
+    assert refund["id"] in entry.data["memories"]
+
+
+def test_a_plain_question_withholds_nothing_and_logs_nothing(call, services):
+    before = len(list(services.journal.entries()))
+    answer = call("recall_memory", query="Where are the photos kept?", allow_unverified=True)
+    assert all("content" in each for each in answer["nodes"])
+    assert "notice" not in answer
+    assert len(list(services.journal.entries())) == before
+
+
+def test_a_superseded_memory_says_what_took_its_place(call):
+    answer = call("recall_memory", query="Where are the photos kept?")
+    old, new = (node(answer, f"permanent/Storage {age}.md") for age in ("old", "new"))
+    assert old["verification"]["status"] == "contradicted"
+    assert old["verification"]["contradicted_by"][0]["path"] == "permanent/Storage new.md"
+    assert old["confidence"] <= 0.6 / 2
+    assert "verification" not in new
+
+
+def test_planning_gives_many_that_differ(call):
+    planned = call("recall_memory", query="Brainstorm ideas for the summer party")
+    assert planned["mode"] == "planning"
+    assert all(each["confidence"] >= 0.65 for each in planned["nodes"])
+    assert len(planned["nodes"]) >= 5
+    first = [each["path"] for each in planned["nodes"][:3]]
+    assert not {"ideas/Party 0.md", "ideas/Party 1.md"} <= set(first)
+
+
+def test_execution_gives_only_what_is_sure(call):
+    answer = call("recall_memory", query="photos kept on two disks in different houses",
+                  mode="execution")  # fmt: skip
+    assert answer["mode"] == "execution"
+    assert answer["nodes"]
+    assert len(answer["nodes"]) <= 5
+    assert all(each["confidence"] >= 0.85 for each in answer["nodes"])
+
+
+def test_execution_says_so_when_nothing_is_sure_enough(call):
+    answer = call("recall_memory", query="quantum chromodynamics", mode="execution")
+    assert answer["nodes"] == []
+    assert "0.85" in answer["notice"]
+
+
+def test_a_mode_that_was_only_detected_never_leaves_an_answer_empty(call):
+    answer = call("recall_memory", query="Implement quantum chromodynamics")
+    assert answer["mode"] == "default"
+    assert answer["nodes"]
+
+
+def test_the_number_asked_for_is_the_most_that_is_shown_in_any_mode(call):
+    for mode in ("planning", "execution", "default"):
+        answer = call("recall_memory", query="ideas for the summer party", mode=mode, top_k=2)
+        assert answer["mode"] == mode
+        assert len(answer["nodes"]) <= 2
+
+
+# -- critique ---------------------------------------------------------------------------------------
+
+
+def test_reasoning_that_a_note_contradicts_is_criticised(call):
+    answer = call("critique_context", reasoning_summary="The API uses JWT tokens for every login.")
+    assert answer["contradictions_found"] is True
+    assert answer["contradiction_count"] == len(answer["contradicting_nodes"]) == 1
+    found = answer["contradicting_nodes"][0]
+    assert found["path"] == "permanent/API.md"
+    assert found["contradiction_type"] == "factual_conflict"
+    assert "OAuth2" in found["content_snippet"]
+    assert answer["suggested_action"] == "revise_reasoning"
+
+
+def test_reasoning_about_disputed_values_asks_to_settle_the_notes(call):
+    reasoning = "The budget of Marlin is 60,000 EUR, so the roof can wait."
+    answer = call("critique_context", reasoning_summary=reasoning)
+    paths = {each["path"] for each in answer["contradicting_nodes"]}
+    assert paths == {"projects/Marlin.md", "notes/Bank letter.md"}
+    assert answer["suggested_action"] == "merge_conflicting_nodes"
+
+
+def test_reasoning_that_holds_is_left_alone(call):
+    answer = call("critique_context", reasoning_summary="Aurora has a budget of 402 thousand EUR.")
+    assert answer["contradictions_found"] is False
+    assert answer["contradicting_nodes"] == []
+
+
+def test_critique_can_be_held_to_some_memories(call):
+    reasoning = "The budget of Marlin is 60,000 EUR, so the roof can wait."
+    known = call("recall_memory", query="What is the budget of Marlin?", allow_unverified=True)
+    letter = node(known, "notes/Bank letter.md")["id"]
+    answer = call("critique_context", reasoning_summary=reasoning, focal_nodes=[letter])
+    assert [each["node_id"] for each in answer["contradicting_nodes"]] == [letter]

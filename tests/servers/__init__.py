@@ -1,0 +1,1 @@
+"""Real database servers for the tests, each a process of its own on a free port."""

@@ -1,0 +1,202 @@
+"""What sentences claim, and what one says to another."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+
+from memvault.reasoning.verification.agreement import Verdict, compare, independent, is_older
+from memvault.reasoning.verification.amounts import AmountKind, amounts_in, same
+from memvault.reasoning.verification.claims import Claim, Source
+from memvault.reasoning.verification.critical import Matter, matter_of
+from memvault.reasoning.verification.practices import opposed, practices_in
+from memvault.reasoning.verification.reading import claims_of
+
+NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
+
+
+def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
+    return sorted(
+        (match.start(), match.end(), name)
+        for name in NAMES
+        if name != exclude
+        for match in re.finditer(rf"\b{name}\b", text)
+    )
+
+
+def claims(text: str, note: str = "Aurora", day: date | None = None) -> list[Claim]:
+    kind = "meeting" if note.startswith("Meeting") else "note"
+    source = Source(note, f"{note}.md", note, kind=kind, moment=day)
+    return claims_of(text, source, find_names)
+
+
+def says(one: str, other: str, note: str = "Meeting", of: str = "Aurora") -> Verdict:
+    """What the first claim of another note says to the first of a note about Aurora."""
+    first, second = claims(one, of), claims(other, note)
+    return compare(first[0], second[0]) if first and second else Verdict.APART
+
+
+def only(text: str) -> tuple[str, tuple[float | None, ...], str]:
+    (amount,) = amounts_in(text)
+    return amount.unit, amount.parts, amount.per
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "parts", "per"),
+    [
+        ("€1,250.50", "eur", (1250.5,), ""),
+        ("402k EUR", "eur", (402_000.0,), ""),
+        ("1.5 million dollars", "usd", (1_500_000.0,), ""),
+        ("900 EUR a month", "eur", (900.0,), "month"),
+        ("the monthly fee of 900 EUR", "eur", (900.0,), "month"),
+        ("3rd of May 2026", "", (2026.0, 5.0, 3.0), ""),
+        ("May 3, 2026", "", (2026.0, 5.0, 3.0), ""),
+        ("2026-05-03", "", (2026.0, 5.0, 3.0), ""),
+        ("03.05.2026", "", (2026.0, 5.0, 3.0), ""),
+        ("two weeks", "day", (14.0,), ""),
+        ("30 business days", "working day", (30.0,), ""),
+        ("v2.1", "", (2.0, 1.0), ""),
+    ],
+)
+def test_values_are_read_however_they_are_written(text, unit, parts, per):
+    assert only(text) == (unit, parts, per)
+
+
+def test_a_range_is_no_value_and_the_old_one_of_a_change_is_marked():
+    assert amounts_in("10–12 weeks") == []
+    old, new = amounts_in("raised from $400k to $450k")
+    assert (old.earlier, new.earlier) == (True, False)
+
+
+def test_a_rough_value_neither_confirms_nor_contradicts_what_is_near():
+    (rough,) = amounts_in("about 500 EUR")
+    (near,) = amounts_in("498 EUR")
+    (far,) = amounts_in("900 EUR")
+    assert same(rough, near) is None
+    assert same(rough, far) is False
+
+
+def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
+    (month,), (day,), (other,) = (amounts_in(t) for t in ("May 2026", "3 May 2026", "June 2026"))
+    assert same(month, day) is None
+    assert same(month, other) is False
+    assert month.kind is AmountKind.DATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Budget: 402k EUR", "Aurora's budget was set at 402,000 euros."),
+        ("- **Total budget**: €402,000", "For Aurora the board approved a budget of 402k EUR."),
+        ("Budget | 402k EUR", "We agreed on 402k EUR as budget for Aurora."),
+        ("Contract end: 2027-03-31", "The contract for Aurora expires on March 31, 2027."),
+        ("Notice period: 2 weeks", "Aurora has a notice period of 14 days."),
+        ("Rent: 900 EUR per month", "Aurora costs us €900 a month in rent."),
+        ("Lead: [[Ada Berg]]", "Aurora is led by Ada Berg."),
+        ("Led by Ada Berg.", "Ada Berg is Aurora's lead."),
+        ("The fine for late filing is 500 EUR.", "Aurora: the fine for late filing is €500."),
+        ("Employees get 28 vacation days.", "At Aurora, employees get 28 days of vacation."),
+    ],
+)
+def test_the_same_said_in_other_words_agrees(one, other):
+    assert says(one, other) is Verdict.AGREES
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Budget: 402k EUR", "Aurora's budget was cut to 380,000 euros."),
+        ("Budget: 402k EUR", "The budget of Aurora went up from 402k EUR to 450k EUR."),
+        ("Contract end: 2027-03-31", "The contract for Aurora ends on 30 June 2027."),
+        ("Notice period: three months", "Aurora has a notice period of six months."),
+        ("Lead: [[Ada Berg]]", "Tomas Xu leads Aurora."),
+        ("Lead: Ada Berg", "Tomas Xu took over as lead of Aurora."),
+        ("Budget: 402k EUR", "The budget of Aurora is not 402k EUR."),
+        ("Budget: 402k EUR", "It is wrong that the budget of Aurora is 402k EUR."),
+        ("VAT is 19%.", "For Aurora, VAT is 7 percent."),
+    ],
+)  # fmt: skip
+def test_another_value_of_the_same_differs(one, other):
+    told = [compare(claims(one)[0], each) for each in claims(other, "Meeting")]
+    assert Verdict.DIFFERS in told
+    assert Verdict.AGREES not in told
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Budget: 402k EUR", "Aurora's marketing budget is 402k EUR."),
+        ("Budget: 402k EUR", "Aurora's marketing budget is 20k EUR."),
+        ("Budget: 402k EUR", "Marlin's budget is 402k EUR."),
+        ("Budget: 402k EUR", "Maybe the budget of Aurora is 402k EUR."),
+        ("Budget: 402k EUR", "The client asked for a 402k EUR budget for Aurora."),
+        ("Budget: 402k EUR", "In 2019 the budget of Aurora was 300k EUR."),
+        ("Budget: 402k EUR", "The budget of Aurora is 402k EUR, but that was in 2019, formerly."),
+        ("Budget: 402k EUR", "Is the budget of Aurora 402k EUR?"),
+        ("Rent: 900 EUR per month", "The rent of Aurora is 10,800 EUR a year."),
+        ("Lead: Ada Berg", "Ada Berg sponsors Aurora."),
+        ("Team: Ada Berg, Tomas Xu", "Tomas Xu is in the team of Aurora."),
+        ("Budget: 402k EUR", "Aurora grew by 402k EUR in sales."),
+    ],
+)
+def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
+    assert says(one, other) is Verdict.APART
+
+
+def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
+    assert (
+        says(
+            "Renews on 3 May 2026.",
+            "The car insurance renews on 5 May 2026.",
+            note="Household admin",
+            of="Car insurance",
+        )
+        is Verdict.DIFFERS
+    )
+
+
+def test_a_copied_sentence_is_no_second_witness():
+    text = "For the record and without any change the budget of Aurora is 402k EUR."
+    one, copy = claims(text)[0], claims(text, "Meeting")[0]
+    own = claims("Aurora's budget is 402k EUR.", "Meeting")[0]
+    assert not independent(one, copy)
+    assert independent(one, own)
+
+
+def test_the_later_of_two_dated_notes_is_known():
+    old = claims("Budget: 402k EUR", day=date(2025, 1, 1))[0]
+    new = claims("Budget: 450k EUR", day=date(2025, 6, 1))[0]
+    undated = claims("Budget: 450k EUR")[0]
+    assert is_older(old, new)
+    assert not is_older(new, old)
+    assert not is_older(undated, new)
+
+
+@pytest.mark.parametrize(
+    ("query", "matter"),
+    [
+        ("What's the client budget for Aurora?", Matter.FINANCIAL),
+        ("How much do we owe the plumber?", Matter.FINANCIAL),
+        ("What does the contract with Borealis say about liability?", Matter.LEGAL),
+        ("What is our refund policy?", Matter.FINANCIAL),
+        ("Are employees entitled to remote work?", Matter.POLICY),
+        ("Why did Jon shut down his bank account?", None),
+        ("Who did Ada meet at the court?", None),
+        ("Which books does Ada like?", None),
+    ],
+)
+def test_critical_questions_are_told_from_stories_that_only_name_money(query, matter):
+    found = matter_of(query)
+    assert (found is None) == (matter is None)
+
+
+def test_a_thing_that_was_given_up_speaks_against_its_use():
+    (uses,) = practices_in("The API uses JWT tokens.")
+    (moved,) = practices_in("API migrated to OAuth2 in v2.1.")
+    (replaced,) = practices_in("We replaced JWT with OAuth2.")
+    (still,) = practices_in("The API uses JWT and cookies.")
+    assert opposed(uses, moved) == 0.8
+    assert opposed(uses, replaced) == 1.0
+    assert opposed(uses, still) == 0.0

@@ -1,0 +1,488 @@
+"""Distilled contexts: what they quote, how much, in which form, and how they are cited."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memvault.model.johari import UTLState
+from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.model.note import LineRange
+from memvault.model.query import Hop, Recalled
+from memvault.retrieval.context.citations import cited, tags
+from memvault.retrieval.context.colour import coloured, nearness
+from memvault.retrieval.context.distil import Context, Distiller, Room
+from memvault.retrieval.context.forms import Form
+from memvault.text.chunking import chunk_notes
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+from memvault.vault.parse import content_hash, parse_note
+
+HARBOUR = """---
+type: project
+project: harbour
+status: paused
+---
+# Harbour wall
+
+The wall keeps the storm waves out of the inner basin. Dana Lund leads the repair until autumn.
+Divers found **three cracks** below the [[Water line|waterline]] in March. The canteen serves soup on
+Fridays.
+
+## Costs
+
+The repair costs 40,000 euros and the town pays half of it. Someone painted the bench green.
+
+%% the mayor must not know %%
+"""
+BAKERY = """# Bakery
+
+Bread is baked at four in the morning. Rye flour comes from the mill in the valley. The oven was
+built in 1911.
+"""
+SCRIPT = """# Backups
+
+Every night the server copies the database. The command below does it:
+
+```bash
+# dump, then compress
+pg_dump main | gzip > /backup/main.gz
+```
+
+Restoring takes an hour.
+"""
+TEAM = """# Team
+
+- Lead: Mira Sand
+- Deputy: Otto Kaya
+- Office: second floor
+- Phone: 1234
+"""
+
+
+class Notes:
+    """A vault on disk, its notes embedded as indexing embeds them, and recalled as given."""
+
+    def __init__(self, root: Path, embedder: Embedder) -> None:
+        self.vault = Vault(root)
+        self.embedder = embedder
+        self.memories: dict[str, Memory] = {}
+        self.distiller = Distiller(self.vault.read, embedder, self.starting)
+
+    def starting(self, digits: str) -> Sequence[str]:
+        return [m.id for m in self.memories.values() if m.id.replace("-", "").startswith(digits)]
+
+    def add(self, path: str, text: str, **known: object) -> Memory:
+        file = self.vault.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+        note = parse_note(path, file.read_bytes())
+        memory = Memory(
+            id=id_of_path(path),
+            path=path,
+            title=note.title,
+            lifecycle=Lifecycle.PERMANENT,
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            content_hash=content_hash(file.read_bytes()),
+            **known,
+        )
+        chunk_notes([(note, memory)], self.embedder)
+        self.memories[path] = memory
+        return memory
+
+    def found(self, *paths: str, relevances: Sequence[float] = ()) -> list[tuple[Recalled, Memory]]:
+        given_ = relevances or [0.9 - 0.05 * place for place in range(len(paths))]
+        return [
+            (Recalled(self.memories[path].id, each, "", LineRange(1, 1), ""), self.memories[path])
+            for path, each in zip(paths, given_, strict=True)
+        ]
+
+    def context(
+        self, query: str, *paths: str, room: int = 400, form: Form | None = None
+    ) -> Context:
+        return self.distiller.distil(query, self.found(*paths), Room(room), form)
+
+
+@pytest.fixture
+def notes(vault_folder: Path, embedder: Embedder) -> Notes:
+    found = Notes(vault_folder, embedder)
+    found.add("Harbour wall.md", HARBOUR, type="project", project="harbour",
+              metadata={"status": "paused", "mood": "calm"})  # fmt: skip
+    found.add("Bakery.md", BAKERY)
+    found.add("ops/Backups.md", SCRIPT)
+    found.add("Team.md", TEAM)
+    return found
+
+
+ALL = ("Harbour wall.md", "Bakery.md", "ops/Backups.md", "Team.md")
+
+
+def quoted(context: Context) -> str:
+    """The text without what frames the quotations: what is left must be the notes' own."""
+    left = context.text
+    for each in context.excerpts:
+        for code in each.code:
+            left = left.replace(code.block.text, "", 1)
+        for statement in sorted(each.statements, key=lambda s: -len(s.text)):
+            assert statement.text in left, statement.text
+            left = left.replace(statement.text, "", 1)
+        lines = f"{each.lines.first}-{each.lines.last}"
+        for known in (
+            f"{each.memory.title} ({each.memory.path}:{lines}) [{each.tag}]",
+            f"[{each.tag}]",
+            " · ".join(each.properties),
+            each.memory.title,
+        ):
+            left = left.replace(known, "")
+    return re.sub(r"```+\w*|##|^- ?|\s", "", left, flags=re.MULTILINE)
+
+
+def assert_traceable(context: Context, notes: Notes) -> None:
+    assert quoted(context) == ""
+    for each in context.excerpts:
+        data = notes.vault.read(each.memory.path)
+        note = parse_note(each.memory.path, data)
+        said = {sentence.text for block in note.blocks for sentence in block.sentences}
+        said |= {block.text for block in note.blocks} | {head.text for head in note.headings}
+        raw = data.decode().split("\n")
+        for statement in each.statements:
+            assert statement.text in said
+            stands = " ".join(raw[statement.lines.first - 1 : statement.lines.last])
+            for word in re.findall(r"\w+", statement.text):
+                assert word in stands
+        for code in each.code:
+            assert all(line.strip() in data.decode() for line in code.block.text.split("\n"))
+
+
+@pytest.mark.parametrize("form", [None, *Form])
+@pytest.mark.parametrize("room", [100, 160, 400, 8192])
+def test_every_form_quotes_word_for_word_and_keeps_the_budget(notes, embedder, form, room):
+    context = notes.context("Who leads the repair of the wall?", *ALL, room=room, form=form)
+    assert context.tokens == embedder.tokens.count(context.text) <= room
+    assert context.text
+    assert form is None or context.form is form
+    assert_traceable(context, notes)
+    assert "mayor" not in context.text
+
+
+def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
+    query = "Who leads the repair of the wall?"
+    context = notes.context(query, *ALL, room=60, form=Form.NARRATIVE)
+    assert "Dana Lund leads the repair until autumn." in context.text
+    assert "soup" not in context.text
+    assert "1911" not in context.text
+    best = context.excerpts[0]
+    assert best.memory.title == "Harbour wall"
+    assert 8 in range(best.lines.first, best.lines.last + 1)
+    assert context.compression > 0.5
+    assert context.compression == pytest.approx(1 - context.tokens / context.before)
+
+
+def test_links_and_emphasis_are_shown_as_they_read(notes):
+    context = notes.context("cracks below the waterline", "Harbour wall.md", form=Form.NARRATIVE)
+    assert "Divers found three cracks below the waterline in March." in context.text
+
+
+def test_excerpts_stand_in_the_order_of_the_note_and_memories_by_relevance(notes):
+    context = notes.context("repair costs, divers, bread, flour", *ALL, form=Form.NARRATIVE)
+    places = [ALL.index(each.memory.path) for each in context.excerpts]
+    assert places == sorted(places)
+    for each in context.excerpts:
+        lines = [statement.lines for statement in each.statements]
+        assert lines == sorted(lines)
+
+
+def test_what_two_notes_say_alike_is_said_once(notes):
+    notes.add("Wall again.md", "# Wall again\n\nDana Lund leads the repair until autumn.\n")
+    paths = ("Harbour wall.md", "Wall again.md")
+    context = notes.context("Who leads the repair?", *paths, form=Form.NARRATIVE)
+    assert context.text.count("Dana Lund leads the repair until autumn.") == 1
+
+
+def test_what_another_note_says_in_nearly_the_same_words_is_left_out(notes):
+    notes.add("Wall again.md", "# Wall again\n\nDana Lund leads the repair until the autumn.\n")
+    notes.add("Wall first.md", "# Wall first\n\nDana Lund leads the repair until autumn.\n")
+    paths = ("Wall first.md", "Wall again.md")
+    context = notes.context("Who leads the repair?", *paths, form=Form.NARRATIVE)
+    assert [each.memory.title for each in context.excerpts] == ["Wall first"]
+
+
+def test_a_title_stands_above_prose_that_does_not_say_it(notes):
+    context = notes.context("What is baked at four?", "Bakery.md", form=Form.NARRATIVE)
+    assert context.text.startswith("Bakery\nBread is baked at four in the morning.")
+    assert context.text.endswith(f"[{context.excerpts[0].tag}]")
+
+
+def test_structured_bullets_have_title_place_and_the_properties_that_matter(notes):
+    context = notes.context(
+        "What is the status of the wall?", "Harbour wall.md", form=Form.STRUCTURED
+    )
+    head, properties, *bullets = context.text.split("\n")
+    assert re.fullmatch(r"## Harbour wall \(Harbour wall\.md:\d+-\d+\) \[node_[0-9a-f]{8}\]", head)
+    assert properties == "type: project · project: harbour · status: paused"
+    assert all(line.startswith("- ") for line in bullets)
+
+
+def test_code_comes_first_and_whole_with_the_sentence_that_introduces_it(notes):
+    context = notes.context("How is the database dumped?", "ops/Backups.md", form=Form.CODE_FOCUSED)
+    lines = context.text.split("\n")
+    assert lines[1] == "The command below does it:"
+    assert "\n".join(lines[2:6]) == (
+        "```bash\n# dump, then compress\npg_dump main | gzip > /backup/main.gz\n```"
+    )
+    assert context.excerpts[0].code[0].lines == LineRange(5, 8)
+
+
+def test_code_too_long_for_the_budget_is_cut_between_lines(notes):
+    body = "\n".join(f"value_{number} = compute(first, second, {number})" for number in range(60))
+    notes.add("Long.md", f"# Long\n\nThe values:\n\n```python\n{body}\n```\n")
+    context = notes.context("values compute", "Long.md", room=150, form=Form.CODE_FOCUSED)
+    code = context.excerpts[0].code[0].block
+    assert 1 < code.text.count("\n") < 60
+    assert body.startswith(code.text + "\n")
+    assert code.lines.first == 5
+    assert code.lines.last == 5 + code.text.count("\n") + 1
+    assert context.tokens <= 150
+
+
+def test_fences_are_longer_than_the_backticks_in_the_code(notes):
+    notes.add("Fences.md", "# Fences\n\nHow to fence:\n\n````md\n```js\nlet a\n```\n````\n")
+    context = notes.context("how to fence", "Fences.md", form=Form.CODE_FOCUSED)
+    assert "````md\n```js\nlet a\n```\n````" in context.text
+
+
+@pytest.mark.parametrize(
+    ("query", "paths", "room", "form"),
+    [
+        ("How is the database dumped?", ("ops/Backups.md",), 400, Form.CODE_FOCUSED),
+        ("When is bread baked?", ("Bakery.md",), 400, Form.RAW),
+        ("Who leads the team?", ("Team.md", "Bakery.md"), 60, Form.STRUCTURED),
+        ("Who leads the repair of the wall?", ("Harbour wall.md", "Bakery.md"), 100, Form.NARRATIVE),
+    ],
+)  # fmt: skip
+def test_the_form_follows_from_the_content_when_none_is_asked_for(notes, query, paths, room, form):
+    assert notes.context(query, *paths, room=room).form is form
+
+
+def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
+    context = notes.context("When is bread baked?", "Bakery.md", "Team.md")
+    assert context.form is Form.RAW
+    assert context.compression == 0.0
+    for sentence in ("The oven was built in 1911.", "Phone: 1234"):
+        assert sentence in context.text.replace("\n", " ")
+
+
+def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
+    mill = "# Mill\n\nThe mill grinds flour for us.\n\n## More\n\nIt is Bela Nagy's own.\n"
+    notes.add("Valley mill.md", mill)
+    [(plain, memory)] = notes.found("Valley mill.md")
+    step = Hop("Mill", "owner", "Bela Nagy", "Valley mill.md", "It is Bela Nagy's own.")
+    led = Recalled(plain.note_id, plain.relevance, "", LineRange(1, 1), "", (step,))
+    query = "Who buys the flour that the mill grinds for us?"
+
+    def said(found: Recalled) -> str:
+        room = Room(40, terse=True)
+        return notes.distiller.distil(query, [(found, memory)], room, Form.NARRATIVE).text
+
+    assert "Bela Nagy" not in said(plain)
+    assert "It is Bela Nagy's own." in said(led)
+
+
+def test_a_note_that_is_gone_or_empty_is_passed_over(notes):
+    (notes.vault.root / "Bakery.md").unlink()
+    notes.add("Empty.md", "---\ntype: note\n---\n")
+    found = notes.found("Bakery.md", "Empty.md", "Team.md")
+    context = notes.distiller.distil("lead", found, Room(400), None)
+    assert {each.memory.path for each in context.excerpts} <= {"Team.md", "Empty.md"}
+    assert "Mira Sand" in context.text
+
+
+def test_nothing_found_makes_an_empty_context(notes):
+    context = notes.distiller.distil("anything", [], Room(400), None)
+    assert (context.text, context.tokens, context.compression) == ("", 0, 0.0)
+
+
+def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
+    line = "Gulls nest on the roof of the customs house. They leave in August.\n\n"
+    memory = notes.add("Huge.md", "# Huge\n\n" + line * 1_200)
+    passage = "Gulls nest on the roof of the customs house. They leave in August."
+    found = [(Recalled(memory.id, 0.9, "Birds", LineRange(5, 5), passage), memory)]
+    context = notes.distiller.distil("Where do gulls nest?", found, Room(200), Form.NARRATIVE)
+    assert "Gulls nest on the roof of the customs house." in context.text
+    assert context.excerpts[0].lines == LineRange(5, 5)
+    assert context.excerpts[0].heading == "Birds"
+
+
+def test_a_changed_note_is_read_anew(notes):
+    notes.context("bread", "Bakery.md")
+    notes.add("Bakery.md", "# Bakery\n\nBread is baked at noon.\n")
+    assert "at noon" in notes.context("bread", "Bakery.md").text
+
+
+def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(notes):
+    room = Room(10, lambda memories: [80] * len(memories), least=40, terse=True)
+    found = notes.found(*ALL)
+    context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
+    assert len(context.excerpts) == 1
+    assert context.form is Form.NARRATIVE
+    assert context.text.startswith("The wall") or context.text.startswith("Dana")
+    assert 0 < context.tokens <= 40
+    facts = notes.distiller.distil("lead", notes.found("Team.md"), Room(200, terse=True), None)
+    assert facts.form is Form.NARRATIVE
+
+
+def test_where_no_sentence_fits_the_best_one_is_begun(notes, embedder):
+    said = "Kelp " + " ".join(f"grows by reef number {number}" for number in range(60)) + "."
+    notes.add("Kelp.md", f"# Kelp\n\n{said}\n")
+    context = notes.context("Where does kelp grow?", "Kelp.md", room=100, form=Form.NARRATIVE)
+    begun, rest = context.text.split(" …")
+    assert said.startswith(begun.removeprefix("Kelp\n"))
+    assert rest.startswith(" [node_")
+    assert 80 < context.tokens <= 100
+
+
+# -- generated notes -------------------------------------------------------------------------------
+
+WORD = st.sampled_from(
+    ["wall", "storm", "basin", "repair", "diver", "bread", "mill", "oven", "kelp"]
+)
+SENTENCE = st.lists(WORD, min_size=2, max_size=7).map(lambda words: " ".join(words).capitalize())
+BLOCK = st.one_of(
+    st.lists(SENTENCE, min_size=1, max_size=4).map(lambda said: ". ".join(said) + "."),
+    st.lists(SENTENCE, min_size=1, max_size=3).map(lambda said: "\n".join(f"- {s}" for s in said)),
+    SENTENCE.map(lambda said: f"> [!note] {said}\n> {said} again."),
+    SENTENCE.map(lambda said: f"| a | b |\n| - | - |\n| {said} | two |"),
+    SENTENCE.map(lambda said: f"## {said}"),
+    SENTENCE.map(lambda said: f"It was **{said}** in [[Some note|the note]] #tag/sub. _{said}_!"),
+    SENTENCE.map(lambda said: f"owner:: {said}\n\n1. {said}\n2. `{said}` is code"),
+    SENTENCE.map(lambda said: f"```python\nprint('{said}')\n\nreturn 1\n```"),
+    st.just("%% SECRET plan %%"),
+    st.just("%%\nSECRET too\n%%"),
+    st.just("<!-- SECRET three -->"),
+    SENTENCE.map(lambda said: f"    indented {said}\n    code"),
+)
+NOTE = st.lists(BLOCK, min_size=1, max_size=8).map("\n\n".join)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    texts=st.lists(NOTE, min_size=1, max_size=4),
+    query=SENTENCE,
+    form=st.sampled_from([None, *Form]),
+    room=st.integers(min_value=100, max_value=600),
+)
+def test_whatever_the_notes_hold_every_sentence_is_theirs(
+    tmp_path_factory, embedder, texts, query, form, room
+):
+    notes = Notes(tmp_path_factory.mktemp("vault"), embedder)
+    paths = [f"Note {number}.md" for number in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        notes.add(path, text)
+    context = notes.context(query, *paths, room=room, form=form)
+    assert context.tokens <= room
+    assert "SECRET" not in context.text
+    assert 0.0 <= context.compression <= 1.0
+    assert_traceable(context, notes)
+
+
+# -- citations -------------------------------------------------------------------------------------
+
+ONE = "550e8400-e29b-41d4-a716-446655440001"
+TWIN = "550e8400-e29b-41d4-a716-446655440002"
+OTHER = "d929ebc3-ea96-54bb-9c19-1d7b661a5996"
+
+
+def among(*ids: str) -> Callable[[str], Sequence[str]]:
+    return lambda digits: [each for each in ids if each.replace("-", "").startswith(digits)]
+
+
+def test_a_tag_is_the_first_eight_digits_or_as_many_as_tell_it_apart():
+    found = tags([ONE, OTHER], among(ONE, TWIN, OTHER))
+    assert found == {ONE: "node_550e8400e29b41d4a716446655440001", OTHER: "node_d929ebc3"}
+
+
+@pytest.mark.parametrize(
+    ("tag", "ids"),
+    [
+        ("node_d929ebc3", [OTHER]),
+        ("[node_d929ebc3]", [OTHER]),
+        ("d929", [OTHER]),
+        (OTHER, [OTHER]),
+        ("node_D929EBC3ea96", [OTHER]),
+        ("node_550e8400", [ONE, TWIN]),
+        ("node_ffffffff", []),
+        ("node_xyz", None),
+        ("", None),
+        ("a", None),
+    ],
+)
+def test_a_tag_is_read_however_it_is_written(tag, ids):
+    assert cited(tag, among(ONE, TWIN, OTHER)) == ids
+
+
+@given(st.lists(st.uuids(), min_size=1, max_size=20, unique=True), st.data())
+def test_every_tag_leads_back_to_its_memory(uuids: list[UUID], data):
+    ids = [str(each) for each in uuids]
+    one = data.draw(st.sampled_from(ids))
+    assert cited(tags([one], among(*ids))[one], among(*ids)) == [one]
+
+
+# -- the session's colour --------------------------------------------------------------------------
+
+
+def recalled(key: str, relevance: float) -> Recalled:
+    return Recalled(key, relevance, "", LineRange(1, 1), "")
+
+
+def test_what_a_session_has_seen_wins_near_ties_only():
+    found = [recalled("a", 0.80), recalled("b", 0.78), recalled("c", 0.70)]
+    near = nearness(["a", "b", "c"], ["b", "c"], {"a": set(), "b": set(), "c": set()})
+    assert [each.note_id for each in coloured(found, near)] == ["b", "a", "c"]
+
+
+def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():
+    near = nearness(["a", "b"], ["x"], {"a": set(), "b": {"x"}})
+    assert near == {"b": 0.5}
+    ordered = coloured([recalled("a", 0.80), recalled("b", 0.78)], near)
+    assert [each.note_id for each in ordered] == ["b", "a"]
+
+
+@given(
+    st.lists(st.floats(min_value=0.01, max_value=1.0), min_size=1, max_size=12),
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=12, max_size=12),
+)
+def test_colour_never_lifts_a_memory_over_one_clearly_more_relevant(relevances, near):
+    found = [
+        recalled(str(place), each) for place, each in enumerate(sorted(relevances, reverse=True))
+    ]
+    before = {each.note_id: each.relevance for each in found}
+    ordered = coloured(found, {str(place): each for place, each in enumerate(near)})
+    assert sorted(each.note_id for each in ordered) == sorted(before)
+    shown = [each.relevance for each in ordered]
+    assert shown == sorted(shown, reverse=True)
+    for place, each in enumerate(ordered):
+        for later in ordered[place + 1 :]:
+            assert before[each.note_id] * 1.1 >= before[later.note_id] * (1 - 1e-9)
+
+
+# -- the learning score ----------------------------------------------------------------------------
+
+
+def test_the_learning_score_is_the_geometric_mean_modulated_by_affect_and_phase():
+    def score(delta_s: float, delta_c: float, w_e: float = 1.0, phi: float = 0.0) -> float:
+        return UTLState(delta_s=delta_s, delta_c=delta_c, w_e=w_e, phi=phi).learning_score
+
+    assert score(0.36, 0.64) == pytest.approx(0.48)
+    assert score(0.0, 1.0) == 0.0
+    assert score(1.0, 1.0, 1.5) == 1.0
+    assert score(0.36, 0.64, 1.5) > score(0.36, 0.64) > score(0.36, 0.64, 0.5)
+    assert score(0.36, 0.64, phi=math.pi / 3) == pytest.approx(0.48 * math.sqrt(0.5))
+    assert score(1.0, 1.0, phi=math.pi) == 0.0

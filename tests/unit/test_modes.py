@@ -1,0 +1,164 @@
+"""The mode of a question, and what it asks of recall."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.model.query import Mode, Recalled
+from memvault.retrieval.calibration import (
+    ANSWERS,
+    CONCERNS,
+    DEFAULT_BACKGROUND,
+    background,
+    features,
+    relevance_shift,
+)
+from memvault.retrieval.diversity import diverse
+from memvault.retrieval.modes import PLANS, detect_mode
+from memvault.text.embedding import Embedder
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Brainstorm ideas",
+        "Explore alternatives to the current store",
+        "research competitors for the bakery",
+        "What are some ideas for the summer party?",
+        "Which alternatives are there to renting?",
+        "What should we explore next quarter?",
+        "Can you brainstorm names for the boat?",
+    ],
+)
+def test_a_search_for_many_possibilities_is_planning(query):
+    assert detect_mode(query) is Mode.PLANNING
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Implement feature X",
+        "deploy the site on Friday",
+        "How do I build the shed?",
+        "Please create a checklist for the move",
+        "Execute the backup plan",
+    ],
+)
+def test_a_task_to_be_done_is_execution(query):
+    assert detect_mode(query) is Mode.EXECUTION
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Who leads the bakery?",
+        "What did Ada research in Oslo?",
+        "Where did she get the idea for the shed?",
+        "When was the site created?",
+        "Who built the boat?",
+        "Rebuild history",
+        "creative hobbies",
+        "Don't implement anything, only tell what was agreed",
+        "",
+    ],
+)
+def test_a_question_for_a_fact_stays_in_the_default_mode_whatever_words_it_holds(query):
+    assert detect_mode(query) is Mode.DEFAULT
+
+
+def test_a_mode_is_detected_in_far_less_than_ten_milliseconds():
+    long = "and then we talked about the garden and the shed " * 80
+    detect_mode(long)
+    started = time.thread_time()
+    for _ in range(20):
+        detect_mode(long)
+    assert (time.thread_time() - started) / 20 < 0.010
+
+
+def test_the_plans_are_those_of_the_document():
+    planning, execution = PLANS[Mode.PLANNING], PLANS[Mode.EXECUTION]
+    assert (planning.most, planning.threshold, planning.diversity) == (20, 0.65, 0.7)
+    assert (execution.most, execution.threshold, execution.diversity) == (5, 0.85, 0.2)
+
+
+# -- diversity --------------------------------------------------------------------------------------
+
+A, A_TOO, B = [1.0, 0.0], [0.999, 0.0447], [0.0, 1.0]
+
+
+def test_without_diversity_the_order_is_that_of_relevance():
+    vectors = np.array([A, A_TOO, B], np.float32)
+    assert diverse([0.7, 0.9, 0.8], vectors, 3, 0.0) == [1, 2, 0]
+
+
+def test_what_repeats_the_first_comes_after_what_is_new():
+    vectors = np.array([A, A_TOO, B], np.float32)
+    assert diverse([0.9, 0.89, 0.7], vectors, 3, 0.7) == [0, 2, 1]
+    assert diverse([0.9, 0.89, 0.3], vectors, 3, 0.2) == [0, 1, 2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.floats(0.0, 1.0),
+)
+def test_each_is_chosen_once_and_the_most_relevant_first(relevance, count, diversity):
+    rows = np.random.default_rng(5).normal(size=(len(relevance), 4))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    order = diverse(relevance, vectors, count, diversity)
+    assert len(order) == len(set(order)) == min(count, len(relevance))
+    if diversity < 1.0:
+        assert relevance[order[0]] == max(relevance)
+
+
+# -- calibration ------------------------------------------------------------------------------------
+
+
+def recalled(relevance: float, text: str) -> Recalled:
+    return Recalled(text, relevance, "", (1, 1), text)
+
+
+def test_a_lone_good_match_is_surer_than_one_of_many_alike():
+    alone = [recalled(0.6, "kelp census"), recalled(0.2, "bread"), recalled(0.2, "soup")]
+    crowd = [recalled(0.6, "kelp census"), recalled(0.6, "kelp list"), recalled(0.59, "kelp")]
+    titles = ["", "", ""]
+    sure = ANSWERS.confidences(features("kelp census", alone, titles))
+    unsure = ANSWERS.confidences(features("kelp census", crowd, titles))
+    assert sure[0] > unsure[0] > unsure[1] > unsure[2] > sure[1]
+
+
+def test_what_hardly_fits_is_not_called_sure_for_being_first():
+    faint = [recalled(0.22, "bread recipes"), recalled(0.2, "soup"), recalled(0.2, "tea")]
+    chances = ANSWERS.confidences(features("kelp census of the bay", faint, ["", "", ""]))
+    assert max(chances) < 0.5
+
+
+def test_alternatives_do_not_lower_each_other_where_many_may_serve():
+    crowd = [recalled(0.6, "kelp census"), recalled(0.6, "kelp list"), recalled(0.59, "kelp")]
+    chances = CONCERNS.confidences(features("kelp census", crowd, ["", "", ""]))
+    assert min(chances) > 0.65
+
+
+def test_words_that_everything_found_has_count_for_less():
+    found = [recalled(0.5, "the kelp census"), recalled(0.5, "the kelp"), recalled(0.5, "kelp")]
+    shares = features("kelp census", found, ["", "", ""])[:, 2]
+    assert shares[0] == pytest.approx(1.0)
+    assert 0.0 < shares[1] < 0.5
+
+
+def test_a_model_that_finds_everything_alike_is_not_surer_for_it():
+    found = [recalled(0.5, "kelp census"), recalled(0.3, "bread")]
+    alike = [recalled(0.5 + 0.25 * 0.7, "kelp census"), recalled(0.3 + 0.25 * 0.7, "bread")]
+    shift = relevance_shift(DEFAULT_BACKGROUND + 0.7)
+    plain = features("kelp census", found, ["", ""])
+    assert features("kelp census", alike, ["", ""], shift)[:, :2] == pytest.approx(plain[:, :2])
+
+
+def test_the_default_model_is_the_one_that_the_maps_were_fitted_with(embedder: Embedder):
+    assert background(embedder.embed_few) == pytest.approx(DEFAULT_BACKGROUND, abs=0.01)
