@@ -48,6 +48,7 @@ from memvault.stores.vectors.shard import (
 _ALL = 1_000_000_000
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
+_CLOSING_SECONDS = 10.0  # that calls under way have to end
 
 
 class EdgeVectorStore(PointVectorStore):
@@ -57,6 +58,8 @@ class EdgeVectorStore(PointVectorStore):
         self._folder = folder
         self._write_lock = threading.RLock()
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
+        self._readers = 0  # calls under way, which the engine must not be closed amid
+        self._readers_changed = threading.Condition()
         self._headers = Headers(self._read_labels)
 
     def replace(self, notes: Sequence[Note]) -> None:
@@ -141,8 +144,10 @@ class EdgeVectorStore(PointVectorStore):
 
     def close(self) -> None:
         with self._write_lock:
-            if self._shard is not None:
+            with self._readers_changed:
                 shard, self._shard = self._shard, None
+                self._readers_changed.wait_for(lambda: self._readers == 0, _CLOSING_SECONDS)
+            if shard is not None:
                 with self._faults():
                     self._flush(shard)
                     shard.close()
@@ -171,11 +176,18 @@ class EdgeVectorStore(PointVectorStore):
 
     @contextmanager
     def _reading(self) -> Iterator[qdrant.EdgeShard]:
-        shard = self._shard
-        if shard is None:
-            raise faults.closed()
-        with self._faults():
-            yield shard
+        with self._readers_changed:
+            shard = self._shard
+            if shard is None:
+                raise faults.closed()
+            self._readers += 1
+        try:
+            with self._faults():
+                yield shard
+        finally:
+            with self._readers_changed:
+                self._readers -= 1
+                self._readers_changed.notify_all()
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
