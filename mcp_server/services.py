@@ -20,6 +20,7 @@ from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.watch import Watcher
+from mcp_server import heap
 from mcp_server.curating import Curation
 from mcp_server.index import Index, open_index
 from mcp_server.opening import EXPORTING
@@ -194,6 +195,7 @@ class Services:
     def _warm_up(self) -> None:
         self._live.indexer.warm_up()
         self._live.warm_up()
+        heap.settle()
 
     def _shared(self) -> Sharing:
         return Sharing(
@@ -413,6 +415,7 @@ class Services:
             self._watcher.start()
         fresh.indexer.scan()
         fresh.warm_up()
+        heap.settle()
         self.activity.move_to(fresh.stores.keyvalue)
         self._generations.make_live(fresh.folder)
         self._replace_live(fresh)
