@@ -59,7 +59,7 @@ def main() -> None:
     if not harness.is_file():
         print(f"No question sets at {given.sets}: nothing is measured.")
         return
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         os.environ["MEMVAULT_STATE"] = str(Path(scratch) / "state")
         for queries in sorted(given.sets.glob("*/queries.json")):
             ask(queries.parent, harness, Path(scratch), given.limit)
