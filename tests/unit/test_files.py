@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault import exchange as exchange_module
+from memvault.vault import lock
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter import set_key
+from memvault.vault.lock import WriterLock
 from memvault.vault.names import MAX_NAME_BYTES, safe_name
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
@@ -453,3 +455,32 @@ def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> N
     with pytest.raises(StorageError) as refused:
         vault.create("file.md", "x", b"")
     assert str(tmp_path) not in refused.value.message
+
+
+def test_writers_that_share_a_vault_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    (tmp_path / "Log.md").write_bytes(b"")
+
+    def write(name: str) -> None:
+        vault = Vault(tmp_path)  # as each process has its own
+        for number in range(25):
+            line = f"{name}{number}\n".encode()
+            vault.edit("Log.md", lambda data, line=line: data + line)
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    written = (tmp_path / "Log.md").read_text().split()
+    assert sorted(written) == sorted(f"{name}{number}" for name in "abcd" for number in range(25))
+
+
+def test_a_writer_that_never_ends_is_said_and_the_note_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "Log.md").write_bytes(b"one\n")
+    monkeypatch.setattr(lock, "TIMEOUT_SECONDS", 0.05)
+    with WriterLock(tmp_path).held(), pytest.raises(StorageError, match="another memvault process"):
+        Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
+    assert (tmp_path / "Log.md").read_bytes() == b"one\n"
+    Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault.ignore import IgnoreRules
+from memvault.vault.lock import WriterLock
 from memvault.vault.names import safe_name
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
@@ -60,7 +60,7 @@ class Vault:
         self.root = Path(os.path.realpath(self._given))
         self.problems: dict[str, str] = {}
         self._ignore = IgnoreRules(self.root)
-        self._editing = threading.RLock()
+        self._writer = WriterLock(self.root)
 
     def walk(self) -> Iterator[NoteStat]:
         """Every note that is to be indexed, once, in the order of their paths by folder.
@@ -194,7 +194,7 @@ class Vault:
                 `change` raises passes through. The note is then as it was.
         """
         place = self._inside(path)
-        with self._editing:
+        with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
                 if attempt:
                     time.sleep(EDIT_PAUSE_SECONDS * attempt)
@@ -212,7 +212,7 @@ class Vault:
             NoteNotFound, OutsideVault, DiskFull, StorageError: the file is where it was.
         """
         start, end = self._inside(source), self._inside(target)
-        with self._editing, _note_errors(source):
+        with _note_errors(source), self._writer.held():
             end.parent.mkdir(parents=True, exist_ok=True)
             try:
                 move(start, end)
@@ -227,7 +227,7 @@ class Vault:
             OutsideVault, StorageError: it is still there.
         """
         place = self._inside(path)
-        with self._editing, storage_errors(path):
+        with storage_errors(path), self._writer.held():
             place.unlink(missing_ok=True)
             if place.parent.is_dir():
                 sync_folder(place.parent)
