@@ -1,13 +1,16 @@
-"""How an answer shows what checking a memory found."""
+"""How an answer shows what checking a memory found, and what is used all the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from mcp_server.answers.recalled import EvidenceShape, NodeShape, VerificationShape
+from mcp_server.caller import client_name
 from memvault.model.verbosity import VerbosityLevel
 from memvault.model.verification import Evidence, Status, Verification
-from memvault.reasoning.verified_recall import Weighed
+from memvault.reasoning.verified_recall import Answered, Weighed
+from memvault.vault.journal import Actor, Journal, JournalEntry
 
 MOST_CHARS = 300  # of a sentence that speaks against a memory
 
@@ -23,6 +26,22 @@ def checked(
     if level is VerbosityLevel.RAW_ONLY:
         return list(nodes)
     return [_checked(node, each) for node, each in zip(nodes, weighed, strict=True)]
+
+
+def log_override(journal: Journal, query: str, answered: Answered) -> None:
+    """Unverified facts are about to be used on a critical matter (triple FR-47)."""
+    journal.append(
+        JournalEntry(
+            ts=datetime.now(UTC),
+            kind="unverified_used",
+            actor=Actor(kind="client", name=client_name() or ""),
+            data={
+                "query": query,
+                "matter": answered.matter,
+                "memories": [each.memory.id for each in answered.unverified],
+            },
+        )
+    )
 
 
 def _checked(node: NodeShape, each: Weighed) -> NodeShape:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from fastmcp.tools import tool
 
@@ -19,16 +18,21 @@ from mcp_server.arguments import (
     TopK,
     Verbosity,
 )
-from mcp_server.caller import client_name
-from mcp_server.checked import checked
+from mcp_server.checked import checked, log_override
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import CORE, READS
 from memvault.model.johari import JohariQuadrant
 from memvault.model.memory import Memory
 from memvault.model.query import ChunkHit, Filters, Mode, Scope
-from memvault.reasoning.verified_recall import Answered, Fitting
+from memvault.model.verbosity import VerbosityLevel
+from memvault.reasoning.verification.critical import matter_of
+from memvault.reasoning.verified_recall import Fitting
 from memvault.retrieval.widening import widened
-from memvault.vault.journal import Actor, JournalEntry
+
+UNCHECKED = (
+    "The question is on a legal, financial or policy matter, and passages are quoted unchecked: "
+    "rely on none of them before recall_memory says that it is verified."
+)
 
 
 class RecallTools:
@@ -70,7 +74,7 @@ class RecallTools:
             allow_unverified=allow_unverified,
         )
         if allow_unverified and answered.matter is not None and answered.unverified:
-            self._log_override(query, answered)
+            log_override(self._box.services.journal, query, answered)
         found = [(each.recalled, each.memory) for each in answered.memories]
         ids = [memory.id for _, memory in found]
         self._box.returned(session, ids)
@@ -84,13 +88,22 @@ class RecallTools:
 
     @tool(annotations=READS, tags=CORE, title="Search passages")
     def vector_search(
-        self, query: Query, top_k: TopK = 10, project: Project = None, filters: Narrowing = None
+        self,
+        query: Query,
+        top_k: TopK = 10,
+        *,
+        project: Project = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+        filters: Narrowing = None,
     ) -> ChunksAnswer:
         """Find the passages closest to a text, best first; one note may give several.
 
         For gathering quotations or every place where something is said. To answer a question,
         recall_memory is the better start.
         """
+        session = self._box.touch(session_id)
+        level = session.level(verbosity_level)
         wanted = filters.johari_quadrants if filters else None
         search, scope = self._box.services.recall.search_chunks, Scope(filters, project)
         by_id = self._box.services.indexer.catalogue.by_id
@@ -104,30 +117,19 @@ class RecallTools:
             return [pair for pair in known if pair[1].id in fitting]
 
         shown = (widened(look, fits, top_k) if wanted else look(top_k))[:top_k]
-        best = {memory.id: hit.score for hit, memory in reversed(shown)}
+        best: dict[str, float] = {}
+        for hit, memory in shown:
+            best.setdefault(memory.id, hit.score)
+        self._box.returned(session, list(best))
         return ChunksAnswer(
-            chunks=[_chunk(hit, memory) for hit, memory in shown],
+            chunks=[_chunk(hit, memory, level) for hit, memory in shown],
             pulse=self._box.meter.of(list(best), list(best.values())),
+            notice=UNCHECKED if matter_of(query) is not None and shown else None,
         )
 
     def _fitting(self, filters: Filters | None) -> Fitting | None:
         wanted = filters.johari_quadrants if filters else None
         return (lambda memories: self._in_quadrants(memories, wanted)) if wanted else None
-
-    def _log_override(self, query: str, answered: Answered) -> None:
-        """Unverified facts are about to be used on a critical matter (triple FR-47)."""
-        self._box.services.journal.append(
-            JournalEntry(
-                ts=datetime.now(UTC),
-                kind="unverified_used",
-                actor=Actor(kind="client", name=client_name() or ""),
-                data={
-                    "query": query,
-                    "matter": answered.matter,
-                    "memories": [each.memory.id for each in answered.unverified],
-                },
-            )
-        )
 
     def _in_quadrants(
         self, memories: Sequence[Memory], wanted: list[JohariQuadrant] | None
@@ -139,14 +141,15 @@ class RecallTools:
         return {key for key in ids if states[key].quadrant in wanted}
 
 
-def _chunk(hit: ChunkHit, memory: Memory) -> ChunkShape:
+def _chunk(hit: ChunkHit, memory: Memory, level: VerbosityLevel) -> ChunkShape:
+    told = level is not VerbosityLevel.RAW_ONLY
     return ChunkShape(
         id=memory.id,
         title=memory.title,
         path=memory.path,
         chunk_id=hit.chunk_id,
-        heading=hit.heading,
+        heading=hit.heading if told else None,
         lines=list(hit.lines),
-        text=hit.text,
+        text=hit.text if told else None,
         score=round(hit.score, 3),
     )

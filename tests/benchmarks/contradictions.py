@@ -148,13 +148,13 @@ def cases(count: int = 200, seed: int = 1) -> list[Case]:
     return [_case(number, subjects[number], subjects, dice) for number in range(count)]
 
 
-def write(folder: Path, some: list[Case]) -> None:
+def write(folder: Path, some: list[Case], people: list[str]) -> None:
     for case in some:
         for path, text in case.notes.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-    for person in PEOPLE:
+    for person in people:
         file = folder / "people" / f"{person}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"---\ntype: person\n---\nNotes on {person}.\n", encoding="utf-8")

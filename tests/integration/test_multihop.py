@@ -12,6 +12,7 @@ from indexer.indexer import Indexer
 from memvault.model.query import Recalled, Scope
 from memvault.retrieval.multihop import NO_GRAPH, MultiHop
 from memvault.retrieval.roads.steps import StepGraph, StepIndex
+from memvault.retrieval.roads.weights import RoadSettings
 from memvault.text.embedding import Embedder
 
 Write = Callable[..., Path]
@@ -151,6 +152,35 @@ def test_a_time_may_be_named_by_an_event(boatyard: Callable[..., list[str]]) -> 
     assert found[0] == "repairs/Heron new rudder.md"
 
 
+def test_an_event_may_say_in_its_text_when_it_was(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+) -> None:
+    told = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
+    vault({**BOATYARD, **told})
+    indexer.scan()
+    ask = asking(multihop, indexer)
+    query = "Which repairs after Harbour Day were done on Heron?"
+    assert ask(query)[0] == "repairs/Heron new rudder.md"
+
+
+def test_the_same_relation_may_be_said_in_several_ways(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+) -> None:
+    ways = {
+        "jobs/Deck.md": "[[Lena Vogt]] carried out the work on the [[Heron]].",
+        "jobs/Hull.md": "The work on the [[Plover]] was done by [[Lena Vogt]].",
+        "jobs/Mast.md": "For the [[Kestrel]]. Carried out by [[Pia Lund]], in the rain.",
+        "jobs/Keel.md": "For the [[Heron]]. Carried out by [[Omar Diaz]].",
+    }
+    head = "---\ntype: job\n---\n"
+    vault({**BOATYARD, **{path: f"{head}{text}\n" for path, text in ways.items()}})
+    indexer.scan()
+    query = "Which jobs were carried out by somebody who works for Baltic Sails?"
+    roads = [each for each in multihop.ask(query, 10).memories if each.hops]
+    found = {path_of(indexer, each) for each in roads}
+    assert {"jobs/Deck.md", "jobs/Hull.md", "jobs/Mast.md"} <= found
+
+
 def test_the_words_before_a_noun_order_the_answers(boatyard: Callable[..., list[str]]) -> None:
     query = "Which rudder repairs were done on boats moored at Otter Quay?"
     assert boatyard(query)[0] == "repairs/Heron new rudder.md"
@@ -191,6 +221,21 @@ def test_recall_takes_roads_by_itself_where_a_question_needs_them(
     query = "Which boats are skippered by people I met at Spring Regatta?"
     found = [path_of(indexer, each) for each in multihop.recall(query, 5)]
     assert set(found[:2]) == {"boats/Heron.md", "boats/Kestrel.md"}
+
+
+def test_roads_that_are_not_sure_stand_behind_the_best_of_plain_recall(
+    boatyard: Callable[..., list[str]], indexer: Indexer, embedder: Embedder
+) -> None:
+    doubting = RoadSettings(confident=2.0, confident_alone=2.0)
+    multihop = MultiHop(indexer.stores, embedder, indexer, settings=doubting)
+    multihop.warm_up()
+    query = "Which boats are skippered by people I met at Spring Regatta?"
+    found, plain = multihop.recall(query, 10), multihop._recall.recall(query, 10)
+    assert [each.note_id for each in found[:3]] == [each.note_id for each in plain[:3]]
+    told = {path_of(indexer, each): each.hops for each in found[3:]}
+    assert told["boats/Heron.md"] and told["boats/Kestrel.md"]
+    alone = "Who is the skipper of Heron?"
+    assert multihop.recall(alone, 10) == multihop._recall.recall(alone, 10)
 
 
 def test_recall_by_itself_follows_no_sentence_said_only_once(

@@ -14,6 +14,8 @@ from mcp_server.server import build_server
 from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
+from tests.benchmarks import bench_verification, contradictions
+from tests.benchmarks import contradictions_held as planted
 
 NOTES = {
     "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
@@ -30,6 +32,10 @@ NOTES = {
     "permanent/Storage old.md": "---\ntype: decision\n---\nPhotos are kept on tape in the cellar.\n",
     "permanent/Storage new.md": "---\ntype: decision\n---\nsupersedes:: [[Storage old]]\n\n"
     "Photos are kept on two disks in different houses.\n",
+    "permanent/Studio.md": "# Studio\n\nThe lease of the studio ends on 30 September 2027.\n",
+    "notes/Landlord call.md": "The landlord rang. The studio's lease ends on 30 Sept 2027.\n",
+    "permanent/Kiln.md": "# Kiln\n\nThe new thermostat prevents overheating of the kiln.\n",
+    "notes/Keys.md": "Bruno has no key. Not all neighbours have keys.\n",
     "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
     **{
         f"ideas/Party {k}.md": f"# Summer party {k}\n\nAn idea for the summer party: {what}.\n"
@@ -133,6 +139,36 @@ def test_using_what_is_unverified_on_a_critical_matter_is_logged_to_the_journal(
     assert refund["id"] in entry.data["memories"]
 
 
+def test_the_graph_too_withholds_what_nobody_confirms_on_critical_matters(call, services):
+    query = "What does our refund policy say?"
+    answer = call("graph_query", query=query)
+    refund = next(n for n in answer["results"] if n["path"] == "permanent/Refund policy.md")
+    assert "content" not in refund
+    assert refund["verification"]["withheld"] is True
+    assert "allow_unverified" in answer["notice"]
+    assert not [e for e in services.journal.entries() if e.data.get("query") == query]
+    answer = call("graph_query", query=query, allow_unverified=True)
+    refund = next(n for n in answer["results"] if n["path"] == "permanent/Refund policy.md")
+    assert "14 days" in refund["content"]
+    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    assert refund["id"] in entry.data["memories"]
+    plain = call("graph_query", query="Where are the photos kept?")
+    assert "notice" not in plain
+
+
+def test_passages_on_critical_matters_are_said_to_be_unchecked(call):
+    assert "unchecked" in call("vector_search", query="What is our refund policy?")["notice"]
+    assert "notice" not in call("vector_search", query="photos on tape")
+
+
+def test_a_day_is_no_answer_to_how_much(call):
+    answer = call("recall_memory", query="How much is the deposit of the studio?")
+    dated = node(answer, "permanent/Studio.md")
+    assert dated["verified"] is False
+    asked = call("recall_memory", query="When does the lease of the studio end?")
+    assert node(asked, "permanent/Studio.md")["verified"] is True
+
+
 def test_a_plain_question_withholds_nothing_and_logs_nothing(call, services):
     before = len(list(services.journal.entries()))
     answer = call("recall_memory", query="Where are the photos kept?", allow_unverified=True)
@@ -187,6 +223,22 @@ def test_the_number_asked_for_is_the_most_that_is_shown_in_any_mode(call):
         assert len(answer["nodes"]) <= 2
 
 
+def test_no_planted_contradiction_leaves_a_memory_verified(tmp_path: Path):
+    some = planted.cases(39, seed=5)
+    contradictions.write(tmp_path / "vault", some, planted.PEOPLE)
+    settings = Settings(index=IndexSettings(ner="off"))
+    state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
+    services = open_services(tmp_path / "vault", settings, state)
+    services.scan()
+    try:
+        counts = bench_verification.judged(services, some, show=False)
+    finally:
+        services.close()
+    assert counts["wrong verified"] == 0
+    assert counts["wrongly contradicted"] == 0
+    assert counts["planted and shown"] >= counts["planted"] / 2
+
+
 # -- critique ---------------------------------------------------------------------------------------
 
 
@@ -207,6 +259,21 @@ def test_reasoning_about_disputed_values_asks_to_settle_the_notes(call):
     paths = {each["path"] for each in answer["contradicting_nodes"]}
     assert paths == {"projects/Marlin.md", "notes/Bank letter.md"}
     assert answer["suggested_action"] == "merge_conflicting_nodes"
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "path", "kind"),
+    [
+        ("The new thermostat causes overheating of the kiln.", "permanent/Kiln.md", "causal"),
+        ("All neighbours have keys, so Bruno may open up.", "notes/Keys.md", "logical"),
+        ("The lease of the studio ends on 1 May 2029.", "permanent/Studio.md", "temporal"),
+    ],
+)
+def test_what_speaks_against_reasoning_is_told_with_its_kind(call, reasoning, path, kind):
+    answer = call("critique_context", reasoning_summary=reasoning)
+    found = next(each for each in answer["contradicting_nodes"] if each["path"] == path)
+    assert found["contradiction_type"] == f"{kind}_conflict"
+    assert 0.5 <= found["confidence"] <= 1.0
 
 
 def test_reasoning_that_holds_is_left_alone(call):

@@ -98,6 +98,14 @@ def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
         ("Led by Ada Berg.", "Ada Berg is Aurora's lead."),
         ("The fine for late filing is 500 EUR.", "Aurora: the fine for late filing is €500."),
         ("Employees get 28 vacation days.", "At Aurora, employees get 28 days of vacation."),
+        ("Capacity: 83 litres", "We measured it: the capacity of Aurora comes to 83 l."),
+        ("Weight: 158 kg", "Aurora weighs 0.158 tonnes."),
+        ("Temperature: 86 °F", "The temperature of Aurora is 30 degrees Celsius."),
+        ("Price: 7,000 GBP", "The price of Aurora was 7000 pounds sterling."),
+        ("Firmware version: v3.0.6", "Aurora runs firmware 3.0.6."),
+        ("Caretaker: [[Ada Berg]]", "Ada Berg is the caretaker of Aurora."),
+        ("The caretaker is Ada Berg.", "Aurora's caretaker is Ada Berg."),
+        ("Ada Berg is the caretaker.", "The caretaker of Aurora is Ada Berg."),
     ],
 )
 def test_the_same_said_in_other_words_agrees(one, other):
@@ -116,6 +124,9 @@ def test_the_same_said_in_other_words_agrees(one, other):
         ("Budget: 402k EUR", "The budget of Aurora is not 402k EUR."),
         ("Budget: 402k EUR", "It is wrong that the budget of Aurora is 402k EUR."),
         ("VAT is 19%.", "For Aurora, VAT is 7 percent."),
+        ("Weight: 158 kg", "Aurora weighs 158 lb."),
+        ("Firmware version: v3.0.6", "Aurora runs firmware v3.0.7."),
+        ("Caretaker: Ada Berg", "Tomas Xu took over as caretaker of Aurora."),
     ],
 )  # fmt: skip
 def test_another_value_of_the_same_differs(one, other):
@@ -139,6 +150,14 @@ def test_another_value_of_the_same_differs(one, other):
         ("Lead: Ada Berg", "Ada Berg sponsors Aurora."),
         ("Team: Ada Berg, Tomas Xu", "Tomas Xu is in the team of Aurora."),
         ("Budget: 402k EUR", "Aurora grew by 402k EUR in sales."),
+        ("Weight: 158 kg", "The lid of Aurora weighs 158 kg."),
+        ("Weight: 158 kg", "The spare unit beside Aurora has a weight of 158 kg."),
+        ("Weight: 158 kg", "Can anybody tell me whether Aurora weighs 158 kg"),
+        ("Weight: 158 kg", "Suppose for a moment that Aurora weighs 158 kg."),
+        ("Weight: 158 kg", "I wrote that Aurora weighs 158 kg. That was a mistake."),
+        ("Weight: 158 kg", "Aurora weighs 158 kg. This was under the old owner."),
+        ("Weight: 158 kg", "Until the move, Aurora weighs 158 kg."),
+        ("Caretaker: Ada Berg", "Ada Berg once met the caretaker of Aurora."),
     ],
 )
 def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
@@ -160,6 +179,10 @@ def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
 def test_a_copied_sentence_is_no_second_witness():
     text = "For the record and without any change the budget of Aurora is 402k EUR."
     one, copy = claims(text)[0], claims(text, "Meeting")[0]
+    short = "Aurora has a budget of 402k EUR."
+    assert not independent(claims(short)[0], claims(f"> {short}", "Meeting")[0])
+    field = "Budget: 402k EUR"
+    assert independent(claims(field)[0], claims(field, "Meeting")[0])
     own = claims("Aurora's budget is 402k EUR.", "Meeting")[0]
     assert not independent(one, copy)
     assert independent(one, own)

@@ -164,6 +164,29 @@ KEYS = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("---\nheld_on: 2025-09-20\n---\n", date(2025, 9, 20)),
+        ("# Meet\n\nWhere: Brickley\nWhen: 20 September 2025\n", date(2025, 9, 20)),
+        ("- **Date**: 20 September 2025\n", date(2025, 9, 20)),
+        ("It took place in the gym hall on 20 September 2025.\n", date(2025, 9, 20)),
+        ("The hall was held by pillars. We pay on 20 September 2025.\n", None),
+        ("It was held on 3 May 2024. It was held again on 20 September 2025.\n", None),
+        ("When: every Tuesday\n", None),
+        ("Due: 20 September 2025\n", None),
+    ],
+)
+def test_a_note_says_in_its_own_words_when_it_happened(text: str, day: date | None) -> None:
+    found = memory(text).date
+    assert (found.date() if found else None) == day
+
+
+def test_a_header_says_best_when_it_happened() -> None:
+    text = "---\ndate: 2025-09-20\n---\nWhen: 3 May 2024\n"
+    assert memory(text, "2023-01-01.md").date == datetime(2025, 9, 20, tzinfo=UTC)
+
+
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
 @settings(max_examples=100, deadline=None)
 def test_any_frontmatter_makes_a_memory_that_json_can_hold(values: dict[str, object]) -> None:

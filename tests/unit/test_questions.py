@@ -84,6 +84,33 @@ def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionPa
     assert any("charge" in each for each in words)
 
 
+def test_a_verb_that_looks_like_a_noun_stays_a_verb(parser: QuestionParser) -> None:
+    question = read(parser, "Which repairs concern sails made by Lena Vogt?")
+    assert told(question) == [("repair", "concern", "sail"), ("sail", "made by", "Lena Vogt")]
+    assert question.asked.plural
+
+
+def test_what_was_made_is_not_made_to_do_something(parser: QuestionParser) -> None:
+    question = read(parser, "Who made the boat used in Spring Regatta?")
+    assert told(question) == [
+        ("person", "made", "boat"),
+        ("boat", "used in", "Spring Regatta"),
+    ]
+
+
+def test_what_is_nearest_is_said_of_the_noun_before(parser: QuestionParser) -> None:
+    question = read(parser, "In which town does the owner of the boat nearest to Heron live?")
+    assert ("boat", "nearest to", "Heron") in told(question)
+
+
+def test_a_clause_may_belong_to_the_noun_behind_of(parser: QuestionParser) -> None:
+    question = read(parser, "Who are the owners of boats that used a mast made by Lena Vogt?")
+    kinds = [thing.text in KINDS or thing.person for thing in question.things]
+    ways = [told(reading) for reading in readings(question, kinds)]
+    assert any(("owner", "used", "mast") in way for way in ways)
+    assert any(("boat", "used", "mast") in way for way in ways)
+
+
 @pytest.mark.parametrize("text", ["", "?", "Heron", "Heron Heron Heron", "of of by", "\n\t"])
 def test_what_is_no_question_is_read_without_complaint(parser: QuestionParser, text: str) -> None:
     question = read(parser, text)

@@ -128,6 +128,26 @@ class VerifiedRecall:
             return self._in_mode(query, Mode.DEFAULT, narrowed)
         return answered
 
+    def judge(
+        self,
+        query: str,
+        found: Sequence[tuple[Recalled, Memory]],
+        scope: Scope | None = None,
+        *,
+        allow_unverified: bool = False,
+    ) -> Answered | None:
+        """What another way of asking found, checked, in the same order; None unless the question
+        is on a critical matter."""
+        matter = matter_of(query)
+        if matter is None:
+            return None
+        weighed = self._weighed(query, found, Mode.DEFAULT, matter, scope)
+        if not allow_unverified:
+            weighed = [replace(e, withheld=not e.verification.verified) for e in weighed]
+        return Answered(
+            weighed, Mode.DEFAULT, matter, _notice(Mode.DEFAULT, matter, weighed, weighed)
+        )
+
     def _in_mode(self, query: str, mode: Mode, narrowed: _Narrowed) -> Answered:
         plan, matter = PLANS[mode], matter_of(query)
         most = narrowed.top_k or plan.most

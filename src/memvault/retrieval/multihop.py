@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import zip_longest
 from typing import Protocol
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
@@ -41,6 +42,7 @@ FIRST_PATIENCE = 10.0  # the same when they are read for the first time
 MANY = 256  # notes; when more have changed, questions are answered meanwhile as before
 ROAD_SHARE = 0.8  # of the results where the roads are sure; hybrid recall's come after
 UNSURE_SHARE = 0.3
+PLAIN_FIRST = 3  # of hybrid recall's, before roads that are not sure
 UNSURE = 0.2  # confidence below which roads and hybrid recall take turns
 
 NO_PARSER = (
@@ -140,7 +142,8 @@ class MultiHop:
         return self.find(query, top_k, scope).memories
 
     def find(self, query: str, top_k: int, scope: Scope | None = None) -> Reached:
-        """What hybrid recall finds; where a question is sure to need roads, what they lead to.
+        """What hybrid recall finds; where a question is sure to need roads, what they lead to, and
+        where it may need them, that after the best of hybrid recall.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -156,14 +159,22 @@ class MultiHop:
         try:
             inquiry = self._inquiry(lexicon, reading.result(), scope, MOST_HOPS)
             solution = inquiry.solution() if inquiry.may_need_roads() else None
-            if solution is None or solution.confidence < self._least(solution):
+            if solution is None or not self._is_possible(solution):
                 return Reached(plain)
-            if not inquiry.is_grounded(solution):
+            grounded = inquiry.is_grounded(solution)
+            sure = grounded and solution.confidence >= self._least(solution)
+            if not sure and len(solution.question.relations) < 2:
                 return Reached(plain)
             roads, best = inquiry.memories(solution, top_k, plain)
         except (StoreUnavailable, GraphQueryError):
             return Reached(plain, NO_GRAPH)
-        return Reached(_together(roads, plain, top_k, _share(solution, top_k, best)))
+        if sure:
+            return Reached(_together(roads, plain, top_k, _share(solution, top_k, best)))
+        in_turns = not grounded or solution.confidence < self._settings.likely
+        return Reached(_behind(plain, roads, top_k, in_turns=in_turns))
+
+    def _is_possible(self, solution: Solution) -> bool:
+        return solution.confidence >= min(self._settings.possible, self._least(solution))
 
     def _least(self, solution: Solution) -> float:
         """The confidence that a question needs which did not ask for roads."""
@@ -272,8 +283,25 @@ def _together(
     """The first of the roads' ends, the best of hybrid recall, and the rest of both, each note
     once."""
     turn = min(share, max(1, top_k - share))
+    return _once((*roads[:share], *plain[:turn], *roads[share:], *plain[turn:]), top_k)
+
+
+def _behind(
+    plain: Sequence[Recalled], roads: Sequence[Recalled], top_k: int, *, in_turns: bool
+) -> list[Recalled]:
+    """The best of hybrid recall, then the ends of roads that are not sure: all of them, or in turns
+    with the rest of hybrid recall."""
+    first, rest = plain[:PLAIN_FIRST], plain[PLAIN_FIRST:]
+    if not in_turns:
+        return _once((*first, *roads, *rest), top_k)
+    pairs = zip_longest(roads, rest)
+    return _once((*first, *(each for pair in pairs for each in pair if each is not None)), top_k)
+
+
+def _once(some: Sequence[Recalled], top_k: int) -> list[Recalled]:
+    """The first notes of these, each once, none more relevant than the one before."""
     kept: dict[str, Recalled] = {}
-    for each in (*roads[:share], *plain[:turn], *roads[share:], *plain[turn:]):
+    for each in some:
         kept.setdefault(each.note_id, each)
     found: list[Recalled] = []
     for each in list(kept.values())[:top_k]:

@@ -33,6 +33,12 @@ UNDERSTOOD = frozenset({
 })  # fmt: skip
 _CREATED_KEYS = ("created", "created_at")
 _TRUE = frozenset({"true", "yes", "y", "on", "1"})
+_HAPPENED_KEYS = (
+    "date", "when", "day", "held", "held_on", "took_place", "took_place_on", "happened",
+    "happened_on", "decided", "decided_on", "met_on",
+)  # fmt: skip
+_TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
+_NEAR = 80  # characters behind it in which its day stands
 _STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
@@ -56,7 +62,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         tags=_distinct(tag.name for tag in note.tags),
         aliases=note.aliases,
         created_at=created or read_date(fallback_time) or fallback_time,
-        date=read_date(values.get("date")) or _date_of_path(note.path),
+        date=_date_of(note, values),
         verified=_flag(values.get("verified")),
         pinned=_flag(values.get("pinned")),
         rationale=_text(values.get("rationale")),
@@ -124,6 +130,28 @@ def _project(value: Any, path: str) -> str | None:
         return named
     parts = path.split("/")
     return parts[1] if len(parts) > 2 and parts[0].casefold() == "projects" else None
+
+
+def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
+    """When what a note tells of happened: by its header, by a line such as ``When: 4 April 2025``,
+    by its path, or by the one day on which it says that something took place."""
+    told = [values.get(key) for key in _HAPPENED_KEYS]
+    for field in note.fields:
+        if re.sub(r"[\s-]+", "_", field.key.strip().casefold()) in _HAPPENED_KEYS:
+            told.append(field.value)
+    stated = next((day for value in told if (day := read_date(value))), None)
+    return stated or _date_of_path(note.path) or _day_it_took_place(note)
+
+
+def _day_it_took_place(note: ParsedNote) -> datetime | None:
+    days = {
+        day
+        for block in note.blocks
+        for sentence in block.sentences
+        if (match := _TOOK_PLACE.search(sentence.text))
+        and (day := read_date(sentence.text[match.end() :][:_NEAR]))
+    }
+    return days.pop() if len(days) == 1 else None
 
 
 def _date_of_path(path: str) -> datetime | None:

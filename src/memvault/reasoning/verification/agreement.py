@@ -8,9 +8,11 @@ from enum import Enum
 from memvault.model.relations import SINGLE_VALUED
 from memvault.reasoning.verification.amounts import Amount, AmountKind, same
 from memvault.reasoning.verification.claims import NAME, Claim
+from memvault.reasoning.verification.clause import stems_of
 from memvault.reasoning.verification.wording import ROLE_VERBS, canonical
 
 _COPIED_WORDS = 8  # a longer sentence that stands twice word for word was copied
+_COPIED_PROSE = 3  # the same for one that names what it is about, unlike "Budget: 402k EUR"
 _SINGLE = {frozenset(canonical(word) for word in name.split()) for name in SINGLE_VALUED} | {
     frozenset({role}) for role in ROLE_VERBS.values()
 }
@@ -53,16 +55,21 @@ def same_attribute(one: Claim, other: Claim) -> bool:
 
 
 def same_subject(one: Claim, other: Claim) -> bool:
-    """Both name the same things; or one's note is about what the other's sentence speaks of."""
+    """Both name the same things; or one's note is about what the other's sentence speaks of; or one
+    stands alone and the attribute says what of: "the shop opened"."""
     if one.subjects & other.subjects:
         return one.subjects <= other.subjects or other.subjects <= one.subjects
-    return any(
-        own.source.note_id in own.subjects
-        and not told.named
-        and bool(own.about_title)
-        and own.about_title <= told.context | told.attribute
-        for own, told in ((one, other), (other, one))
-    )
+    alone = not (one.subjects and other.subjects) and len(one.attribute) > 1
+    if alone and one.attribute == other.attribute:
+        return True
+    return any(_speaks_of_note(told, own) for own, told in ((one, other), (other, one)))
+
+
+def _speaks_of_note(told: Claim, own: Claim) -> bool:
+    """Whether a sentence has all words of the other's title, and names nothing beyond it."""
+    about = own.source.note_id in own.subjects and bool(own.about_title)
+    within = not told.named or all(stems_of(key) <= own.about_title for key in told.subjects)
+    return about and within and own.about_title <= told.context | told.attribute
 
 
 def _same_time(one: Claim, other: Claim) -> bool:
@@ -82,7 +89,8 @@ def _equal(one: Claim, other: Claim) -> bool | None:
     if one.value == other.value:
         return True
     kinds_alike = one.value.startswith(NAME) is other.value.startswith(NAME)
-    return False if kinds_alike and one.attribute in _SINGLE else None
+    single = one.attribute in _SINGLE or one.sole or other.sole
+    return False if kinds_alike and single else None
 
 
 def independent(one: Claim, other: Claim) -> bool:
@@ -90,7 +98,8 @@ def independent(one: Claim, other: Claim) -> bool:
     if one.source.note_id == other.source.note_id:
         return False
     copied = one.sentence.casefold() == other.sentence.casefold()
-    return not (copied and len(one.sentence.split()) > _COPIED_WORDS)
+    least = _COPIED_PROSE if one.named and other.named else _COPIED_WORDS
+    return not (copied and len(one.sentence.split()) > least)
 
 
 def moment(claim: Claim) -> date | None:

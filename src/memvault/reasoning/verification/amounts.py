@@ -16,6 +16,7 @@ class AmountKind(StrEnum):
     DATE = "date"
     TIME = "time"
     SPAN = "span"
+    MEASURE = "measure"
     COUNT = "count"
     VERSION = "version"
     NUMBER = "number"
@@ -26,7 +27,8 @@ class Amount:
     """A value as a text states it.
 
     Attributes:
-        unit: what it is counted in: a currency, ``day``, a noun's stem; empty if unsaid.
+        unit: what it is counted in: a currency, ``day``, a measure's base unit, a noun's stem;
+            empty if unsaid.
         parts: (amount,), or (year, month, day) of a date with None for what is unsaid.
         rough: whether the text says "about".
         earlier: whether the text says that it has changed *from* this.
@@ -88,11 +90,44 @@ _PERIODS = {
     "quarter": "quarter", "quarterly": "quarter",
 }  # fmt: skip
 
+# Base unit and how many of it: exact by definition (SI brochure; NIST SP 811, appendix B).
+_MEASURES = {
+    name: (base, factor)
+    for names, base, factor in (
+        ("mg milligram milligrams milligramme milligrammes", "g", 1e-3),
+        ("g gram grams gramme grammes", "g", 1.0),
+        ("kg kilo kilos kilogram kilograms kilogramme kilogrammes", "g", 1e3),
+        ("t tonne tonnes", "g", 1e6),
+        ("oz ounce ounces", "g", 28.349523125),
+        ("lb lbs", "g", 453.59237),
+        ("mm millimetre millimetres millimeter millimeters", "metre", 1e-3),
+        ("cm centimetre centimetres centimeter centimeters", "metre", 1e-2),
+        ("metre metres meter meters", "metre", 1.0),
+        ("km kilometre kilometres kilometer kilometers", "metre", 1e3),
+        ("inch inches", "metre", 0.0254),
+        ("ft foot feet", "metre", 0.3048),
+        ("mile miles", "metre", 1609.344),
+        ("ml millilitre millilitres milliliter milliliters", "litre", 1e-3),
+        ("cl centilitre centilitres", "litre", 1e-2),
+        ("l litre litres liter liters", "litre", 1.0),
+        ("gallon gallons", "gallon", 1.0),
+        ("watt watts", "watt", 1.0),
+        ("kw kilowatt kilowatts", "watt", 1e3),
+        ("kwh", "kwh", 1.0),
+        ("volt volts", "volt", 1.0),
+        ("mb megabyte megabytes", "byte", 1e6),
+        ("gb gigabyte gigabytes", "byte", 1e9),
+        ("tb terabyte terabytes", "byte", 1e12),
+    )
+    for name in names.split()
+}  # fmt: skip
+_DEGREE = r"°\s?[CF]|degrees? (?:celsius|centigrade|fahrenheit)"
+
 _DIGITS = r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d+(?:[.,]\d+)?"
 _SCALE = r"(?:\s?(?:thousand|million|billion|mio|mrd|mn|bn|k|m|b)(?![^\W\d_]))?"
 _CODE = (
     r"(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|dollars?|euros?|"
-    r"pounds?|francs?|yen|rupees?)(?!\w))"
+    r"pounds?(?: sterling)?|francs?|yen|rupees?)(?!\w))"
 )
 _WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
 
@@ -128,6 +163,11 @@ _PATTERNS: tuple[tuple[AmountKind, re.Pattern[str]], ...] = tuple(
             AmountKind.SPAN,
             rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?P<a>[a-z]{{4,}} )?"
             rf"(?P<u>{'|'.join(_SPANS)})s?\b",
+        ),
+        (
+            AmountKind.MEASURE,
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?:(?P<deg>{_DEGREE})|"
+            rf"(?P<u>{'|'.join(sorted(_MEASURES, key=len, reverse=True))}))(?![\w²³])",
         ),
         (
             AmountKind.COUNT,
@@ -166,9 +206,15 @@ _NO_UNIT = frozenset(
 )  # fmt: skip
 
 
-def is_currency(word: str) -> bool:
-    """Whether a word, however it is written, is a currency's name or code."""
-    return word.lower() in _CURRENCIES
+def is_unit(word: str) -> bool:
+    """Whether a word, however it is written, is a currency's or a measure's name or sign."""
+    low = word.lower()
+    return low in _CURRENCIES or low in _MEASURES or low in ("celsius", "fahrenheit", "sterling")
+
+
+def may_state_amount(text: str) -> bool:
+    """Whether a text has a digit or a number's word: without, `amounts_in` finds nothing."""
+    return _DIGIT.search(text) is not None or _SPELLED.search(text) is not None
 
 
 def amounts_in(text: str) -> list[Amount]:
@@ -187,7 +233,7 @@ def _candidates(text: str) -> Iterator[Amount]:
     if not digits and not _SPELLED.search(text):
         return
     for kind, pattern in _PATTERNS:
-        if not digits and kind not in (AmountKind.SPAN, AmountKind.COUNT):
+        if not digits and kind not in (AmountKind.SPAN, AmountKind.MEASURE, AmountKind.COUNT):
             continue
         if kind is AmountKind.COUNT:  # "since 2019 we": not 2019 of them
             for match in _DATE_YEAR.finditer(text):
@@ -215,7 +261,7 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
     number = _number(groups["n"], groups.get("s") or "")
     if kind is AmountKind.MONEY:
-        code = groups["c"].strip().lower()
+        code = groups["c"].lower().split()[0]
         unit = _SIGNS.get(code) or _CURRENCIES.get(code) or _CURRENCIES.get(code.rstrip("s"), "")
         return Amount(kind, unit, (number,), start, end)
     if kind is AmountKind.SPAN:
@@ -225,12 +271,24 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
             return Amount(kind, f"working {unit}", (number * factor,), start, end)
         noun = "" if special in ("calendar", "full", "more") else special
         return Amount(kind, unit, (number * factor,), start, end, noun=noun)
+    if kind is AmountKind.MEASURE:
+        return _measure(number, groups, start, end)
     if kind is AmountKind.COUNT:
         noun = groups["u"].lower()
         if noun in _NO_UNIT or noun in _PERIODS or noun in _SCALES:
             return None
         return Amount(kind, stem(noun), (number,), start, match.end("n"))
     return Amount(kind, "", (number,), start, end)
+
+
+def _measure(number: float, groups: dict[str, str | None], start: int, end: int) -> Amount:
+    """In base units; degrees Fahrenheit as degrees Celsius."""
+    degree = (groups["deg"] or "").lower()
+    if degree:
+        warm = (number - 32.0) / 1.8 if degree.endswith("f") or "fahrenheit" in degree else number
+        return Amount(AmountKind.MEASURE, "celsius", (round(warm, 6),), start, end)
+    base, factor = _MEASURES[(groups["u"] or "").lower()]
+    return Amount(AmountKind.MEASURE, base, (round(number * factor, 6),), start, end)
 
 
 def _number(digits: str, scale: str) -> float:

@@ -47,6 +47,7 @@ class Claim:
         negated: whether it says that this is *not* the value.
         outdated: whether the sentence itself says that it was so before.
         updates: whether the sentence says that the value has changed to this.
+        sole: whether it says that there is one value at a time (*the* caretaker).
     """
 
     subjects: frozenset[str]
@@ -65,3 +66,4 @@ class Claim:
     negated: bool = False
     outdated: bool = False
     updates: bool = False
+    sole: bool = False

@@ -11,7 +11,7 @@ from memvault.reasoning.verification.amounts import (
     Amount,
     AmountKind,
     amounts_in,
-    is_currency,
+    is_unit,
 )
 from memvault.reasoning.verification.claims import Claim, Source
 from memvault.reasoning.verification.wording import (
@@ -65,7 +65,7 @@ class About:
         self._known.update(key for *_, key in found)
         for start, end in literals(sentence):
             word = sentence[start:end]
-            free = all(end <= a or b <= start for a, b, _ in found) and not is_currency(word)
+            free = all(end <= a or b <= start for a, b, _ in found) and not is_unit(word)
             if free and word[0].isupper() and not (_HAS_DIGIT.search(word) or word.isupper()):
                 found.append((start, end, name_key(word)))
         return sorted(found)
@@ -143,11 +143,13 @@ class Clause:
         shown: str,
         *,
         subject: str | None = None,
+        sole: bool = False,
     ) -> Claim | None:
         """That what these words name has this value; None if they name nothing.
 
         Args:
             subject: the one thing that it is said of, where the clause's names hold more.
+            sole: there is one value at a time.
         """
         attribute = attribute_of(words)
         if not attribute:
@@ -174,6 +176,7 @@ class Clause:
             or DENIED.search(low) is not None,
             outdated=(amount is not None and amount.earlier) or EARLIER.search(low) is not None,
             updates=UPDATES.search(low) is not None,
+            sole=sole,
         )
 
 

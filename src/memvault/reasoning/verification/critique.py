@@ -22,7 +22,7 @@ from memvault.reasoning.verification.clause import FindNames, stems_of
 from memvault.reasoning.verification.practices import opposed, practices_in
 from memvault.reasoning.verification.reading import claims_of
 from memvault.reasoning.verification.verifier import Verifier, source_of
-from memvault.reasoning.verification.wording import DENIED, HEDGED, NEGATED, readable
+from memvault.reasoning.verification.wording import CLAUSE, DENIED, HEDGED, NEGATED, readable
 from memvault.retrieval.roads.values import sentences
 from memvault.stores.vectors import VectorStore
 
@@ -36,6 +36,17 @@ _CAUSES = re.compile(
     r"therefore|reason)\b",
     re.IGNORECASE,
 )
+_RAISES = re.compile(
+    r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
+    r"raised|triggers?|triggered|brings? about|worsens?|worsened|produces?)\b",
+    re.IGNORECASE,
+)
+_LOWERS = re.compile(
+    r"\b(?:prevents?|prevented|stops?|stopped|avoids?|avoided|reduces?|reduced|lowers?|lowered|"
+    r"hinders?|protects? against|cures?|eliminates?|eliminated|rules? out)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
 _NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
 
 
@@ -210,7 +221,9 @@ class Critic:
 
 def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
     """Sentences without a value: what is used, and what is said and denied."""
-    own = stems_of(sentence) - _NEGATION_WORDS
+    clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
+    whole = stems_of(sentence) - _NEGATION_WORDS
+    parts = [whole, *(part for part in clauses if len(part) >= _CLAUSE_WORDS)]
     denied = _denies(sentence)
     claims = list(practices_in(sentence))
     for raw in sentences(passage.text):
@@ -224,9 +237,15 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
                     passage, other, ConflictType.FACTUAL, sure,
                     "The note says that it was given up or replaced.",
                 )  # fmt: skip
+        turned = _turned(sentence, other)
+        if turned > 0.0:
+            yield _contradiction(
+                passage, other, ConflictType.CAUSAL, turned,
+                "One says that it brings about what the other says that it hinders.",
+            )  # fmt: skip
         if denied is _denies(other):
             continue
-        shared = _jaccard(own, stems_of(other) - _NEGATION_WORDS)
+        shared = max(_jaccard(part, stems_of(other) - _NEGATION_WORDS) for part in parts)
         if shared > 0.0:
             causal = _CAUSES.search(sentence) is not None and _CAUSES.search(other) is not None
             yield _contradiction(
@@ -234,6 +253,24 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
                 ConflictType.CAUSAL if causal else ConflictType.LOGICAL, shared,
                 "One says what the other denies.",
             )  # fmt: skip
+
+
+def _turned(one: str, other: str) -> float:
+    """How sure it is that of two sentences on the same things one says that the first brings about
+    the second, and one that it hinders it: the share of their other words that both have."""
+    raising, lowering = _RAISES.search(one), _LOWERS.search(one)
+    raised, lowered = _RAISES.search(other), _LOWERS.search(other)
+    if _denies(one) or _denies(other):
+        return 0.0
+    if raising and lowered and not (lowering or raised):
+        first, second = raising, lowered
+    elif lowering and raised and not (raising or lowered):
+        first, second = lowering, raised
+    else:
+        return 0.0
+    fronts = stems_of(one[: first.start()]), stems_of(other[: second.start()])
+    behind = stems_of(one[first.end() :]), stems_of(other[second.end() :])
+    return min(_jaccard(*fronts), 1.0) * _overlap(*behind)
 
 
 def _contradiction(
@@ -246,6 +283,11 @@ def _contradiction(
 def _denies(sentence: str) -> bool:
     low = f" {sentence.lower()} "
     return NEGATED.search(low) is not None or DENIED.search(low) is not None
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the shorter that the longer has."""
+    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

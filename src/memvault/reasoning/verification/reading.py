@@ -5,16 +5,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
-from memvault.reasoning.verification.amounts import Amount, AmountKind, amounts_in
+from memvault.reasoning.verification.amounts import (
+    Amount,
+    AmountKind,
+    amounts_in,
+    may_state_amount,
+)
 from memvault.reasoning.verification.claims import NAME, TEXT, Claim, Source
 from memvault.reasoning.verification.clause import About, Clause, FindNames, Token, stems_of
-from memvault.reasoning.verification.roles import roles_in
+from memvault.reasoning.verification.roles import may_state_role, roles_in
 from memvault.reasoning.verification.wording import (
     CLAUSE,
     EARLIER,
     PAYING,
     RELATIVE,
+    TAKEN_BACK,
     hints,
     readable,
 )
@@ -27,6 +35,15 @@ MOST_FIELD_WORDS = 10  # more behind a colon is speech or prose
 MOST_ATTRIBUTE_WORDS = 3
 _WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
 _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
+_SPEAKING = frozenset(("i", "we", "you", "he", "she", "they", "it"))
+_AUXILIARY = _ARTICLES | frozenset(
+    ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
+)
+# Between a part or a neighbour and what it belongs to or stands by.
+_JOINTS = frozenset(
+    ("of", "for", "beside", "near", "behind", "next", "to", "under", "above", "in", "on", "with",
+     "inside", "around", "from", "at", "by", "opposite")
+)  # fmt: skip
 _KEY_VALUE = re.compile(
     r"^(?P<key>[^\d:|.!?,;()]{2,40}?)\s*(?:::|:(?!\d|//)|\|)\s*(?P<value>\S.*)$"
 )
@@ -47,16 +64,25 @@ def claims_of(
     about: About | None = None
     found: list[Claim] = []
     marks = hints(wanted) if wanted is not None else None
-    for raw in sentences(text):
-        low = raw.lower()
-        if marks is not None and not any(mark in low for mark in marks):
+    if marks is not None and not _has_any(marks, text.lower()):
+        return found
+    told = sentences(text)
+    for raw, behind in zip_longest(told, told[1:], fillvalue=""):
+        if marks is not None and not _has_any(marks, raw.lower()):
             continue
         sentence = readable(raw)
         if not sentence or (wanted is not None and stems_of(sentence).isdisjoint(wanted)):
             continue
         about = about or About(source, find_names)
-        found += _claims_of_sentence(sentence, about)
+        claims = _claims_of_sentence(sentence, about)
+        if TAKEN_BACK.match(readable(behind)):
+            claims = (replace(claim, outdated=True) for claim in claims)
+        found += claims
     return found
+
+
+def _has_any(marks: Sequence[str], low: str) -> bool:
+    return any(mark in low for mark in marks)
 
 
 def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
@@ -66,6 +92,8 @@ def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
         if _is_field(pair, key):
             yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
             return
+    if not (may_state_amount(sentence) or may_state_role(sentence)):
+        return
     named = about.names(sentence)
     for start, end in _clauses(sentence):
         names = [(a - start, b - start, key) for a, b, key in named if start <= a and b <= end]
@@ -78,6 +106,8 @@ def _is_field(pair: re.Match[str], key: Clause) -> bool:
     """Whether a colon parts a field's name from its value, rather than what is spoken of from what
     is said of it ("Aurora: the contract ends in May")."""
     short = len(pair["value"].split()) <= MOST_FIELD_WORDS
+    if any(token.low in _SPEAKING for token in key.tokens):  # "We measured it: …"
+        return False
     return short and len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
 
 
@@ -154,6 +184,7 @@ def _beside(clause: Clause, place: int) -> list[str]:
             return behind
     if amount.noun:
         return [amount.noun]
+    front = _part_of(clause.tokens, place, front) + front
     return front or ([amount.unit] if amount.kind is AmountKind.COUNT else [])
 
 
@@ -183,11 +214,32 @@ def _in_front(clause: Clause, place: int) -> list[str]:
         k -= 1
     words = _run(tokens, k, -1)
     k -= len(words)
+    if words:  # "the lease of the Mill Street *shop ends*": of what, then what of it
+        while k >= 0 and tokens[k].name is not None:
+            k -= 1
     while k >= 0 and tokens[k].low in _ARTICLES:
         k -= 1
     if words and k >= 1 and tokens[k].low in ("of", "for"):
         words += _run(tokens, k - 1, -1)
     return list(reversed(words))
+
+
+def _part_of(tokens: Sequence[Token], place: int, front: Sequence[str]) -> list[str]:
+    """The words for a part of what a clause names, if the value is said of that: "*the lid* of the
+    kettle weighs"; none where something is done to the value ("the board of Aurora set …")."""
+    k = next((k for k in range(place) if front and tokens[k].low == front[0]), 0) - 1
+    while k >= 0 and tokens[k].low in _AUXILIARY:
+        k -= 1
+    if k < 0 or tokens[k].name is None:
+        return []
+    while k >= 0 and tokens[k].name is not None:
+        k -= 1
+    if k < 0 or tokens[k].low not in _JOINTS:
+        return []
+    k -= 1
+    while k >= 0 and tokens[k].low in (*_JOINTS, *_ARTICLES):
+        k -= 1
+    return list(reversed(_run(tokens, k, -1)))
 
 
 def _run(tokens: Sequence[Token], k: int, step: int) -> list[str]:

@@ -3,6 +3,7 @@ Aurora is Ada", "Ada is Aurora's lead"; and in a note about Aurora "led by Ada".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ from memvault.reasoning.verification.clause import Clause, Token
 from memvault.reasoning.verification.wording import ROLE_VERBS
 
 _IS = frozenset(("is", "was", "be", "became"))
+_LETTERS = re.compile(r"[^\W\d_]+")
 _NEAR = 4  # words between a name and its role
+_MOST_ROLE = 3  # words of a role
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,21 @@ class _Name:
     text: str
 
 
+def may_state_role(text: str) -> bool:
+    """Whether a text has a word of a role, or says who is the what: without, `roles_in` finds
+    nothing."""
+    words = _LETTERS.findall(text.lower())
+    said = not _IS.isdisjoint(words) and ("the" in words or "s" in words)
+    return said or "as" in words or not ROLE_VERBS.keys().isdisjoint(words)
+
+
 def roles_in(clause: Clause) -> Iterator[Claim]:
     """The claims of a clause that say who holds a role; none where more than two names stand."""
     names = _names(clause.tokens)
     if len(names) == 1:
-        found = _of_one(clause, names[0])
+        found = _of_one(clause, names[0]) or _said_of_one(clause, names[0])
     elif len(names) == 2:
-        found = _of_two(clause, names[0], names[1])
+        found = _of_two(clause, names[0], names[1]) or _said_of_two(clause, names[0], names[1])
     else:
         found = None
     if found is not None:
@@ -74,6 +85,52 @@ def _of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
         return None
     subject, value = (one, other) if first_is_subject else (other, one)
     return clause.claim([role], NAME + value.key, value.text, subject=subject.key)
+
+
+def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
+    """Any noun behind *is the*, or in front of *is*, that joins two names."""
+    between = clause.tokens[one.last + 1 : other.first]
+    low = [token.low for token in between]
+    if low[-1:] in (["of"], ["for"]) and (first := _behind_is(low)) > 0:  # N is the R of S
+        return _sole(clause, between[first:-1], other.key, one)
+    if low[:1] == ["'s"] and low[-1:] and low[-1] in _IS:  # S's R is N
+        return _sole(clause, between[1:-1], one.key, other)
+    before = clause.tokens[: one.first]
+    of = before and before[0].low == "the" and before[-1].low in ("of", "for")
+    if of and len(low) == 1 and low[0] in _IS:  # the R of S is N
+        return _sole(clause, before[1:-1], one.key, other)
+    return None
+
+
+def _said_of_one(clause: Clause, name: _Name) -> Claim | None:
+    """The same in a note that is itself about the other: "the caretaker is Ada"."""
+    default = clause.about.default
+    if len(default) != 1 or name.key in default:
+        return None
+    subject = next(iter(default))
+    before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
+    if len(before) > 2 and before[0].low == "the" and before[-1].low in _IS:
+        return _sole(clause, before[1:-1], subject, name)
+    low = [token.low for token in after]
+    first = _behind_is(low)
+    return _sole(clause, after[first:], subject, name) if first > 0 else None
+
+
+def _behind_is(low: Sequence[str]) -> int:
+    """Where the noun starts behind *is the*, *became the*, *took over as*; 0 if nowhere."""
+    if len(low) > 2 and low[0] in _IS and low[1] == "the":
+        return 2
+    place = low.index("as") if "as" in low[:3] else 0
+    if place and low[0] in ("took", "takes", "serves", "acts", "works"):
+        return place + (2 if low[place + 1 : place + 2] == ["the"] else 1)
+    return 0
+
+
+def _sole(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Claim | None:
+    if not 1 <= len(words) <= _MOST_ROLE or not all(token.is_content for token in words):
+        return None
+    role = [token.low for token in words]
+    return clause.claim(role, NAME + value.key, value.text, subject=subject, sole=True)
 
 
 def _role(words: Sequence[str]) -> str | None:

@@ -32,6 +32,11 @@ MOST_READ = 3  # memories read whole for a value of the kind that is asked for
 MOST_SHOWN = 3  # pieces of evidence
 DOUBT = 0.6  # score of what nobody else says (triple 11.3); under 0.7 (FR-46)
 _KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
+_NO_ANSWERS = {
+    AmountKind.MONEY: (AmountKind.DATE, AmountKind.TIME, AmountKind.SPAN, AmountKind.VERSION),
+    AmountKind.DATE: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.MEASURE, AmountKind.VERSION),
+    AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
+}
 
 Found = Sequence[tuple[Recalled, Memory]]
 MemoryOf = Callable[[str], Memory | None]
@@ -112,7 +117,11 @@ class Verifier:
         source = source_of(memory, each.heading, each.lines)
         said = claims_of(each.text, source, self._find_names, asked.words)
         said += self.fields(memory, asked.words)
-        named = [c for c in said if c.attribute & asked.words and self._is_meant(c, asked)]
+        named = [
+            c
+            for c in said
+            if c.attribute & asked.words and _may_answer(c, asked) and self._is_meant(c, asked)
+        ]
         if named or rank >= MOST_READ or (asked.kind is None and not asked.who):
             return named
         said = claims_of(each.text, source, self._find_names)
@@ -276,6 +285,12 @@ def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
     return Source(
         memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, when
     )
+
+
+def _may_answer(claim: Claim, asked: Asked) -> bool:
+    """A day answers no "how much", and a sum no "when"."""
+    never = _NO_ANSWERS.get(asked.kind) if asked.kind is not None else None
+    return never is None or isinstance(claim.value, str) or claim.value.kind not in never
 
 
 def _fits(claim: Claim, asked: Asked) -> bool:

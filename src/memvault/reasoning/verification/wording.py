@@ -44,7 +44,7 @@ GENERIC = _words(
     "date day time amount number value figure total overall approved agreed current new final "
     "latest planned official exact actual full whole limit level size monthly annual yearly "
     "weekly daily quarterly confirmed revised updated original initial maximum minimum max min "
-    "annum"
+    "annum version run runs running ran has have"
 )
 IRREGULAR = {
     "ran": "run", "held": "hold", "paid": "pay", "sold": "sell", "built": "build",
@@ -61,6 +61,13 @@ _SAME_GROUPS = (
     "deadline due",
     "staff headcount employee",
     "licence license",
+    "weight weigh weighed heavy mass",
+    "height tall",
+    "width wide",
+    "depth deep",
+    "capacity volume",
+    "warranty guarantee",
+    "supplier supply supplies supplied vendor",
 )
 _FORMS = [stem(word) for group in _SAME_GROUPS for word in group.split()]
 _SAME = {stem(word): stem(group.split()[0]) for group in _SAME_GROUPS for word in group.split()}
@@ -102,12 +109,14 @@ _HEDGES = sorted(
         "thinks? thought believes? believed expects? expected assum(?:e|es|ed) hypothetical draft "
         "tentative(?:ly)? unconfirmed unsure unclear imagine offers? offered "
         "negotiat(?:e|es|ed|ing|ion) tbc tbd targets? targeted targeting goal claims? claimed "
-        "rejected declined"
+        "rejected declined whether suppos(?:e|es|ing) wonder(?:s|ed|ing)? "
+        "doubt(?:s|ed|ful)? pretend presumably"
     )
 )
 _HEDGED_PHRASES = (
     r"(?<!in )(?<!of )(?<!\d )may(?! \d)(?!,)",  # not the month
-    "not sure", "for example", r"e\.g\.", "remind me", "to be confirmed", "turned down",
+    "not sure", "no idea", "(?:do not|don't|don’t|doesn't|does not) know", "for example",
+    r"e\.g\.", "remind me", "to be confirmed", "turned down",
 )  # fmt: skip
 HEDGED = re.compile(rf"\?|[^\w](?:{'|'.join((*_HEDGES, *_HEDGED_PHRASES))})[^\w]")
 NEGATED = re.compile(
@@ -117,7 +126,19 @@ NEGATED = re.compile(
 DENIED = re.compile(r"[^\w](?:wrong|false|incorrect|mistaken|untrue|not true|a mistake)[^\w]")
 EARLIER = re.compile(
     r"[^\w](?:formerly|previously|originally|used to|no longer|until recently|in the past|back "
-    r"then|at first|initially|had been|was once|old figure|outdated)[^\w]"
+    r"then|at first|initially|had been|was once|old figure|outdated)[^\w]|"
+    r"^\W*until (?:the|we|our|my|last|then|(?:19|20)\d\d)\b"
+)
+# What takes back the sentence before: "That was a mistake.", "This was before the move."
+TAKEN_BACK = re.compile(
+    r"^\W*(?:but |and |sorry,? )?(?:that|this|it|which|all that) "
+    r"(?:(?:was|is|were|proved|proves) (?:(?:all|just|simply|not|now|no longer) )?"
+    r"(?:an? )?(?:wrong|false|incorrect|mistake|mistaken|untrue|true|error|typo|joke|guess|rumou?r|"
+    r"outdated|obsolete|over|history)\b|turned out (?:to be )?(?:wrong|false|incorrect|otherwise)|"
+    r"(?:was|were) (?:before|until|under|back|in (?:19|20)\d\d|with the old|when)\b|"
+    r"(?:no longer|does not|doesn't|did not|didn't) (?:hold|hold true|apply|last|work out)\b|"
+    r"has (?:since )?changed)",
+    re.IGNORECASE,
 )
 UPDATES = re.compile(
     r"[^\w](?:rais(?:e|es|ed)|cut|reduced|increased|lowered|moved|pushed|changed|updated|revised|"

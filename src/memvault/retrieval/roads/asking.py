@@ -13,7 +13,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memvault.retrieval.roads.grammar import Grammar
-from memvault.retrieval.roads.question import Question
+from memvault.retrieval.roads.question import Question, Relation
 from memvault.retrieval.roads.readings import merged, with_verb
 from memvault.retrieval.roads.when import Cut, EventDay, cut_times
 
@@ -25,9 +25,11 @@ Parser = Callable[[str], Any]
 _PLACEHOLDER = "Mary"
 _ROLE = "nephew"
 _KIND, _KINDS = "car", "cars"
+_VERB = "mention"
 _VAGUE = frozenset((
     "other", "new", "old", "more", "many", "recent", "all", "the", "of", "kind"
 ))  # fmt: skip
+_KIND_AND_VERB = re.compile(r"(which|what) (\w+) (\w+)\b", re.IGNORECASE)
 _DO_QUESTION = re.compile(rf"(.*?)\b(?:do|does|did) (.*\b{_PLACEHOLDER}) ((?:\w+ ?){{1,4}})\?$")
 
 
@@ -64,6 +66,7 @@ class _Plain:
     text: str
     nouns: dict[str, str]
     modifiers: dict[str, str]
+    verb: str = ""  # stands in the text as `_VERB`
 
 
 class QuestionReader:
@@ -80,6 +83,10 @@ class QuestionReader:
         text = text.strip()
         plain = _plain(text, words) if text else _Plain(text, {}, {})
         doc, asking = self._parsed(plain.text)
+        clearer = _with_plain_verb(plain, doc, words)
+        if clearer is not None:
+            plain = clearer
+            doc, asking = self._parse(plain.text), None
         tokens = [token.i for token in doc if token.text == _PLACEHOLDER]
         nodes = {token: name.nodes for token, name in zip(tokens, names, strict=False)}
         question = merged(_restored(Grammar(doc, nodes).read(), doc, plain), doc)
@@ -146,6 +153,21 @@ def _plain(text: str, words: Vocabulary) -> _Plain:
     return plain
 
 
+def _with_plain_verb(plain: _Plain, doc: Doc, words: Vocabulary) -> _Plain | None:
+    """Where the kind of note that is asked for was not taken for a noun of its own ("which
+    complaints concern …"), the question with a kind and a verb that are; else None."""
+    match = _KIND_AND_VERB.match(plain.text)
+    if match is None or len(doc) < 3:
+        return None
+    token, noun = doc[1], match[2].lower()
+    kind = plain.nouns.get(noun) or next((k for k in words.kinds if noun in _forms(k)), None)
+    lost = token.tag_.startswith("VB") or (token.dep_ == "compound" and token.head.dep_ == "ROOT")
+    if kind is None or not lost or plain.nouns.get(_KINDS, kind) != kind:
+        return None
+    text = f"{match[1]} {_KINDS} {_VERB}{plain.text[match.end() :]}"
+    return _Plain(text, {**plain.nouns, _KINDS: kind}, plain.modifiers, match[3])
+
+
 def _forms(kind: str) -> tuple[str, ...]:
     return (kind, kind + "s", kind + "es", kind[:-1] + "ies") if kind.isalpha() else ()
 
@@ -159,7 +181,17 @@ def _restored(question: Question, doc: Doc, plain: _Plain) -> Question:
             before = (plain.modifiers[word],) if word in plain.modifiers else ()
             modifiers = (*before, *thing.modifiers)
             things[k] = replace(thing, text=plain.nouns[word], modifiers=modifiers)
-    return replace(question, things=tuple(things))
+    relations = question.relations
+    if plain.verb:
+        relations = tuple(_saying(relation, plain.verb) for relation in relations)
+    return replace(question, things=tuple(things), relations=relations)
+
+
+def _saying(relation: Relation, verb: str) -> Relation:
+    """The relation with the question's own verb back in place of the plain one."""
+    words = " ".join(verb if word == _VERB else word for word in relation.words.split())
+    lemmas = relation.lemmas - {_VERB} | {verb} if _VERB in relation.lemmas else relation.lemmas
+    return replace(relation, words=words, lemmas=lemmas)
 
 
 def _dated(question: Question, doc: Doc, cut: Cut) -> Question:

@@ -70,6 +70,10 @@ class Grammar:
         for token in self._doc:
             if is_bare_object(token):
                 self._move_clauses(token, self._subject_of(token.head), after=-1)
+            if token.dep_ == "ccomp" and token.tag_ == "VBN" and token.head.lemma_ == "make":
+                self._mend_made(token)
+            if token.dep_ == "prep" and token.i > 1 and self._is_near(token):
+                self._head[token.i], self._head[token.i - 1] = token.i - 1, token.i - 2
             if token.tag_ == "WP$" and token.head.dep_ in (*_SUBJECTS, "dobj", "pobj"):
                 self._mend_whose(token)
             if token.lemma_ == "have" and token.pos_ in ("VERB", "AUX"):
@@ -96,6 +100,19 @@ class Grammar:
         clause = next((a for a in noun.ancestors if a.dep_ in (*_CLAUSES, "ccomp")), None)
         if clause is not None and noun in clause.subtree:
             self._swap(noun.i, clause.i)
+
+    def _mend_made(self, participle: Token) -> None:
+        """*made the lamp used in …*: made a thing, and did not make it be used."""
+        made = next((child for child in participle.children if child.dep_ in _SUBJECTS), None)
+        spoken_of = any(child.dep_ in ("aux", "auxpass") for child in participle.children)
+        if made is not None and not spoken_of:
+            self._swap(made.i, participle.i)
+
+    def _is_near(self, preposition: Token) -> bool:
+        """*the hut nearest to …*: said of the noun right before it."""
+        degree, noun = self._doc[preposition.i - 1], self._doc[preposition.i - 2]
+        compared = degree.tag_ in ("JJ", "JJR", "JJS", "RBS")
+        return compared and noun.pos_ in ("NOUN", "PROPN") and degree.head.i != preposition.i
 
     def _move_parts_of_have(self, verb: Token) -> None:
         """*have a man of the match who …*, *has its home in …*: said of the object."""

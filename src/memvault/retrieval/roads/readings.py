@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MOST_CONTRACTED = 2
+MOST_MOVED = 2
+_OF = frozenset(("of", "for", "in", "from", "at", "on", "with"))
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKING = _BE | {"", "be", "been"}
 
@@ -28,7 +30,31 @@ def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
         free = not (thing.named or thing.person or kinds[k]) and thing.text not in ANYTHING
         if thing.bare and free and k != question.root and question.below(k):
             question = contracted(question, k)
-    question = _value_of_one_thing(_folded(question, kinds), kinds)
+    found = []
+    for attached in _attachments(_value_of_one_thing(_folded(question, kinds), kinds)):
+        found += _contractions(attached, kinds)
+    return found
+
+
+def _attachments(question: Question) -> list[Question]:
+    """The question, and with what is said of the one behind *of* rather than of the one before:
+    *the authors of books that won …*, where the books won."""
+    found = [question]
+    things = question.things
+    for inner in question.relations:
+        a, b = inner.a, inner.b
+        inside = a != question.root or things[a].role
+        if inner.words not in _OF or not inside or things[b].named or things[b].person:
+            continue
+        for outer in question.relations:
+            behind = things[a].token < things[b].token < things[outer.b].token
+            if outer.a == a and outer is not inner and behind:
+                moved = (replace(r, a=b) if r is outer else r for r in question.relations)
+                found.append(replace(question, relations=tuple(moved)))
+    return found[: 1 + MOST_MOVED]
+
+
+def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
     degree = [sum(k in (r.a, r.b) for r in question.relations) for k in range(len(kinds))]
     free_nouns = [
         k

@@ -16,7 +16,7 @@ from memvault.retrieval.roads.walking import Road
 from memvault.stores.open import Stores
 
 _TIER = 0.55  # of the best score left: ends about as good stand together
-_LEAST = 0.1  # of the best score
+_LEAST = 0.04  # of the best score
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
 

@@ -30,13 +30,14 @@ class RoadSettings:
             time, where a time is asked for; ``undated_step`` for a step without any date.
         seen: least score of a node that is followed; ``followed`` nodes at most per relation.
         confident: least confidence with which a question that did not ask for roads is answered by
-            them; ``confident_alone`` where it holds a single relation.
+            them; ``confident_alone`` where it holds a single relation. From ``likely`` on their
+            ends stand behind the best of hybrid recall, from ``possible`` on in turns with it.
     """
 
     fall: float = 0.1
     listed: float = 0.08
     shared: float = 0.25
-    right_kinds: float = 0.1
+    right_kinds: float = 0.2
     two_steps: float = 0.12
     two_steps_loose: float = 0.35
     same_sentence: float = 0.03
@@ -55,5 +56,7 @@ class RoadSettings:
     undated_step: float = 0.5
     seen: float = 0.02
     followed: int = 400
+    possible: float = 0.15
+    likely: float = 0.25
     confident: float = 0.45
     confident_alone: float = 0.55
