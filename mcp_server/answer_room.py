@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from mcp_server.answers.base import Shape
 from mcp_server.answers.context import SourceShape
-from mcp_server.answers.insights import InsightsShape
+from mcp_server.answers.insights import InsightsShape, NearShape, SurroundingsShape
+from memvault.model.insights import Neighbour
 from memvault.model.memory import Memory
 from memvault.model.verbosity import VerbosityLevel
 from memvault.retrieval.context.distil import Room
@@ -23,6 +26,11 @@ LEAST_TEXT = 60
 INSIGHT_SHARE = 0.3  # of a full answer, kept for what is concluded from its memories
 LINE = 1000  # a usual length of a line number
 HEADING = "Some heading"
+
+
+def bare(memory: Memory) -> SourceShape:
+    """A memory as a level-0 context names it, beside its id."""
+    return SourceShape(title=memory.title, path=memory.path)
 
 
 class AnswerRoom:
@@ -47,16 +55,35 @@ class AnswerRoom:
         terse = level is VerbosityLevel.TEXT_AND_IDS
         return Room(whole - self.of(empty), self._sources, LEAST_TEXT, terse=terse)
 
-    def ids(self, empty: Shape, ids: Sequence[str]) -> list[str]:
-        """The first of these ids, as many as bring a level-0 answer nearest to its tokens."""
+    def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
+        """The first of these, as many as bring a level-0 answer nearest to its tokens."""
         left = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
-        kept: list[str] = []
-        for each, size in zip(ids, self._tokens.count_all([f'"{id}",' for id in ids]), strict=True):
+        kept: list[Memory] = []
+        texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
+        for each, size in zip(memories, self._tokens.count_all(texts), strict=True):
             if kept and left < size / 2:
                 break
             kept.append(each)
             left -= size
         return kept
+
+    def surroundings(
+        self, found: Mapping[str, Sequence[Neighbour]], left: int
+    ) -> list[SurroundingsShape]:
+        """What stands next to these memories, best first, as far as so many tokens allow."""
+        shown: list[SurroundingsShape] = []
+        for key, near in found.items():
+            shapes = [NearShape.of(each, quoted=True) for each in near]
+            empty = SurroundingsShape(id=key, near=[])
+            head, *sizes = self._tokens.count_all(
+                [shape.model_dump_json(by_alias=True) for shape in (empty, *shapes)]
+            )
+            fit = bisect_right(list(accumulate(sizes, initial=head)), left) - 1
+            if fit < 1:
+                break
+            shown.append(SurroundingsShape(id=key, near=shapes[:fit]))
+            left -= head + sum(sizes[:fit])
+        return shown
 
     def fitted(self, insights: InsightsShape, left: int) -> InsightsShape:
         """The insights that fit so many tokens, each kind by its first: the last of the longest

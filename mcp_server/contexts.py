@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mcp_server.answer_room import ANSWER_TOKENS, AnswerRoom
+from mcp_server.answer_room import ANSWER_TOKENS, AnswerRoom, bare
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
 from mcp_server.answers.insights import InsightsShape
 from mcp_server.answers.recalled import StateShape
@@ -26,7 +26,7 @@ from memvault.retrieval.context.scoring import Found
 
 COLOURED = 5  # more memories than are read, which the session's working set may bring up
 HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
-NARROWING_TOOLS = ("generate_search_plan", "graph_query")
+NARROWING_TOOLS = ("generate_search_plan", "graph_query", "expand_causal_path")
 WORTH_MORE = 80  # tokens left in a full answer for which more text is looked for
 NO_GRAPH = "the graph does not answer: what it would add is missing"
 
@@ -58,9 +58,11 @@ class Contexts:
             nodes_retrieved=[], tool_gating_warning=_warning(pulse), pulse=pulse, notice=lacking
         )
         if asked.level is VerbosityLevel.RAW_ONLY:
-            ids = self._room.ids(empty, [memory.id for _, memory in found])
+            named = self._room.named(empty, [memory for _, memory in found])
+            ids = [memory.id for memory in named]
             self._box.returned(session, ids)
-            return empty.model_copy(update={"nodes_retrieved": ids}), None
+            told = {"nodes_retrieved": ids, "sources": [bare(memory) for memory in named]}
+            return empty.model_copy(update=told), None
         empty = empty.model_copy(update={"utl_metrics": _metrics(pulse)})
         room = self._budget(asked, empty)
         if room.terse:
@@ -173,7 +175,7 @@ def _warning(pulse: CognitivePulse) -> GatingWarning | None:
         triggered=True,
         entropy_score=pulse.entropy,
         message=f"Retrieval quality may be low due to high entropy ({pulse.entropy:.2f}). Suggest "
-        f"calling {' or '.join(NARROWING_TOOLS)} first to reduce entropy before retrying.",
+        f"calling {' or '.join(NARROWING_TOOLS[:2])} first to reduce entropy before retrying.",
         suggested_tools=list(NARROWING_TOOLS),
         auto_retry_after=False,
     )

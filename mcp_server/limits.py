@@ -9,11 +9,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 import mcp_types as mt
+from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 
 from mcp_server.caller import connection_id
-from mcp_server.errors import error_result
+from mcp_server.errors import error_result, protocol_error
 from memvault.config.settings import LimitSettings
 from memvault.model.errors import RateLimited
 
@@ -50,7 +51,8 @@ class Buckets:
 
 
 class RateLimits(Middleware):
-    """Refuses the calls of a client that asks too often, and says when it may ask again."""
+    """Refuses the calls and readings of a client that asks too often, and says when it may ask
+    again."""
 
     def __init__(
         self, settings: Callable[[], LimitSettings], clock: Callable[[], float] = time.monotonic
@@ -65,12 +67,24 @@ class RateLimits(Middleware):
         context: MiddlewareContext[mt.CallToolRequestParams],
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        limits = self._settings()
-        if limits.calls_per_second:
-            wait = self._buckets_for(limits).take(connection_id())
-            if wait:
-                return error_result(_limited(wait))
+        refused = self._refusal()
+        return await call_next(context) if refused is None else error_result(refused)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        refused = self._refusal()
+        if refused is not None:
+            raise protocol_error(refused)
         return await call_next(context)
+
+    def _refusal(self) -> RateLimited | None:
+        """Why this client may not ask now; takes one call out of its bucket if it may."""
+        limits = self._settings()
+        wait = self._buckets_for(limits).take(connection_id()) if limits.calls_per_second else 0.0
+        return _limited(wait) if wait else None
 
     def _buckets_for(self, limits: LimitSettings) -> Buckets:
         with self._lock:

@@ -3,7 +3,8 @@
 Every memory has its id, title, path and score, 70 to 100 of the model's tokens; the other fields
 that the interface lists are about 110 more. So the levels differ by what is said beside these: at
 level 0 nothing, at level 1 the sentences that answer, at level 2 the whole passage, the memory's
-state and what is concluded from the answer's memories together. bench_verbosity.py measures them.
+state, what is concluded from the answer's memories together and, while 800 tokens have room, what
+stands next to them. bench_verbosity.py measures them.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from mcp_server.answer_room import ANSWER_TOKENS, AnswerRoom
 from mcp_server.answers.recalled import FullAnswer, NodeShape
 from mcp_server.caller import client_name, connection_id
-from mcp_server.metrics import READS
 from mcp_server.opening import Opening
 from mcp_server.telling import Told, bare, concluded, shown
 from memvault.cognition.nodes import MemoryNodes
@@ -28,7 +28,7 @@ from memvault.model.memory_node import MemoryNode
 from memvault.model.pulse import CognitivePulse
 from memvault.model.query import Recalled
 from memvault.model.verbosity import VerbosityLevel
-from memvault.reasoning.insights import EVERY_ASPECT, insights
+from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.opening import Openings
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
+AROUND: tuple[Aspect, ...] = ("neighborhood",)
+MOST_NEAR = 12  # things next to a memory, where it is the only one
 NO_CONCLUSIONS = "the graph does not answer: causes and conflicts are missing from this answer"
 Full = TypeVar("Full", bound=FullAnswer)
 
@@ -56,7 +58,6 @@ class Toolbox:
             activity=lambda: self.services.activity,
             capacity=lambda: self.services.settings.cache.memories,
         )
-        READS.watch(self.memory_nodes)
         self._openings = Openings(self._read)
 
     @property
@@ -174,7 +175,9 @@ class Toolbox:
         ]
         return shown(told, level, query)
 
-    def insights(self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT) -> Insights:
+    def insights(
+        self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
+    ) -> Insights:
         """What can be said of these memories beyond their text, best first.
 
         Raises StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -184,6 +187,7 @@ class Toolbox:
             self.services.edges,
             self._memory_of,
             wanted,
+            near=near,
             opening_of=self._openings.of,
         )
 
@@ -192,7 +196,13 @@ class Toolbox:
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
         try:
-            told = concluded(self.insights(ids, CONCLUDED))
+            answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
+            room = AnswerRoom(self.services.embedder.tokens)
+            left = ANSWER_TOKENS[level] - room.of(answer)
+            if left <= 0:
+                return answer
+            around = self.insights(ids, AROUND, near=MOST_NEAR).neighborhood
+            told: dict[str, object] = {"neighborhood": room.surroundings(around, left)}
         except (StoreUnavailable, GraphQueryError):
             told = {"notice": answer.notice or NO_CONCLUSIONS}
         return answer.model_copy(update=told)

@@ -12,12 +12,15 @@ from mcp_server.answers.recalled import StateShape
 from memvault.retrieval.context.forms import Form
 
 
-class SourceShape(Named):
+class SourceShape(Shape):
     """A memory that the context quotes under ``[node_…]``, the first digits of its id; ``heading``
-    and ``lines`` hold all that is quoted."""
+    and ``lines`` hold all that is quoted. At verbosity 0, where nothing is, only title and path."""
 
+    id: str | None = optional()
+    title: str
+    path: str
     heading: str | None = optional()
-    lines: Lines
+    lines: Lines | None = optional()
     state: StateShape | None = optional()
 
 
@@ -41,7 +44,7 @@ class GatingWarning(Shape):
 
 
 class ContextAnswer(Answer):
-    """Left out at verbosity 0: all but ``nodes_retrieved``.
+    """Left out at verbosity 0: all but ``nodes_retrieved`` and ``sources``, which have one order.
 
     ``tokens_used`` are the context's, ``tokens_before_distillation`` those of the whole text of
     the memories found. ``summary`` is the client's own model's.

@@ -79,15 +79,22 @@ class ConeShape(Shape):
 
 
 class NearShape(Shape):
-    """A thing next to a memory."""
+    """A thing next to a memory; ``sentence`` states how."""
 
     name: str
     path: str | None = optional()
     relation: str
+    sentence: str | None = optional()
 
     @classmethod
-    def of(cls, near: Neighbour) -> NearShape:
-        return cls(name=near.thing.name, path=near.thing.path, relation=near.relation)
+    def of(cls, near: Neighbour, *, quoted: bool = False) -> NearShape:
+        said = brief(near.source.sentence) if quoted else ""
+        return cls(
+            name=near.thing.name,
+            path=near.thing.path,
+            relation=near.relation,
+            sentence=said or None,
+        )
 
 
 class SurroundingsShape(Shape):

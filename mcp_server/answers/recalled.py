@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
-from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape
+from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from memvault.model.johari import JohariQuadrant, UTLState
 from memvault.model.memory import Lifecycle
 from memvault.model.query import Mode
@@ -74,11 +74,13 @@ class NodeShape(Named):
 
 class FullAnswer(Answer):
     """What is concluded from the answer's memories together; told at verbosity 2, where an empty
-    list says that there is nothing of the kind."""
+    list says that there is nothing of the kind. ``neighborhood`` is told as far as the answer keeps
+    to its 800 tokens."""
 
     causal_links: list[CausalShape] | None = optional()
     entailment_cones: list[ConeShape] | None = optional()
     conflict_analysis: list[ConflictShape] | None = optional()
+    neighborhood: list[SurroundingsShape] | None = optional()
 
 
 class RecallAnswer(FullAnswer):
@@ -91,10 +93,12 @@ class GraphAnswer(FullAnswer):
 
 
 class ChunkShape(Named):
+    """Without heading and text at verbosity 0."""
+
     chunk_id: str
-    heading: str
+    heading: str | None = optional()
     lines: Lines
-    text: str
+    text: str | None = optional()
     score: float
 
 

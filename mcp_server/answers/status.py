@@ -24,7 +24,8 @@ class ConceptShape(Shape):
 class CurationTaskShape(Shape):
     """Something that a person could put right; ``priority`` is low, medium or high.
 
-    ``suggested_tool`` with ``suggested_arguments``, and a rationale, settles it.
+    ``suggested_tool`` with ``suggested_arguments`` settles it; add a rationale, and to store_memory
+    the content.
     """
 
     task_type: TaskType
@@ -37,16 +38,16 @@ class CurationTaskShape(Shape):
 
     @classmethod
     def of(cls, task: CurationTask, tools: Collection[str]) -> Self:
-        """A tool is suggested if it is one of these."""
-        known = task.suggested_tool in tools
+        """Suggests the first call that settles the task with one of these tools."""
+        call = next((each for each in task.settled_by if each.tool in tools), None)
         return cls(
             task_type=task.task_type,
             target_nodes=list(task.target_nodes),
             paths=list(task.paths),
             priority=task.priority,
             detail=task.detail,
-            suggested_tool=task.suggested_tool if known else None,
-            suggested_arguments=task.suggested_arguments if known else None,
+            suggested_tool=call.tool if call else None,
+            suggested_arguments=call.arguments if call else None,
         )
 
 

@@ -21,7 +21,7 @@ from mcp_server.answers.navigation import (
     RecentShape,
 )
 from mcp_server.arguments import Project, SessionId, Verbosity
-from mcp_server.manifest import Manifests
+from mcp_server.graph_manifest import Manifests
 from mcp_server.things import thing_called
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import FULL, READS

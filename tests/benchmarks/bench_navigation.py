@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from mcp_server.manifest import Manifests
+from mcp_server.graph_manifest import Manifests
 from mcp_server.opening import Opening
 from mcp_server.services import Services
 from mcp_server.toolbox import Toolbox

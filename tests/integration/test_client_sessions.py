@@ -6,9 +6,9 @@ import asyncio
 import re
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
+from mcp import MCPError
 
 from mcp_server.address import read_address
 from mcp_server.instructions import FRAGMENT
@@ -25,8 +26,9 @@ from mcp_server.services import Services
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
-from tests.integration.test_tools import write_vault
+from tests.integration.small_vault import write_notes
 from tests.integration.tiny_engine import environment
+from tests.waiting import until
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 Connect = Callable[[], Client[Any]]
@@ -42,8 +44,7 @@ class Clock:
 @pytest.fixture(scope="module")
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sessions") / "vault"
-    folder.mkdir()
-    write_vault(folder)
+    write_notes(folder)
     return folder
 
 
@@ -93,30 +94,48 @@ async def session_of(client: Client[Any], **arguments: Any) -> dict[str, Any]:
 # -- whose session a call is --------------------------------------------------------------------
 
 
-async def check_that_connections_are_apart(connect: Connect) -> None:
-    """What one client sets or sees does not reach another; what it stores does."""
-    async with connect() as one, connect() as other:
-        assert await answer(one, "set_verbosity", level=0) | {"pulse": None} == {
-            "previous_level": 1,
-            "new_level": 0,
-            "pulse": None,
-        }
-        assert not await shows_text(one)
-        assert await shows_text(other)
-        assert await shows_text(one, verbosity_level=1)
-        assert not await shows_text(one)
+@dataclass
+class Two:
+    """What two clients of one person are told, after one of them asked for bare answers."""
 
-        oven = await answer(one, "get_memory", path="projects/oven/Clay oven.md")
-        mine, theirs = await session_of(one), await session_of(other)
-        assert mine["working_set"][0] == oven["id"] not in theirs["working_set"]
-        assert mine["session_id"] != theirs["session_id"]
-        assert mine["user_id"] == theirs["user_id"]
+    levels: tuple[int, int]  # of the one: before and after
+    show_text: tuple[bool, bool, bool, bool]  # the one, the other; the one with a level, without
+    oven: str  # the memory that only the one read
+    mine: dict[str, Any]  # the sessions of the one and of the other
+    theirs: dict[str, Any]
+
+
+def two_clients(connect: Connect) -> Two:
+    async def run() -> Two:
+        async with connect() as one, connect() as other:
+            levels = await answer(one, "set_verbosity", level=0)
+            texts = (
+                await shows_text(one),
+                await shows_text(other),
+                await shows_text(one, verbosity_level=1),
+                await shows_text(one),
+            )
+            oven = await answer(one, "get_memory", path="projects/oven/Clay oven.md")
+            sessions = (await session_of(one), await session_of(other))
+            before_and_after = (levels["previous_level"], levels["new_level"])
+            return Two(before_and_after, texts, oven["id"], *sessions)
+
+    return asyncio.run(run())
+
+
+def assert_apart(two: Two) -> None:
+    """What one client sets or sees does not reach the other; the person is the same."""
+    assert two.levels == (1, 0)
+    assert two.show_text == (False, True, True, False)
+    assert two.mine["working_set"][0] == two.oven not in two.theirs["working_set"]
+    assert two.mine["session_id"] != two.theirs["session_id"]
+    assert two.mine["user_id"] == two.theirs["user_id"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_clients_of_one_person_share_the_memory_and_not_the_session(services, mode):
     server = build_server(services)
-    asyncio.run(check_that_connections_are_apart(lambda: Client(server, mode=mode)))
+    assert_apart(two_clients(lambda: Client(server, mode=mode)))
 
 
 @pytest.fixture(scope="module")
@@ -131,10 +150,7 @@ def engine(vault: Path) -> Iterator[tuple[Path, str]]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while (address := read_address(state)) is None:
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    address = until(lambda: read_address(state))
     yield base, f"http://{address.netloc}/mcp"
     process.terminate()
     process.wait(30)
@@ -150,12 +166,12 @@ def test_each_bridge_is_a_session_of_its_own(vault, engine, mode):
         transport = StdioTransport(sys.executable, arguments, env=variables, keep_alive=False)
         return Client(transport, mode=mode)
 
-    asyncio.run(check_that_connections_are_apart(connect))
+    assert_apart(two_clients(connect))
 
 
 def test_each_http_client_with_a_handshake_is_a_session_of_its_own(engine):
     _, url = engine
-    asyncio.run(check_that_connections_are_apart(lambda: Client(url, mode="legacy")))
+    assert_apart(two_clients(lambda: Client(url, mode="legacy")))
 
 
 def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_name(engine):
@@ -273,6 +289,25 @@ def test_each_level_tells_what_the_one_below_tells_and_more(services):
     asyncio.run(run())
 
 
+def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_have_room(services):
+    question = {"query": "Who leads the Kelp census?", "verbosity_level": 2}
+
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            for tool, key in (("recall_memory", "nodes"), ("graph_query", "results")):
+                raw = await client.call_tool_mcp(tool, {**question, "top_k": 1})
+                one = raw.structured_content
+                [around] = one["neighborhood"]
+                assert around["id"] == one[key][0]["id"]
+                assert len(around["near"]) >= 1
+                assert all({"name", "relation"} <= set(near) for near in around["near"])
+                assert 350 <= services.embedder.tokens.count(raw.content[0].text) <= 820
+                many = await answer(client, tool, **question, top_k=20)
+                assert len(many[key]) > 4 and "neighborhood" not in many
+
+    asyncio.run(run())
+
+
 def test_full_answers_show_which_memory_takes_anothers_place(services):
     async def run() -> None:
         async with clients(services, 1) as (client,):
@@ -297,6 +332,25 @@ def test_the_bare_level_names_no_roads(services):
             usual = await answer(client, "graph_query", **question)
             assert not any("hops" in node for node in bare["results"])
             assert any("hops" in node for node in usual["results"])
+
+    asyncio.run(run())
+
+
+def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(services):
+    """Core AC-CORE-05-01: at level 0 any tool that retrieves leaves out what is said."""
+
+    async def run() -> None:
+        async with clients(services, 1) as (client,):
+            asked = {"query": "kelp", "top_k": 1}
+            [usual] = (await answer(client, "vector_search", **asked))["chunks"]
+            assert usual["text"] and (await session_of(client))["working_set"] == [usual["id"]]
+            await answer(client, "set_verbosity", level=0)
+            raw = await client.call_tool_mcp("vector_search", asked)
+            [bare] = raw.structured_content["chunks"]
+            assert set(usual) - set(bare) == {"heading", "text"} and bare["title"] and bare["path"]
+            assert services.embedder.tokens.count(raw.content[0].text) <= 180
+            [once] = (await answer(client, "vector_search", verbosity_level=1, **asked))["chunks"]
+            assert once == usual
 
     asyncio.run(run())
 
@@ -364,6 +418,11 @@ def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(service
             seconds[0] += error["data"]["retry_after_seconds"]
             await answer(one, "get_preference", **asked)
             assert (await refusal(one, "search", query="kelp"))["code"] == -32004
+            with pytest.raises(MCPError) as refused:
+                await one.read_resource("context://global")
+            assert refused.value.error.code == -32004
+            assert refused.value.error.data == {"retry_after_seconds": 0.25}
+            assert await other.read_resource("context://global")
 
     asyncio.run(run())
 
@@ -374,6 +433,7 @@ def test_there_is_no_limit_where_it_is_set_to_nothing(services):
     async def run() -> None:
         async with clients(services, 1) as (client,):
             for _ in range(20):
-                await answer(client, "get_preference", key="reply language")
+                found = await answer(client, "get_preference", key="reply language")
+                assert found["value"] == "Portuguese"
 
     asyncio.run(run())

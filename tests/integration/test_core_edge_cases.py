@@ -1,9 +1,14 @@
 """The edge cases (EC-CORE) and errors (ERR-CORE) of **core**, adapted to these stores, as a real
 client meets them and in the document's words.
 
-Those with more to them stand elsewhere: EC-CORE-009 in test_full_disk.py, EC-CORE-010 and -018 and
-ERR-CORE-008 in test_memory_nodes.py, EC-CORE-011 in test_forgetting.py, EC-CORE-015 and ERR-CORE-003
-in test_client_sessions.py. Here they have a test each as far as no more than a client is needed.
+Here, by the test's id or name: EC-CORE-001 to -008 and -010 to -017, ERR-CORE-001 to -007, -009 and
+-010. Elsewhere:
+
+- EC-CORE-009, a full disk: test_full_disk.py, on a real one that is full.
+- EC-CORE-010, what is evicted first: test_memory_nodes.py.
+- EC-CORE-011, no tool and no resource shows it: test_forgetting.py.
+- EC-CORE-015, by the clock: test_client_sessions.py.
+- EC-CORE-018 and ERR-CORE-008, old, future and broken formats: test_memory_nodes.py.
 """
 
 from __future__ import annotations
@@ -17,7 +22,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,8 +33,10 @@ from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.vault.journal import FOLDER
+from tests.integration.caller import Caller
 from tests.integration.crash_child import live
-from tests.integration.test_tools import NOTES, Caller, opened
+from tests.integration.small_vault import KELP as NOTES
+from tests.integration.small_vault import opened
 from tests.integration.tiny_engine import environment
 
 REASON = "Long enough to be a reason."
@@ -38,20 +44,6 @@ LONG = {"content": "x" * 65_537, "rationale": REASON}
 WRITERS = 50
 KILLS = 4
 EARLIEST, LATEST = 0.02, 0.4  # seconds after which an opening engine is killed
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
-    services = opened(tmp_path_factory.mktemp("read"))
-    yield Caller(services)
-    services.close()
-
-
-@pytest.fixture
-def writer(tmp_path: Path) -> Iterator[Caller]:
-    services = opened(tmp_path)
-    yield Caller(services)
-    services.close()
 
 
 # -- arguments ----------------------------------------------------------------------------------

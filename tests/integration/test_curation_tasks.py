@@ -15,13 +15,14 @@ from mcp_server.server import build_server
 from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.model.curation import TaskType
 
 Write = Callable[..., Path]
 LONG = (
     "The harbour crane is checked every spring by two people from the yard, who grease the "
     "bearings, tighten the cables and write what they found into the red book by the door.\n"
 )
-WAIT = 20.0
+WAIT = 60.0
 
 
 @pytest.fixture
@@ -146,21 +147,46 @@ def test_at_most_twenty_tasks_are_shown_the_most_pressing_first_and_all_are_coun
     assert ranks == sorted(ranks)
 
 
-def test_a_suggested_call_is_one_that_can_be_made_as_it_stands(
+def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     services: Services, write: Write
 ) -> None:
-    write("Yard.md", "Its crane is the [[Missing crane]], which is not [[Yard]].\n")
-    server = build_server(services, tools="full")
+    """A malformed note is for the person's editor: no tool writes what it cannot read."""
+    old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
+    write("Yard.md", "The yard is by the water. See [[Crane]], [[Opening]] and [[Slip]].\n")
+    write("Crane.md", LONG)
+    write("old/Crane.md", LONG + "\nSee [[Yard]].\n")
+    write("Slip.md", "Boats go down the slip in April.\n")
+    write("No slip.md", "contradicts:: [[Slip]]\n\nNo boat leaves the [[Yard]] in spring.\n")
+    write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
+    write("Rope.md", "Tarred in autumn. See [[Yard]].\n")
+    write("New rope.md", "supersedes:: [[Rope]]\n\nNylon needs no tar at the [[Yard]].\n")
+    write("Island.md", "Nothing here speaks of any other thing in this place.\n")
+    write("Mole.md", "It begins at the [[Missing tower]], says the [[Yard]].\n")
+    write("Broken.md", "---\ntags: [unclosed\n---\nSee [[Yard]].\n")
+    found = status(services)["curation_tasks"]
+    kinds = {task["task_type"] for task in found}
+    assert kinds == set(TaskType) - {TaskType.MALFORMED_TEXT}
 
-    async def listed() -> dict[str, Any]:
-        async with Client(server) as client:
-            return {each.name: each.input_schema for each in await client.list_tools()}
+    async def settle(task: dict[str, Any]) -> None:
+        more = {"rationale": "The person agreed to it."}
+        if task["suggested_tool"] == "store_memory":
+            more["content"] = "What the person told about it."
+        async with Client(build_server(services, tools="full")) as client:
+            await client.call_tool(task["suggested_tool"], {**task["suggested_arguments"], **more})
 
-    schemas = asyncio.run(listed())
-    for task in status(services)["curation_tasks"]:
-        if "suggested_tool" in task:
-            properties = schemas[task["suggested_tool"]]["properties"]
-            assert task["suggested_arguments"].keys() <= properties.keys()
+    for task in found:
+        assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
+        if task["task_type"] == TaskType.MALFORMED_FRONTMATTER:
+            assert "suggested_tool" not in task and "in your editor" in task["detail"]
+            continue
+        asyncio.run(settle(task))
+        left = status(services)["curation_tasks"]
+        assert (task["task_type"], task["paths"]) not in [
+            (t["task_type"], t["paths"]) for t in left
+        ]
+    assert [task["task_type"] for task in status(services)["curation_tasks"]] == [
+        TaskType.MALFORMED_FRONTMATTER
+    ]
 
 
 def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(

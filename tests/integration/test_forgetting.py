@@ -79,8 +79,28 @@ class Caller:
             ("get_memetic_status", {}),
             ("get_memory", {"path": "Boat.md"}),
             ("get_memory", {"path": "Yard.md"}),
+            ("inject_context", {"query": "Who builds boats?", "verbosity_level": 2}),
+            ("get_neighborhood", {"node_id": "Boat.md", "verbosity_level": 2}),
+            ("get_recent_context", {"verbosity_level": 2}),
+            ("get_graph_manifest", {"verbosity_level": 2}),
+            ("reflect_on_memory", {"goal": "Find out who made the boat"}),
+            ("generate_search_plan", {"query": "boats, and who made them"}),
+            ("critique_context", {"reasoning_summary": "Ada Berg built the boat."}),
         ]
-        return json.dumps([self.ok(name, **arguments) for name, arguments in calls])
+        answers = [f"\n{name} {json.dumps(self.ok(name, **a))}" for name, a in calls]
+        return "".join(answers) + self.resources()
+
+    def resources(self) -> str:
+        """What can be read without a tool, after a look at everything."""
+
+        async def run() -> list[str]:
+            async with Client(build_server(self.services, tools="full")) as client:
+                await client.call_tool("recall_memory", {"query": "boats", "top_k": 50})
+                uris = ["context://current", "context://session", "context://global"]
+                uris += [f"graph://{self.id_of(path)}" for path in ("Boat.md", "Yard.md")]
+                return [(await client.read_resource(uri))[0].text for uri in uris]
+
+        return "".join(asyncio.run(run()))
 
 
 @pytest.fixture
@@ -101,6 +121,10 @@ def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
     for arguments in ({"id": ada}, {"path": "people/Ada Berg.md"}):
         assert caller.error("get_memory", **arguments)["code"] == -32602
     assert caller.error("fetch", id=ada)["code"] == -32602
+    assert caller.error("get_neighborhood", node_id=ada)["code"] == -32602
+    tag = f"node_{ada[:8]}"
+    assert caller.error("hydrate_citation", citation_tags=[tag])["code"] == -32602
+    caller.services.curation.wait(20)
     shown = caller.everything_shown()
     assert ada not in shown and "builds boats" not in shown
     links = caller.ok("get_memory", path="Boat.md")["links"]

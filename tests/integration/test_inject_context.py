@@ -191,11 +191,17 @@ def test_a_limit_out_of_range_is_refused_in_the_documents_words(reader, limit):
     assert error["message"] == "max_tokens must be between 100 and 8192"
 
 
-def test_level_0_gives_ids_only_in_about_100_tokens(reader):
+def test_level_0_names_memories_without_their_text_in_about_100_tokens(reader):
     """TC-CORE-025."""
     answer = reader.ok("inject_context", query=QUESTION, verbosity_level=0)
-    assert set(answer) == {"nodes_retrieved", "pulse"}
-    assert reader.id_of("Harbour wall") in answer["nodes_retrieved"]
+    assert set(answer) == {"nodes_retrieved", "sources", "pulse"}
+    assert answer["nodes_retrieved"][0] == reader.id_of("Harbour wall")
+    assert answer["sources"][0] == {
+        "title": "Harbour wall",
+        "path": "projects/harbour/Harbour wall.md",
+    }
+    for key, source in zip(answer["nodes_retrieved"], answer["sources"], strict=True):
+        assert reader.services.catalogue.by_id(key).path == source["path"]
     assert 80 <= reader.tokens("inject_context", query=QUESTION, verbosity_level=0) <= 125
 
 

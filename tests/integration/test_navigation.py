@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from typing import Any
 import pytest
 
 from mcp_server.server import build_server
+from memvault.model.domain import Domain, NeurotransmitterWeights
 from memvault.model.errors import StoreUnavailable
 from memvault.text.tokens import TokenCounter
-from tests.integration.test_tools import Caller, listed, opened
+from tests.integration.caller import Caller, listed
 
 MINE = {
     "get_graph_manifest",
@@ -24,20 +24,6 @@ MINE = {
     "generate_search_plan",
 }
 LONG_AGO = datetime(2020, 1, 2, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory) -> Iterator[Caller]:
-    services = opened(tmp_path_factory.mktemp("navigation"))
-    yield Caller(services)
-    services.close()
-
-
-@pytest.fixture
-def writer(tmp_path) -> Iterator[Caller]:
-    services = opened(tmp_path)
-    yield Caller(services)
-    services.close()
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +116,25 @@ def test_a_neighbourhood_is_asked_for_by_id_path_or_name(reader, name):
     assert "path" not in near["Diving permits"]
     weights = [each["weight"] for each in found["neighbors"]]
     assert weights == sorted(weights, reverse=True)
+
+
+def test_a_relation_acts_by_the_field_of_knowledge_of_the_note_that_states_it(writer):
+    """Core REQ-CORE-027: the six profiles, as `NeurotransmitterWeights.for_domain` has them."""
+    save(writer, "Lighthouse.md", "It stands on the cape.")
+    for name, tag in (("Ballad", "poetry"), ("Walk", "outdoors"), ("Statute", "law")):
+        save(writer, f"{name}.md", f"---\ntags: [{tag}]\n---\nSee the [[Lighthouse]].")
+
+    def weights() -> dict[str, float]:
+        found = writer.ok("get_neighborhood", node_id="Lighthouse", hops=1)["neighbors"]
+        return {each["title"]: each["weight"] for each in found}
+
+    acting = {"Ballad": Domain.CREATIVE, "Walk": Domain.GENERAL, "Statute": Domain.LEGAL}
+    assert list(weights()) == list(acting)
+    for title, domain in acting.items():
+        balance = 0.5 + 0.5 * NeurotransmitterWeights.for_domain(domain).net_activation()
+        assert weights()[title] == pytest.approx(balance, abs=0.001)
+    save(writer, "Ballad.md", "---\ntags: [contracts]\n---\nSee the [[Lighthouse]].")
+    assert weights()["Ballad"] == weights()["Statute"] < weights()["Walk"]
 
 
 def test_a_thing_without_a_note_and_a_tag_have_neighbourhoods(reader):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from mcp_server.server import build_server
 from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.pulse import SuggestedAction
+from memvault.model.pulse import CognitivePulse, SuggestedAction
 
 NOTES = {
     "Tide mill.md": "The tide mill grinds rye. It was built by [[Runa Holt]] in 1931.\n",
@@ -76,6 +77,41 @@ def filled(value: Any, mill: str) -> Any:
     if isinstance(value, str):
         return value.replace("{mill8}", mill[:8]).replace("{mill}", mill)
     return value
+
+
+def test_a_pulse_costs_about_thirty_tokens(services: Services) -> None:
+    """Core REQ-CORE-003, with the longest and the shortest action."""
+    for action in SuggestedAction:
+        pulse = CognitivePulse(entropy=0.383, coherence=0.825, suggested_action=action)
+        assert 25 <= services.embedder.tokens.count(pulse.model_dump_json()) <= 35
+
+
+def test_every_tool_refuses_a_session_that_has_expired_and_does_nothing(services: Services) -> None:
+    """Core EC-CORE-015."""
+    mill = services.catalogue.by_path("Tide mill.md")
+    assert mill is not None
+    services.sessions.touch("old").last_activity -= timedelta(hours=24, seconds=1)
+    before = {file: file.read_bytes() for file in services.vault.root.rglob("*.md")}
+
+    async def run() -> dict[str, Any]:
+        async with Client(build_server(services, tools="full")) as client:
+            tools = await client.list_tools()
+            return {
+                tool.name: await client.call_tool_mcp(
+                    tool.name,
+                    {**filled(ARGUMENTS.get(tool.name, {}), mill.id), "session_id": "old"},
+                )
+                for tool in tools
+                if "session_id" in tool.input_schema["properties"]
+            }
+
+    answers = asyncio.run(run())
+    assert len(answers) >= 15
+    for name, answer in answers.items():
+        error = answer.structured_content["error"]
+        assert answer.is_error and error["code"] == -32000, name
+        assert error["message"].startswith("Session expired or not found: old"), name
+    assert {file: file.read_bytes() for file in services.vault.root.rglob("*.md")} == before
 
 
 def test_every_tool_answers_with_a_pulse(services: Services) -> None:

@@ -188,7 +188,8 @@ def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_sta
     found = memory("Fact.md", f"---\n{frontmatter}\n---\nThe yard opens at seven.\n")
     task = stale(Noted(found, NOW), NOW)
     assert (task is not None) == is_stale
-    assert task is None or task.suggested_tool == "verify_memory"
+    calls = [call.tool for call in task.settled_by] if task else []
+    assert calls == (["verify_memory", "forget_concept"] if is_stale else [])
 
 
 def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():

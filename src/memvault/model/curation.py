@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 
 class Priority(StrEnum):
@@ -27,11 +27,24 @@ class TaskType(StrEnum):
     ORPHAN = "orphan"
 
 
+class Settling(BaseModel):
+    """A call that settles a task once a person agrees. Still to be added are a rationale and, where
+    a note is to be stored, what it says."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    arguments: dict[str, Any]
+
+    @classmethod
+    def by(cls, tool: str, **arguments: Any) -> Settling:
+        return cls(tool=tool, arguments=arguments)
+
+
 class CurationTask(BaseModel):
     """``target_nodes`` are memory ids and ``paths`` their notes, in the same order.
 
-    ``suggested_tool`` with ``suggested_arguments`` is the call that settles it, once a person
-    agrees; a rationale is still to be added. Where no tool can, ``detail`` says what does.
+    Each of ``settled_by`` settles it, the best first. Where no tool can, ``detail`` says what does.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,8 +54,7 @@ class CurationTask(BaseModel):
     paths: tuple[str, ...]
     priority: Priority
     detail: str
-    suggested_tool: str | None = None
-    suggested_arguments: dict[str, Any] = Field(default_factory=dict)
+    settled_by: tuple[Settling, ...] = ()
 
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:

@@ -13,7 +13,7 @@ SHORTCUT_REWARD = 0.3  # and rewarded with more than this
 
 
 class EdgeLearning(BaseModel):
-    """An edge that was never travelled has `UNLEARNT`, which all such edges share.
+    """An edge that was never travelled has its domain's of `NEW_IN`.
 
     ``neurotransmitter_weights`` are those of the domain unless given. ``steering_reward`` lies in
     [-1, 1], ``confidence`` in [0, 1]. The times are unknown (None) until somebody sets them.
@@ -53,3 +53,8 @@ class EdgeLearning(BaseModel):
 
 
 UNLEARNT = EdgeLearning()
+NEW_IN = {
+    domain: UNLEARNT if domain is UNLEARNT.domain else EdgeLearning(domain=domain)
+    for domain in Domain
+}
+"""What an edge of each domain begins with; shared by all such edges."""

@@ -59,8 +59,8 @@ class GraphEdge:
     """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …
 
     The target is named in ``sentence`` at ``place``, by ``length`` characters; -1 and 0 where it
-    is not. ``weight`` lies in [0, 1]. ``learned`` is not kept in the graph store: an edge read
-    from it has learnt nothing.
+    is not. ``weight`` lies in [0, 1], or ValueError is raised. ``learned`` is not kept in the graph
+    store: an edge read from it has learnt nothing, not even its note's field of knowledge.
     """
 
     source: str
@@ -74,6 +74,10 @@ class GraphEdge:
     place: int = -1
     length: int = 0
     learned: EdgeLearning = field(default=UNLEARNT, hash=False)
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.weight <= 1.0:
+            raise ValueError(f"the weight of an edge lies in [0, 1], not at {self.weight}")
 
     @property
     def id(self) -> str:

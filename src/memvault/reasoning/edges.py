@@ -15,10 +15,12 @@ from heapq import nsmallest
 from sys import intern
 from typing import Protocol
 
+from memvault.model.edge_learning import NEW_IN, UNLEARNT, EdgeLearning
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.model.graph import GraphEdge, GraphNode
 from memvault.model.memory import Memory
 from memvault.stores.graph import GraphStore
+from memvault.vault.domain import domain_of
 
 logger = logging.getLogger(__name__)
 READ_AT_ONCE = 500  # notes
@@ -35,7 +37,8 @@ class Memories(Protocol):
 
 
 class EdgeIndex:
-    """The edges of one graph store, true to it. Thread-safe.
+    """The edges of one graph store, true to it, each with its note's field of knowledge, by whose
+    profile it acts. Thread-safe.
 
     Every method that gives edges or nodes reads what has changed first, and everything the first
     time.
@@ -221,7 +224,8 @@ class EdgeIndex:
         for edge in self._stated.pop(source, ()):
             touched.add(edge.target)
             self._stating.get(edge.target, {}).pop(source, None)
-        new = tuple(map(_shared, sorted(edges, key=_place)))
+        learned = self._new_in(source)
+        new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_place))
         if new:
             self._stated[source] = new
         by_target: dict[str, list[GraphEdge]] = {}
@@ -238,11 +242,17 @@ class EdgeIndex:
                 if node is not None and node.path is None:
                     del self._nodes[node_id]
 
+    def _new_in(self, source: str) -> EdgeLearning:
+        """What the edges that a note states begin with: the profile of its field of knowledge."""
+        memory = self._memories.by_id(source)
+        return UNLEARNT if memory is None else NEW_IN[domain_of(memory)]
 
-def _shared(edge: GraphEdge) -> GraphEdge:
+
+def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
     """The same edge with texts that equal edges share: a third of the memory."""
     return replace(
         edge,
+        learned=learned,
         source=intern(edge.source),
         target=intern(edge.target),
         relation=intern(edge.relation),

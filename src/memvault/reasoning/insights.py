@@ -28,12 +28,14 @@ def insights(
     memory_of: Callable[[str], Memory | None],
     wanted: Collection[Aspect] = EVERY_ASPECT,
     *,
+    near: int = NEAR,
     relevance: Relevance = lambda _: {},
     opening_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
 ) -> Insights:
     """The wanted insights of these memories, best first.
 
     Args:
+        near: how many neighbours of each memory at most.
         relevance: as `memvault.reasoning.walk.neighbours` wants it.
         opening_of: the first sentence of a note and its line, to speak for the side of a conflict
             that is only named by the other.
@@ -48,9 +50,9 @@ def insights(
         ),
         neighborhood=(
             {
-                key: near
+                key: found
                 for key in ids
-                if (near := neighbours(key, edges, limit=NEAR, relevance=relevance))
+                if (found := neighbours(key, edges, limit=near, relevance=relevance))
             }
             if "neighborhood" in wanted
             else {}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from memvault.model.domain import Domain
 from memvault.model.memory import Memory
 from memvault.vault.header import strings_of
-from memvault.vault.markdown import parse_markdown
 
-CODE_SHARE = 0.5  # of a note's lines, from which on it is about its code
 _WORDS = {
     Domain.CODE: "api bug code codebase coding debugging development devops programming"
     " refactoring repo repository script snippet software",
@@ -28,45 +26,28 @@ _DOMAIN_OF = {word: domain for domain, words in _WORDS.items() for word in words
 _WORD = re.compile(r"[^\W_]+")
 
 
-def domain_of(memory: Memory, text: str = "") -> Domain:
+def domain_of(memory: Memory) -> Domain:
     """The domain that a note's own marks name, else `Domain.GENERAL`.
 
     The marks are asked in this order: the frontmatter's ``domain``, its ``type``, the tags, the
     folders. The first whose words (singular or plural) belong to exactly one domain decides; one
-    that names several, as the tags ``#research #code``, decides nothing. Last, a note of whose
-    lines at least half are code is *code*.
-
-    Args:
-        text: the note under its frontmatter.
+    that names several, as the tags ``#research #code``, decides nothing.
     """
     marks: tuple[Callable[[], Iterable[str]], ...] = (
         lambda: strings_of(memory.metadata.get("domain")),
         lambda: (memory.type,),
         lambda: memory.tags,
-        lambda: PurePosixPath(memory.path).parent.parts,
+        lambda: memory.path.split("/")[:-1],
     )
     for mark in marks:
         named = {domain for said in mark() for domain in _named_in(said)}
         if len(named) == 1:
             return named.pop()
-    return Domain.CODE if _code_share(text) >= CODE_SHARE else Domain.GENERAL
+    return Domain.GENERAL
 
 
-def _named_in(said: str) -> set[Domain]:
+@lru_cache(maxsize=4096)  # notes of one vault share their types, tags and folders
+def _named_in(said: str) -> frozenset[Domain]:
     words = _WORD.findall(said.casefold())
     found = (_DOMAIN_OF.get(word) or _DOMAIN_OF.get(word.removesuffix("s")) for word in words)
-    return {domain for domain in found if domain is not None}
-
-
-def _code_share(text: str) -> float:
-    """The share of a text's lines that are fenced or indented code, fences included."""
-    if "```" not in text and "~~~" not in text and "    " not in text and "\t" not in text:
-        return 0.0
-    lines = text.split("\n")
-    blocks = (t.map for t in parse_markdown(text) if t.type in {"fence", "code_block"} and t.map)
-    code = sum(_filled(lines[first:end]) for first, end in blocks)
-    return code / max(1, _filled(lines))
-
-
-def _filled(lines: list[str]) -> int:
-    return sum(1 for line in lines if line.strip())
+    return frozenset(domain for domain in found if domain is not None)

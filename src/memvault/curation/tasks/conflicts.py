@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memvault.curation.targets import names_of_memory
-from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.relations import SUPERSEDED, relation_name
@@ -85,15 +85,19 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
         name_key(name) for name in names_of_memory(other)
     }
     newer = max((one, other), key=lambda memory: (memory.date or memory.created_at, memory.id))
-    merge = {"sources": [one.id, other.id], "target": newer.id}
+    older = other if newer is one else one
+    decide = (
+        Settling.by("merge_concepts", sources=[one.id, other.id], target=newer.id)
+        if same
+        else Settling.by("verify_memory", target=newer.id, verified=True)
+    )
     return CurationTask(
         task_type=TaskType.CONFLICTING_FACTS,
         target_nodes=(one.id, other.id),
         paths=(one.path, other.path),
         priority=Priority.HIGH,
         detail=detail,
-        suggested_tool="merge_concepts" if same else "verify_memory",
-        suggested_arguments=merge if same else {"target": newer.id, "verified": True},
+        settled_by=(decide, Settling.by("forget_concept", target=older.id, reason="outdated")),
     )
 
 
@@ -111,9 +115,12 @@ def _superseded(older: Memory, newer: Memory) -> CurationTask:
         paths=(older.path, newer.path),
         priority=Priority.LOW,
         detail=f"{newer.path} takes its place, and whoever reads it is not told",
-        suggested_tool="annotate_node",
-        suggested_arguments={
-            "target": older.id,
-            "note": f"Superseded by: {wikilink(newer.path, older.path)}",
-        },
+        settled_by=(
+            Settling.by(
+                "annotate_node",
+                target=older.id,
+                note=f"Superseded by: {wikilink(newer.path, older.path)}",
+            ),
+            Settling.by("forget_concept", target=older.id, reason="outdated"),
+        ),
     )

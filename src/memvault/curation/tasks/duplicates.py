@@ -15,7 +15,7 @@ import numpy.typing as npt
 from memvault.curation.tasks.likeness import Likeness, Wording, likeness, wording
 from memvault.curation.tasks.titles import Title
 from memvault.model.chunk import Vector
-from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 
@@ -146,8 +146,10 @@ def _duplicates(one: Memory, other: Memory) -> CurationTask:
         paths=(first.path, second.path),
         priority=Priority.MEDIUM,
         detail="these two say much the same in the same words",
-        suggested_tool="merge_concepts",
-        suggested_arguments={"sources": [first.id, second.id], "target": first.id},
+        settled_by=(
+            Settling.by("merge_concepts", sources=[first.id, second.id], target=first.id),
+            Settling.by("forget_concept", target=second.id, reason="duplicate"),
+        ),
     )
 
 
@@ -159,6 +161,5 @@ def _other_numbers(one: Memory, other: Memory) -> CurationTask:
         paths=(first.path, second.path),
         priority=Priority.MEDIUM,
         detail="the same words with other numbers: forget the one that is wrong, or verify both",
-        suggested_tool="forget_concept",
-        suggested_arguments={"target": first.id, "reason": "outdated"},
+        settled_by=(Settling.by("forget_concept", target=first.id, reason="outdated"),),
     )

@@ -33,7 +33,7 @@ class TaskFinder:
     Args:
         edges, landscape: of that generation.
         read: a note's bytes, by path.
-        go_on: called now and then; raises to stop.
+        go_on: called between steps; may pause, and raises to stop.
     """
 
     def __init__(
@@ -93,8 +93,11 @@ class TaskFinder:
         return ids | (set(before.values()) - memories.keys())
 
     def _stale(self, notes: Iterable[Noted], now: datetime) -> list[CurationTask]:
-        found = [(noted.memory.id, stale(noted, now)) for noted in notes]
-        due = {key: task for key, task in found if task is not None}
+        due: dict[str, CurationTask] = {}
+        for noted in notes:
+            self._go_on()
+            if (task := stale(noted, now)) is not None:
+                due[noted.memory.id] = task
         around = self._landscape.around(due)
         return [task for key, task in due.items() if not around[key].outdated_by]
 

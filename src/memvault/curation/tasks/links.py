@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from textwrap import shorten
 
-from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.edges import EdgeIndex
 from memvault.text.relations import EMBED_WEIGHT
-from memvault.vault.compose import wikilink
+from memvault.vault.compose import MAX_TITLE_CHARS, wikilink
 
 # A relation may also be stated by a name that is not linked; such an edge weighs less.
 LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
@@ -34,8 +35,7 @@ def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
         paths=(memory.path,),
         priority=Priority.LOW,
         detail="no note yet for: " + ", ".join(names[:NAMED]),
-        suggested_tool="store_memory",
-        suggested_arguments={"title": names[0]},
+        settled_by=(Settling.by("store_memory", title=names[0]),),
     )
 
 
@@ -69,15 +69,25 @@ def orphans(memories: Collection[Memory], edges: EdgeIndex) -> list[Memory]:
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
     """``nearest`` is the note whose text is closest in meaning."""
     near = f"; the closest in meaning is {nearest.path}" if nearest else ""
-    related = f"Related: {wikilink(nearest.path, memory.path)}" if nearest else ""
     return CurationTask(
         task_type=TaskType.ORPHAN,
         target_nodes=(memory.id,),
         paths=(memory.path,),
         priority=Priority.LOW,
         detail=f"no link or name joins it to any other note{near}",
-        suggested_tool="annotate_node" if related else None,
-        suggested_arguments={"target": memory.id, "note": related} if related else {},
+        settled_by=_joined(memory, nearest) if nearest else (),
+    )
+
+
+def _joined(memory: Memory, nearest: Memory) -> tuple[Settling, ...]:
+    related = f"Related: {wikilink(nearest.path, memory.path)}"
+    return (
+        Settling.by("annotate_node", target=memory.id, note=related),
+        Settling.by(
+            "store_memory",
+            title=shorten(f"{memory.title} and {nearest.title}", MAX_TITLE_CHARS, placeholder="…"),
+            link_to=[memory.id, nearest.id],
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from memvault.curation.tasks.noted import Noted
-from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Lifecycle
 from memvault.text.names import kind_of
@@ -40,8 +40,10 @@ def stale(noted: Noted, now: datetime) -> CurationTask | None:
         paths=(memory.path,),
         priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
         detail=f"not confirmed for {days} days: does it still hold? If not, forget_concept",
-        suggested_tool="verify_memory",
-        suggested_arguments={"target": memory.id, "verified": True},
+        settled_by=(
+            Settling.by("verify_memory", target=memory.id, verified=True),
+            Settling.by("forget_concept", target=memory.id, reason="outdated"),
+        ),
     )
 
 

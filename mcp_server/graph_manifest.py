@@ -10,7 +10,7 @@ from mcp_server.answers.navigation import KnownShape, ManifestAnswer
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.pulse import CognitivePulse
 from memvault.model.verbosity import VerbosityLevel
-from memvault.reasoning.manifest import Manifest, manifest_of
+from memvault.reasoning.graph_manifest import Manifest, manifest_of
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer

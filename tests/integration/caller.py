@@ -1,0 +1,51 @@
+"""A client that connects for each call, to a server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from fastmcp import Client, FastMCP
+
+from mcp_server.server import build_server
+from mcp_server.services import Services
+
+
+class Caller:
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.server: FastMCP[Any] = build_server(services)
+
+    def raw(self, name: str, **arguments: Any):
+        async def run():
+            async with Client(self.server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert not result.is_error, result.content
+        assert json.loads(result.content[0].text) == result.structured_content
+        pulse = result.structured_content["pulse"]
+        assert 0 <= pulse["entropy"] <= 1 and 0 <= pulse["coherence"] <= 1
+        return result.structured_content
+
+    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, **arguments)
+        assert result.is_error, result.structured_content
+        return result.structured_content["error"]
+
+    def id_of(self, title: str) -> str:
+        return next(m.id for m in self.services.catalogue.all() if m.title == title)
+
+
+def listed(server: FastMCP[Any]):
+    """The tools and the prompts that a client is told of."""
+
+    async def run():
+        async with Client(server) as client:
+            return await client.list_tools(), await client.list_prompts()
+
+    return asyncio.run(run())
