@@ -16,8 +16,9 @@ from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
+OWED = "links_owed"  # paths of indexed notes whose links are to be made anew
 ALIKE = 8  # digits of an id that tell it from most others
-FORMAT = 2  # raise it when what is derived from a note changes: every note is then indexed anew
+FORMAT = 3  # raise it when what is derived from a note changes: every note is then indexed anew
 
 
 class NoteRecord(BaseModel):
@@ -68,6 +69,19 @@ class Catalogue:
             self._forget(path)
         for path, record in written.items():
             self._remember(path, record)
+
+    def owe_links(self, paths: Collection[str]) -> None:
+        """Write down that the links of these notes are to be made anew, until `links_made`."""
+        if paths:
+            self._store.put_many(OWED, dict.fromkeys(paths, b""))
+
+    def owed_links(self) -> set[str]:
+        """Paths of the notes whose links an interrupted change left as they were."""
+        return {path for path, _ in self._store.items(OWED)}
+
+    def links_made(self, paths: Collection[str]) -> None:
+        if paths:
+            self._store.delete(OWED, list(paths))
 
     def is_lost(self) -> bool:
         """Whether the store has none of the records that it was given."""

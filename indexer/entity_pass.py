@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection
+from itertools import islice
 
 from indexer.found import FoundEntities
 from indexer.indexer import Indexer
@@ -32,7 +33,7 @@ class EntityPass:
         self._found = found
         self._settings = settings
         self._condition = threading.Condition()
-        self._waiting: set[str] = set()
+        self._waiting: dict[str, None] = {}  # in the order in which they came
         self._in_hand = 0
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="memvault-entities", daemon=True)
@@ -46,7 +47,7 @@ class EntityPass:
     def start(self) -> None:
         if self._settings.ner == "off":
             return
-        self.add(self._indexer().catalogue.paths())
+        self.add(sorted(self._indexer().catalogue.paths()))
         self._thread.start()
 
     def add(self, paths: Collection[str]) -> None:
@@ -54,7 +55,7 @@ class EntityPass:
         if self._settings.ner == "off":
             return
         with self._condition:
-            self._waiting.update(paths)
+            self._waiting.update(dict.fromkeys(paths))
             self._condition.notify_all()
 
     def wait(self, timeout: float) -> bool:
@@ -106,8 +107,9 @@ class EntityPass:
             self._condition.wait_for(lambda: self._stopped or bool(self._waiting))
             if self._stopped:
                 return []
-            paths = sorted(self._waiting)[:BATCH]
-            self._waiting.difference_update(paths)
+            paths = list(islice(self._waiting, BATCH))
+            for path in paths:
+                del self._waiting[path]
             self._in_hand = len(paths)
             return paths
 

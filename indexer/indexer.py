@@ -1,14 +1,16 @@
 """The indexer: makes the three indexes say what the vault says.
 
 Order of every change, so that a crash anywhere is repaired by the next scan: names are learnt;
-notes whose edges depend on changed names are linked anew; then, batch by batch, chunks, graph and
-preferences are written and, last, the notes' records are committed.
+notes whose edges depend on changed names are written down as owed new links; batch by batch,
+chunks, graph and preferences are written and, last, the notes' records are committed; then, when
+what changed can be found, the owed links are made.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -72,6 +74,9 @@ class Indexer:
         self.catalogue = Catalogue(stores.keyvalue)
         self.version = 0  # counts changes, so that what is computed from the index can be cached
         self.on_change: list[Listener] = []  # told the paths written or gone
+        self.on_batch: list[
+            Callable[[int, float], object]
+        ] = []  # told notes, and seconds they took
         self.problems: list[str] = []
         self._embedder = embedder
         self._found = found
@@ -92,7 +97,7 @@ class Indexer:
                 differing.changed,
                 differing.gone,
                 self._until_stopped(report),
-                also=self._remove_strays(),
+                also=self._remove_strays() | self.catalogue.owed_links(),
             )
             self._left_out = None
             self._leave_out_forgotten()
@@ -158,11 +163,7 @@ class Indexer:
                     self._directory.update(path, None)
                 else:
                     self._directory.update(path, record.memory, record.names)
-            told = changed if paths is None else {*changed, *paths}
-            if told:
-                self.version += 1
-                for listener in self.on_change:
-                    listener(told)
+            self._tell(changed if paths is None else {*changed, *paths})
 
     def is_current(self, path: str) -> bool:
         """Whether the note is indexed as it is on disk, or is neither."""
@@ -180,9 +181,7 @@ class Indexer:
         """Write the edges of unchanged notes anew, since what they name is better known now."""
         with self._lock:
             self._relink(paths)
-            self.version += 1
-            for listener in self.on_change:
-                listener(paths)
+            self._tell(paths)
 
     # -- what has to be done ------------------------------------------------------------------
 
@@ -258,18 +257,25 @@ class Indexer:
         self.catalogue.commit(pending.restamped)
         again = self._depending_on(self._learn_names(pending)) | set(also)
         again -= set(pending.memories) | pending.gone
-        self._relink(again)
+        self.catalogue.owe_links(again)
         self._remove(pending)
         for batch in pending.batches(BATCH):
             self._index_batch(batch, pending)
             result.indexed += len(batch)
             report(Progress("indexing", result.indexed, len(pending.memories)))
+        self._tell({*pending.memories, *pending.gone})
+        self._relink(again)
+        self.catalogue.links_made(again)
+        self._tell(again)
         result.relinked, result.removed = len(again), len(pending.gone)
-        if pending.memories or pending.gone or again:
+        return result
+
+    def _tell(self, paths: Collection[str]) -> None:
+        """Say what was written or is gone."""
+        if paths:
             self.version += 1
             for listener in self.on_change:
-                listener({*pending.memories, *again, *pending.gone})
-        return result
+                listener(paths)
 
     def _learn_names(self, pending: Pending) -> Affected:
         affected = Affected()
@@ -297,6 +303,7 @@ class Indexer:
         self.catalogue.commit([], pending.gone)
 
     def _index_batch(self, batch: list[Reading], pending: Pending) -> None:
+        began = time.perf_counter()
         notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
         chunks = chunk_notes(notes, self._embedder)
         self.stores.vectors.replace(
@@ -308,6 +315,8 @@ class Indexer:
         self.stores.vectors.flush()
         self.catalogue.commit([self._record(reading, pending) for reading in batch])
         self.version += 1
+        for listener in self.on_batch:
+            listener(len(batch), time.perf_counter() - began)
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()
@@ -332,11 +341,7 @@ class Indexer:
         self._relink({path for paths in returned.values() for path in paths})
         self._hidden.drop(returned)
         self._left_out = forgotten
-        touched = {path for paths in (*naming.values(), *returned.values()) for path in paths}
-        if touched:
-            self.version += 1
-            for listener in self.on_change:
-                listener(touched)
+        self._tell({path for paths in (*naming.values(), *returned.values()) for path in paths})
 
     def _relink(self, paths: Collection[str]) -> None:
         rest = iter(sorted(paths))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.5  # without a change
-LONGEST_WAIT = 5.0  # seconds; under a stream of changes tasks are looked for at least this often
+LONGEST_WAIT = 30.0  # seconds; under a stream of changes tasks are looked for at least this often
+STEP_SECONDS = 0.01  # of work; then as long is left to those who ask
 RETRY_SECONDS = 10.0  # after a store did not answer
 DAY_SECONDS = 24 * 3600.0
 FIRST_PATIENCE = 2.0  # seconds that a call waits where nothing was ever looked for
@@ -69,7 +70,7 @@ class Curation:
         self._waiting = _Waiting()
         self._looking = False
         self._stopped = False
-        self._sweep_at = 0.0
+        self._sweep_at = self._rested = 0.0
         self._tasks: tuple[CurationTask, ...] | None = None
         self._finder: tuple[Index, TaskFinder] | None = None
         self._thread = threading.Thread(target=self._run, name="memvault-curation", daemon=True)
@@ -178,8 +179,12 @@ class Curation:
         self._tasks = tuple(self._finder[1].find(notes, paths, self._clock()))
 
     def _go_on(self) -> None:
+        """Called between steps of a search."""
         if self._stopped:
             raise _Stopping
+        if time.monotonic() - self._rested >= STEP_SECONDS:
+            time.sleep(STEP_SECONDS)
+            self._rested = time.monotonic()
 
     def _try_again(self, waiting: _Waiting) -> None:
         with self._condition:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -24,6 +24,7 @@ from memvault.retrieval.scope import in_scope
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.contract.conftest import DIMENSION
+from tests.threads import read_amid_writes
 
 Open = Callable[[Path], VectorStore]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
@@ -117,9 +118,10 @@ def test_hits_without_texts_are_the_same_and_can_be_read_later(vectors: VectorSt
     vectors.replace([own, short("b", "x three")])
     full = vectors.search_keywords("x", 10)
     bare = vectors.search_keywords("x", 10, texts=False)
-    assert [(hit.chunk_id, hit.score, hit.sizes) for hit in bare] == [
-        (hit.chunk_id, hit.score, hit.sizes) for hit in full
-    ]
+    assert {hit.chunk_id: hit.sizes for hit in bare} == {hit.chunk_id: hit.sizes for hit in full}
+    assert {hit.chunk_id: hit.score for hit in bare} == pytest.approx(
+        {hit.chunk_id: hit.score for hit in full}, abs=1e-4
+    )
     read = vectors.read([hit.chunk_id for hit in bare] + [id_of("absent")])
     assert {key: found.text for key, found in read.items()} == {
         hit.chunk_id: hit.text for hit in full
@@ -285,7 +287,7 @@ def test_a_phrase_may_span_passages_and_a_common_word_is_no_hindrance(
     many = [short(f"n{i}", "common project note") for i in range(300)]
     vectors.replace([*many, note("a", "the Common", "Aurora project")])
     assert vectors.containing(["common aurora", "project absent"]) == {id_of("a")}
-    assert len(vectors.containing(["common project"])) == 301
+    assert len(vectors.containing(["common project"])) == 300  # not where a word is between
     assert len(vectors.containing(["🚀"])) == 301
     assert vectors.containing([]) == set()
 
@@ -371,34 +373,16 @@ def test_threads_search_while_others_write(
 ) -> None:
     if "qdrant-local" in request.node.name:
         pytest.skip("the local mode of qdrant-client serves one thread")
-    failures: list[BaseException] = []
-    done = threading.Event()
 
     def read() -> None:
-        try:
-            while not done.is_set():
-                vectors.search_keywords("shared", 50)
-                vectors.search_dense(vector(3), 50)
-        except BaseException as error:
-            failures.append(error)
+        vectors.search_keywords("shared", 50)
+        vectors.search_dense(vector(3), 50)
 
     def write(own: str) -> None:
-        try:
-            for turn in range(6):
-                vectors.replace([note(f"{own}{i}", "shared", str(turn)) for i in range(10)])
-        except BaseException as error:
-            failures.append(error)
+        for turn in range(6):
+            vectors.replace([note(f"{own}{i}", "shared", str(turn)) for i in range(10)])
 
-    readers = [threading.Thread(target=read) for _ in range(2)]
-    writers = [threading.Thread(target=write, args=(own,)) for own in "abc"]
-    for thread in readers + writers:
-        thread.start()
-    for thread in writers:
-        thread.join()
-    done.set()
-    for thread in readers:
-        thread.join()
-    assert failures == []
+    read_amid_writes(read, [partial(write, own) for own in "abc"], readers=2)
     assert vectors.count() == 3 * 10 * 4
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.query import Scope
 from tests.snapshot import snapshot
@@ -58,6 +59,28 @@ def test_a_note_saved_without_a_change_stays_as_it_is(indexer: Indexer, write: W
     write("a.md", "---\ncreated: 2024-01-01\n---\nOne thing.\n")
     assert indexer.scan().indexed == 0
     assert snapshot(indexer) == before
+
+
+def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_never_lost(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.md", "See [[Quince]].\n")
+    indexer.scan()
+    write("Quince.md", "A hard yellow fruit.\n")
+    asked: list[list[str]] = []
+
+    def power_cut(paths: Collection[str]) -> None:
+        asked.append(found(indexer, "yellow fruit"))
+        raise StoreUnavailable("the power is cut")
+
+    with monkeypatch.context() as interrupted, pytest.raises(StoreUnavailable):
+        interrupted.setattr(indexer, "_relink", power_cut)
+        indexer.index(["Quince.md"])
+    assert asked == [["Quince.md"]]
+    assert targets(indexer, "a.md") == {None}
+    indexer.scan()
+    assert targets(indexer, "a.md") == {"Quince.md"}
+    assert indexer.catalogue.owed_links() == set()
 
 
 def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:

@@ -119,8 +119,8 @@ class PulseMeter:
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
         measured in the background."""
-        known, missing = self._look_up(ids)
-        if missing and self.landscape.is_resident:
+        known, measured = self._look_up(ids)
+        if measured and self.landscape.is_resident:
             with self._lock:
                 if self._filling is None or self._filling.done():
                     self._filling = self._submit(self._fill)
@@ -144,12 +144,13 @@ class PulseMeter:
 
     def _fill(self) -> None:
         ids = self.landscape.memory_ids()
-        for first in range(0, len(ids), AT_ONCE):
+        with self._lock:
+            missing = [key for key in ids if key not in self._states]
+        for first in range(0, len(missing), AT_ONCE):
             if self._worker is None:  # closed
                 return
-            _, missing = self._look_up(ids[first : first + AT_ONCE])
-            if missing:
-                time.sleep(PAUSE_SECONDS)
+            self._look_up(missing[first : first + AT_ONCE])
+            time.sleep(PAUSE_SECONDS)
 
     def _submit(self, work: Callable[[], None]) -> Future[None]:
         """While holding the lock."""

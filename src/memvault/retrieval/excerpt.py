@@ -91,7 +91,8 @@ def _chosen(sentences: Sequence[_Sentence], weights: Mapping[int, float], limit:
     return sorted(chosen)
 
 
-def _sentences(passage: str) -> list[_Sentence]:
+@lru_cache(maxsize=4_000)
+def _sentences(passage: str) -> tuple[_Sentence, ...]:
     """A line ends one."""
     found: list[_Sentence] = []
     offset = 0
@@ -103,7 +104,7 @@ def _sentences(passage: str) -> list[_Sentence]:
                 terms = {term for word in some_words(text) for term in _terms(word)}
                 found.append(_Sentence(offset + start, offset + end, len(text.encode()), terms))
         offset += len(line)
-    return found
+    return tuple(found)
 
 
 @lru_cache(maxsize=20_000)

@@ -22,6 +22,7 @@ _STREAMS = 2
 # Activations are rounded to 8 bits in groups of as many, where the weights are; 64 keeps a cosine
 # of 0.999 to the exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
+_first_use = threading.Lock()
 
 
 class OpenVinoModel:
@@ -41,6 +42,11 @@ class OpenVinoModel:
         self._single_lock = threading.Lock()
         self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
         self._queue_lock = threading.Lock()
+        # OpenVINO's first call in a process makes ready what it needs of NumPy; two threads at that
+        # wait for each other for ever, the one for the other's lock, the other for the interpreter.
+        with _first_use:
+            self.encode_query([self.meta.padding])
+            self.encode([[[self.meta.padding]]])
 
     def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
         """One window's vector, (dim,) float32, normalised."""
@@ -101,7 +107,8 @@ def _compile(folder: Path, cache: Path | None) -> tuple[Any, Any]:
     if cache is not None:
         core.set_property({"CACHE_DIR": str(cache)})
     file = folder / "model.xml"
-    latency = {"PERFORMANCE_HINT": "LATENCY"}
+    # A question has a dozen tokens: a second thread costs as much as it saves.
+    latency = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": "1"}
     throughput = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(_STREAMS)}
     single, bulk = (
         core.compile_model(file, "CPU", {**hints, **_ROUNDING}) for hints in (latency, throughput)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memvault.retrieval.roads.when import Span
 
@@ -111,6 +112,7 @@ def joined(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A word without its commonest English endings."""
     word = word.lower()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -73,7 +74,13 @@ def values_of(
     return found
 
 
-def sentences(text: str) -> Iterator[str]:
+@lru_cache(maxsize=4_000)
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a passage, without marks of lists; a line ends one."""
+    return tuple(_sentences(text))
+
+
+def _sentences(text: str) -> Iterator[str]:
     for line in text.splitlines():
         starts: Sequence[int] = sentence_starts(line) if line.strip() else ()
         ends: Iterable[int] = (*starts[1:], len(line))

@@ -8,6 +8,7 @@ from typing import Protocol
 from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.memory import Memory
 from memvault.model.query import ChunkHit, Scope
+from memvault.stores.calls import Calls
 
 
 class VectorStore(Protocol):
@@ -18,6 +19,8 @@ class VectorStore(Protocol):
         StoreUnavailable: the engine does not answer.
         DiskFull: a write found no space; nothing of it is visible.
     """
+
+    calls: Calls
 
     def replace(self, notes: Sequence[tuple[Memory, Sequence[EmbeddedChunk]]]) -> None:
         """Make these the only chunks of each note given (deleting those it no longer has)."""
@@ -55,8 +58,8 @@ class VectorStore(Protocol):
         ...
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """Ids of notes in which all words of at least one phrase occur (a superset of those that
-        contain the phrase itself)."""
+        """Ids of notes in which the words of at least one phrase stand side by side, whatever
+        their case and what stands between them (a superset of those that contain the phrase)."""
         ...
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:

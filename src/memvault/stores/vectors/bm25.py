@@ -20,6 +20,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+_WORD = re.compile(r"[^\W_]+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
@@ -62,6 +63,12 @@ def terms(phrase: str) -> list[int]:
     """The terms that every text with this phrase has, whatever its case, accents or width;
     empty for a phrase without letters and digits."""
     return list(model().embed_query(_spaced(_folded(phrase), pairs=False)).indices)
+
+
+def words(text: str) -> str:
+    """The letters and digits of a text, folded, one space wherever others stand: a phrase that
+    stands in a text stands in its words too."""
+    return " ".join(_WORD.findall(text.lower() if text.isascii() else _folded(text)))
 
 
 def _searchable(text: str) -> str:

@@ -21,6 +21,7 @@ from memvault.model.chunk import Chunk
 from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.query import ChunkHit
 from memvault.stores import faults
+from memvault.stores.calls import Calls
 from memvault.stores.vectors.headers import Headers
 from memvault.stores.vectors.payload import LABELS, Conditions, without_text
 from memvault.stores.vectors.points import (
@@ -56,6 +57,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self._folder = folder
+        self.calls = Calls()
         self._write_lock = threading.RLock()
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
         self._readers = 0  # calls under way, which the engine must not be closed amid
@@ -77,7 +79,7 @@ class EdgeVectorStore(PointVectorStore):
                 made = [point for memory, chunks in batch for point in points(memory, chunks)]
                 for part in parts(made):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
-                self._headers.forget(point.id for point in made)
+                self._headers.forget(UUID(own.chunk.id).int for _, rows in batch for own in rows)
             self._delete(shard, stale)
 
     def remove(self, note_ids: Collection[str]) -> None:
@@ -105,9 +107,9 @@ class EdgeVectorStore(PointVectorStore):
     def _bare_hits(
         self, query: list[float] | Terms, limit: int, allowed: Conditions
     ) -> list[ChunkHit]:
-        scores = {point.id: point.score for point in self._nearest(query, limit, allowed, [])}
-        headers = self._headers.of(scores)
-        return [headers[key].hit(score) for key, score in scores.items() if key in headers]
+        near = [(point.id.int, point.score) for point in self._nearest(query, limit, allowed, [])]
+        headers = self._headers.of([key for key, _ in near])
+        return [headers[key].hit(score) for key, score in near if key in headers]
 
     def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[Point]:
         with self._reading() as shard:
@@ -124,9 +126,9 @@ class EdgeVectorStore(PointVectorStore):
         with self._reading() as shard:
             yield from scroll(shard, filter_of(wanted), fields or False, with_vector=with_vector)
 
-    def _read_labels(self, point_ids: Collection[Any]) -> dict[Any, Chunk]:
-        records = self._retrieve(list(point_ids), [LABELS])
-        return {record.id: without_text(record.payload) for record in records}
+    def _read_labels(self, points: Collection[int]) -> dict[int, Chunk]:
+        records = self._retrieve([UUID(int=point) for point in points], [LABELS])
+        return {record.id.int: without_text(record.payload) for record in records}
 
     def count(self) -> int:
         with self._reading() as shard:
@@ -155,7 +157,7 @@ class EdgeVectorStore(PointVectorStore):
     def _delete(self, shard: qdrant.EdgeShard, point_ids: Iterable[Any]) -> None:
         for part in parts(list(point_ids)):
             shard.update(qdrant.UpdateOperation.delete_points(part))
-            self._headers.forget(part)
+            self._headers.forget(point.int for point in part)
 
     def _flush(self, shard: qdrant.EdgeShard) -> None:
         shard.flush()
@@ -182,7 +184,7 @@ class EdgeVectorStore(PointVectorStore):
                 raise faults.closed()
             self._readers += 1
         try:
-            with self._faults():
+            with self.calls.one(), self._faults():
                 yield shard
         finally:
             with self._readers_changed:

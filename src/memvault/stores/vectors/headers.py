@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from uuid import UUID
 
 from memvault.model.chunk import Chunk, ChunkSize
 from memvault.model.note import LineRange
@@ -35,27 +35,27 @@ class Header:
 
 
 class Headers:
-    """Headers by point id. Thread-safe.
+    """Headers by the number that a point's UUID is, which hashes faster. Thread-safe.
 
     Args:
         read: gives the chunks of these points that exist; their texts may be left out.
     """
 
-    def __init__(self, read: Callable[[Collection[Any]], dict[Any, Chunk]]) -> None:
+    def __init__(self, read: Callable[[Collection[int]], dict[int, Chunk]]) -> None:
         self._read = read
-        self._known: dict[Any, Header] = {}
+        self._known: dict[int, Header] = {}
         self._changes = 0
         self._lock = threading.Lock()
 
-    def of(self, point_ids: Collection[Any]) -> dict[Any, Header]:
+    def of(self, points: Collection[int]) -> dict[int, Header]:
         """The headers of these points; of those just deleted there are none."""
         found = self._known
-        missing = [key for key in point_ids if key not in found]
+        missing = [key for key in points if key not in found]
         if not missing:
             return found
         changes = self._changes
         read = {
-            key: Header(str(key), chunk.note_id, chunk.size, chunk.covers)
+            key: Header(str(UUID(int=key)), chunk.note_id, chunk.size, chunk.covers)
             for key, chunk in self._read(missing).items()
         }
         with self._lock:
@@ -63,11 +63,11 @@ class Headers:
                 found = self._known = {}
             if changes == self._changes:
                 found.update(read)
-        return {key: header for key in point_ids if (header := read.get(key) or found.get(key))}
+        return {key: header for key in points if (header := read.get(key) or found.get(key))}
 
-    def forget(self, point_ids: Iterable[Any]) -> None:
+    def forget(self, points: Iterable[int]) -> None:
         """These points were written or deleted; to be called after the engine has done so."""
         with self._lock:
             self._changes += 1
-            for key in point_ids:
+            for key in points:
                 self._known.pop(key, None)

@@ -145,16 +145,39 @@ class PointVectorStore(ABC):
         return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """As the protocol says. The keyword index answers: a phrase without letters and digits
-        may stand in any note."""
+        """As the protocol says. The keyword index gives the notes with all words of a phrase, in
+        whatever order, and their texts say which of them have it. A phrase without letters and
+        digits may stand in any note."""
         known: dict[int, set[str]] = {}
-        found: set[str] = set()
+        having: dict[str, set[str]] = {}
         for phrase in phrases:
             terms = bm25.terms(phrase)
             if not terms:
                 return set(self.note_ids())
-            found |= self._with_all(terms, known)
-        return found
+            for note_id in self._with_all(terms, known):
+                having.setdefault(note_id, set()).add(bm25.words(phrase))
+        return {
+            note_id
+            for some in _some(having, POINTS_PER_CALL)
+            for note_id, text in self._words_of(some).items()
+            if any(phrase in text for phrase in having[note_id])
+        }
+
+    def _words_of(self, note_ids: Collection[str]) -> dict[str, str]:
+        """The words of these notes' passages, in order, and then those of their titles and
+        headings."""
+        found: dict[str, list[StoredChunk]] = {}
+        for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
+            chunk = stored_chunk(record.payload)
+            found.setdefault(chunk.note_id, []).append(chunk)
+        return {
+            note_id: bm25.words(
+                "\n".join(
+                    (*(str(c.text) for c in sorted(own, key=_place)), *(c.context for c in own))
+                )
+            )
+            for note_id, own in found.items()
+        }
 
     def _with_all(self, terms: list[int], known: dict[int, set[str]]) -> set[str]:
         """Notes with all terms: the rare ones are looked up, the rest among what these leave."""
@@ -218,8 +241,7 @@ class PointVectorStore(ABC):
     def _point_ids(self, note_ids: Iterable[str]) -> set[UUID]:
         """Those of these notes' chunks."""
         found: set[UUID] = set()
-        waiting = iter(note_ids)
-        while some := list(islice(waiting, POINTS_PER_CALL)):
+        for some in _some(note_ids, POINTS_PER_CALL):
             found.update(_uuid(record.id) for record in self._scroll(of_notes(some), []))
         return found
 
@@ -236,6 +258,12 @@ def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
         size += len(note[1])
     if batch:
         yield batch
+
+
+def _some(items: Iterable[str], most: int) -> Iterator[list[str]]:
+    waiting = iter(items)
+    while some := list(islice(waiting, most)):
+        yield some
 
 
 def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
