@@ -23,19 +23,23 @@ class Duty:
 
     Args:
         take_up, lay_down: called in this thread when the lease was won, or lost.
+        renewed: called each time it was given again.
     """
 
     def __init__(
         self,
         store: Callable[[], KeyValueStore],
-        take_up: Callable[[], None],
-        lay_down: Callable[[], None],
         renew_seconds: float = RENEW_SECONDS,
         lease_seconds: float = LEASE_SECONDS,
+        *,
+        take_up: Callable[[], None],
+        lay_down: Callable[[], None],
+        renewed: Callable[[], None],
     ) -> None:
         self._store = store
         self._take_up = take_up
         self._lay_down = lay_down
+        self._renewed = renewed
         self._renew_seconds = renew_seconds
         self._lease_seconds = lease_seconds
         self._holder = uuid.uuid4().hex
@@ -55,8 +59,8 @@ class Duty:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join(timeout)
-        if self.held:
-            self.held = False
+        self.held = False
+        if time.monotonic() < self._until:
             try:
                 self._store().lease(LEASE, self._holder, 0)
             except MemvaultError:
@@ -64,13 +68,14 @@ class Duty:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._renew_seconds):
-            held = self._ask()
-            if held == self.held:
-                continue
-            self.held = held
+            before, self.held = self.held, self._ask()
             try:
-                (self._take_up if held else self._lay_down)()
+                if self.held != before:
+                    (self._take_up if self.held else self._lay_down)()
+                if self.held:
+                    self._renewed()
             except MemvaultError as error:
+                self.held = self.held and before  # what could not be taken up is tried again
                 logger.error("%s", error.message)
 
     def _ask(self) -> bool:

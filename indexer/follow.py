@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 
+from indexer import standing
 from indexer.changes import Changes
 from indexer.indexer import Indexer
 from memvault.model.errors import MemvaultError
@@ -29,6 +30,7 @@ class Follower:
         self._move = move
         self._following: Indexer | None = None
         self._seen = 0
+        self.indexing: standing.Standing | None = None  # elsewhere; None if nobody seems to
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -65,6 +67,7 @@ class Follower:
             elif last != self._seen:
                 indexer.follow(changes.between(self._seen, last))
             self._following, self._seen = indexer, last
+            self.indexing = standing.told(indexer.stores.keyvalue)
 
     def wait_for(self, paths: Collection[str]) -> bool:
         """Whether another process has indexed these notes as they are on disk, in good time."""
@@ -80,4 +83,5 @@ class Follower:
             try:
                 self.catch_up()
             except MemvaultError as error:
+                self.indexing = None
                 logger.warning("changes made elsewhere are not known now: %s", error.message)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from memvault.model.errors import StorageError
+from memvault.stores.faults import is_damage
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.text.passages import FoundEntity
 
 NAMESPACE = "entities:1"  # raise the number when the pipeline finds something else in a text
+logger = logging.getLogger(__name__)
 _entities = TypeAdapter(tuple[FoundEntity, ...])
 
 
@@ -33,3 +37,21 @@ class FoundEntities:
 
     def close(self) -> None:
         self._store.close()
+
+
+def open_found(file: Path) -> FoundEntities:
+    """What was found, begun anew where the file is damaged.
+
+    Raises:
+        StoreUnavailable: another process has the file open.
+        DiskFull: there is no room for it.
+    """
+    try:
+        return FoundEntities(file)
+    except StorageError as error:
+        if not is_damage(error):
+            raise
+        logger.error("the entity cache is damaged: beginning a new one")
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    return FoundEntities(file)

@@ -39,6 +39,7 @@ class _Gatherer(FileSystemEventHandler):
         self._paths: set[str] = set()
         self._scan = False
         self._first = self._last = 0.0
+        self.taken = 0.0  # when the first event of the last change came
         self.probes: set[str] = set()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
@@ -61,8 +62,14 @@ class _Gatherer(FileSystemEventHandler):
     def ask_for_scan(self) -> None:
         with self._condition:
             self._scan = True
-            self._first = self._last = time.monotonic()
+            self._last = time.monotonic()
+            self._first = self._first or self._last
             self._condition.notify_all()
+
+    @property
+    def waiting_since(self) -> float:
+        """0 while nothing waits."""
+        return self._first
 
     def wake(self) -> None:
         with self._condition:
@@ -83,7 +90,8 @@ class _Gatherer(FileSystemEventHandler):
                     self._condition.wait(ready - now)
                     continue
                 change = (self._paths, self._scan)
-                self._paths, self._scan, self._first = set(), False, 0.0
+                self._paths, self._scan = set(), False
+                self.taken, self._first = self._first, 0.0
                 return change
         return None
 
@@ -110,6 +118,7 @@ class Watcher:
         self._observer: BaseObserver | None = None
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
+        self._behind_since = 0.0  # 0 while every change that was taken is indexed
         self.polling = False
 
     def start(self) -> None:
@@ -124,6 +133,12 @@ class Watcher:
     def ask_for_scan(self) -> None:
         """Compare the whole vault soon; until that succeeds, again and again."""
         self._gatherer.ask_for_scan()
+
+    def lag_seconds(self) -> float:
+        """How long the oldest change that is not indexed yet has waited; 0 if there is none."""
+        waiting = (self._behind_since, self._gatherer.waiting_since)
+        since = min((each for each in waiting if each), default=0.0)
+        return time.monotonic() - since if since else 0.0
 
     def stop(self) -> None:
         """Stop after the change in hand."""
@@ -181,11 +196,13 @@ class Watcher:
             self._settings.debounce_seconds, self._stopped.is_set
         ):
             paths, scan = change
+            self._behind_since = self._behind_since or self._gatherer.taken
             try:
                 if scan:
                     self._indexer.scan()
                 else:
                     self._indexer.index(paths)
+                self._behind_since = 0.0
             except Exception as error:
                 if self._stopped.is_set() or self._indexer.stopped:
                     return  # the next start indexes it

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from indexer.progress import Progress, Report
+from mcp_server.metrics import Metrics
 from mcp_server.presence import Presence
 from memvault.model.errors import MemvaultError, StorageError
 
@@ -30,12 +31,14 @@ _Line = dict[str, Any]
 class Backend(Protocol):
     """What the engine asks of the services it keeps running."""
 
+    metrics: Metrics
+
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
         """Called when the engine listens: open what answers, in the background."""
         ...
 
-    def health(self) -> dict[str, str]:
-        """``status`` (ok, starting, failed), with ``doing`` or ``error``; answers at once."""
+    def health(self) -> dict[str, Any]:
+        """``status`` (ok, starting, degraded, failed) and what goes with it; answers at once."""
         ...
 
     def status(self) -> dict[str, Any]: ...

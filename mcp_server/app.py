@@ -11,7 +11,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from fastmcp import FastMCP
 from fastmcp.server.context import reset_transport, set_transport
 from mcp.shared.message import SessionMessage
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -50,6 +50,11 @@ def engine_app(
         status = 503 if health["status"] == "failed" else 200
         return JSONResponse({**health, "version": __version__}, status_code=status)
 
+    def metrics(_: Request) -> Response:
+        return Response(backend.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+    backend.metrics.watch_clients(presence)
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with mcp_app.lifespan(mcp_app):
@@ -58,7 +63,7 @@ def engine_app(
     return Starlette(
         routes=[
             Route("/healthz", healthz),
-            Route("/metrics", _metrics),
+            Route("/metrics", metrics),
             WebSocketRoute("/bridge", bridge),
             Mount("/admin", routes=admin_routes(backend, presence, stop)),
             Mount("/", app=mcp_app),
@@ -69,10 +74,6 @@ def engine_app(
         ],
         lifespan=lifespan,
     )
-
-
-def _metrics(_: Request) -> Response:
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:

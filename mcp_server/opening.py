@@ -20,6 +20,7 @@ from fastmcp.tools import ToolResult
 from mcp import MCPError
 
 from mcp_server.errors import error_result, protocol_error
+from mcp_server.metrics import Metrics
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Opening:
         *,
         watch: bool = True,
     ) -> None:
+        self.metrics = Metrics()
         self._open = open_services
         self._watch = watch
         self._patience = patience
@@ -111,25 +113,35 @@ class Opening:
 
     def notice(self) -> str | None:
         """What whoever reads an answer should know: that not all notes are indexed yet, or that a
-        server does not answer."""
-        silent = self.now().stores.silent() if self._opened.done() else []
-        if silent:
+        server does not answer or has no room."""
+        stores = self.now().stores if self._opened.done() else None
+        if stores is not None and (silent := stores.silent()):
             names = " and ".join(silent)
             return f"{names} cannot be reached: this answer was made without, and may lack some."
+        if stores is not None and (full := stores.full()):
+            names = " and ".join(full)
+            return f"{names} has no room: what was written last is kept, but not found yet."
         if self._indexed.is_set():
             return None
         indexing = self.now().status()["indexing"] or {}
         done, total = indexing.get("done", 0), indexing.get("total", 0)
         return f"Indexing is under way ({done:,} of {total:,} notes): this answer may lack some."
 
-    def health(self) -> dict[str, str]:
-        """``status`` is ok, starting (``doing`` says at what) or failed (``error`` says why)."""
+    def health(self) -> dict[str, Any]:
+        """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering`` and
+        ``without_room`` name what) or failed (``error`` says why)."""
         if not self._opened.done():
             return {"status": "starting", "doing": self._doing}
         error = self._opened.exception()
         if error is not None:
             return {"status": "failed", "error": str(error)}
-        return {"status": "ok"}
+        services = self._opened.result()
+        lacking = {
+            "not_answering": services.stores.silent(),
+            "without_room": services.without_room(),
+        }
+        told = {key: names for key, names in lacking.items() if names}
+        return {"status": "degraded" if told else "ok", **told}
 
     def status(self) -> dict[str, Any]:
         """What the services say, or how far their opening is."""

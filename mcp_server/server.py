@@ -11,6 +11,7 @@ from fastmcp.decorators import get_fastmcp_meta
 
 from mcp_server.caller import NoteCalls
 from mcp_server.errors import AnsweringTool, ResourceErrors, UnknownTools
+from mcp_server.figures import EngineFigures
 from mcp_server.limits import RateLimits
 from mcp_server.metrics import ToolMetrics
 from mcp_server.opening import Opening, WaitForServices
@@ -86,6 +87,7 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
     """
     opening = services if isinstance(services, Opening) else Opening.of(services)
     box = Toolbox(opening)
+    opening.metrics.watch(EngineFigures(opening, box.memory_nodes))
     resources, readable = answering(box)
     updates = PulseUpdates(resources.seen_by)
 
@@ -101,7 +103,7 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         version=__version__,
         lifespan=lifespan,
         middleware=[
-            ToolMetrics(),
+            ToolMetrics(opening.metrics),
             UnknownTools(),
             ResourceErrors(),
             ToolSets(tools),

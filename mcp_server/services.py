@@ -14,17 +14,20 @@ from typing import Any, TypeVar
 from indexer.catalogue import Catalogue
 from indexer.doctor import Finding, examine
 from indexer.entity_pass import EntityPass
-from indexer.found import FoundEntities
+from indexer.found import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
+from indexer.standing import Standing
 from indexer.watch import Watcher
 from mcp_server import heap
 from mcp_server.curating import Curation
 from mcp_server.index import Index, open_index
+from mcp_server.indexes import OpenIndexes
 from mcp_server.opening import EXPORTING
 from mcp_server.sharing import Sharing
+from mcp_server.tally import Tally
 from memvault.cognition.activity import Activity
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.sessions import Sessions
@@ -33,7 +36,12 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.curation.forget import Forgetter
 from memvault.curation.forgotten import Forgotten
-from memvault.model.errors import GraphQueryError, MemvaultError, StorageError, StoreUnavailable
+from memvault.model.errors import (
+    DiskFull,
+    GraphQueryError,
+    StorageError,
+    StoreUnavailable,
+)
 from memvault.model.tombstone import Tombstone
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.edges import EdgeIndex
@@ -42,6 +50,7 @@ from memvault.reasoning.verified_recall import VerifiedRecall
 from memvault.retrieval.degraded import AnswerCache, SteadyRecall
 from memvault.retrieval.multihop import MultiHop
 from memvault.retrieval.recall import Recall
+from memvault.stores import faults
 from memvault.stores.open import (
     EMBEDDED,
     Stores,
@@ -55,7 +64,6 @@ from memvault.vault.journal import Journal
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
-GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
 BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
 
@@ -85,38 +93,39 @@ class Services:
             self.vault, self.journal, Forgotten.read(self.journal), deleted=self._deleted
         )
         self.forgetter.mend()
-        self._answers = AnswerCache()  # outlives a generation
+        self.answers = AnswerCache()  # outlives a generation
+        self.indexed = Tally()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         with ExitStack() as opened:
             tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
             self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
             opened.callback(self.embedder.close)
             tell("opening the indexes")
-            self.found = _open_found(state.entity_cache)
+            self.found = open_found(state.entity_cache)
             opened.callback(self.found.close)
-            self._generations = Generations(
+            generations = Generations(
                 state,
                 shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
                 lambda folder: drop_from_servers(settings, folder),
             )
-            self._generations.remove_stale()
-            self._live = self._open_live()
+            self._indexes = OpenIndexes(generations, self._open_index)
             opened.callback(self._live.stores.close)
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
-        self._filling: Index | None = None  # the generation that a rebuild fills
-        self._replaced: list[Index] = []  # still to be closed
         self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
         self.curation = Curation(lambda: self._live, self.forgetter)
         self._watcher: Watcher | None = None
         self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
         self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
         self._began_indexing = False
-        self._changing = threading.Lock()  # a rebuild and a swap of generations
         self._scanning: Progress | None = None
         self._last_scan: tuple[datetime, ScanReport] | None = None
         self._winding_down = threading.Event()
         self._closed = threading.Event()
+
+    @property
+    def _live(self) -> Index:
+        return self._indexes.live
 
     @property
     def stores(self) -> Stores:
@@ -203,22 +212,24 @@ class Services:
             move=self._move,
             begin=self._begin_indexing,
             end=self._end_indexing,
+            own=self._own_standing,
         )
 
     def _restore(self) -> None:
         """A server came back without what it had: the name of the generation may be among it."""
         if self._sharing is None or not self._sharing.follows:
-            self._generations.make_live(self._live.folder)
+            self._indexes.name_live()
             self._scan_soon()
 
     def _mended(self, error: StorageError, report: Report) -> ScanReport:
         """What to do when the first scan could not be done."""
-        if _is_damage(error):
+        if faults.is_damage(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        if self._winding_down.is_set() or not self._live.stores.silent():
+        passing = isinstance(error, DiskFull) or self._live.stores.silent()
+        if self._winding_down.is_set() or not passing:
             raise error
-        logger.error("%s Indexing begins when it does.", error.message)
+        logger.error("%s Indexing begins when that is over.", error.message)
         self._scan_soon()
         return ScanReport()
 
@@ -234,9 +245,9 @@ class Services:
             else:
                 self._live.indexer.index(paths)
         except StorageError:
-            if not self._live.stores.silent():
+            if not (self._live.stores.silent() or self._live.stores.full()):
                 raise
-            logger.warning("what was written is indexed when the servers answer again")
+            logger.warning("what was written is indexed when the servers can take it again")
             self._scan_soon()
 
     def scan(self, report: Report = silent) -> ScanReport:
@@ -259,31 +270,37 @@ class Services:
 
     def rebuild(self, report: Report = silent) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then swap it in."""
-        with self._changing:
-            if self._sharing is not None:
-                self._sharing.check()
-            folder = self._generations.new()
-            self._filling = fresh = self._open_index(folder)
+        if self._sharing is not None:
+            self._sharing.check()
+        with self._indexes.filling() as fresh:
             if self._winding_down.is_set():
                 fresh.indexer.stop()
-            try:
-                result = fresh.indexer.scan(report)
-                self._swap(fresh, result)
-            except BaseException:
-                if self._live is not fresh:
-                    fresh.stores.close()
-                    self._generations.remove_stale()
-                raise
-            finally:
-                self._filling = None
+            result = fresh.indexer.scan(report)
+            self._swap(fresh)
             self._last_scan = (datetime.now(UTC), result)
             return result
+
+    def standing(self) -> Standing | None:
+        """How far indexing is, here or where it is done; None if no process seems to do it."""
+        if self._sharing is not None and self._sharing.follows:
+            return self._sharing.elsewhere()
+        return self._own_standing()
+
+    def _own_standing(self) -> Standing:
+        watcher, indexed = self._watcher, self.indexed
+        return Standing(
+            0.0 if watcher is None else watcher.lag_seconds(),
+            indexed.notes,
+            indexed.seconds,
+            self._entity_pass.waiting,
+        )
 
     def status(self) -> dict[str, Any]:
         """What is indexed, by which stores, how fresh."""
         vectors, graph = self.stores.vectors, self.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self._scanning, self._last_scan
+        standing = self.standing()
         return {
             "vault": self.vault.root.name,
             "notes": len(self.catalogue),
@@ -296,15 +313,22 @@ class Services:
                 "keyvalue": without_password(self.settings.keyvalue),
             },
             "not_answering": self.stores.silent(),
+            "without_room": self.without_room(),
             "embedding": self.embedder.model_id,
             "watching": self._watching(),
             "indexing": None
             if scanning is None
             else {"stage": scanning.stage, "done": scanning.done, "total": scanning.total},
-            "entities_waiting": self._entity_pass.waiting,
+            "entities_waiting": standing.entities_waiting if standing else None,
+            "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
             "last_scan": last[0].isoformat() if last else None,
             "problems": list(self.indexer.problems),
         }
+
+    def without_room(self) -> list[str]:
+        """What is full: servers by name, and the disk with the state folder."""
+        disk = ["the disk with the indexes"] if faults.is_full(self.state.root) else []
+        return [*self.stores.full(), *disk]
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What is wrong, and how to mend it; with `fix`, mended where that loses nothing."""
@@ -323,7 +347,7 @@ class Services:
         self._winding_down.set()
         self._entity_pass.ask_to_stop()
         self.curation.ask_to_stop()
-        for index in self._indexes():
+        for index in self._indexes.all():
             index.indexer.stop()
 
     def close(self) -> None:
@@ -343,40 +367,16 @@ class Services:
             self._watcher.stop()
         self._entity_pass.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
-        if not all(index.indexer.wait_until_idle(LAST_WORDS_SECONDS) for index in self._indexes()):
+        indexers = [index.indexer for index in self._indexes.all()]
+        if not all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
             logger.error("closing while the indexer still runs")
         impatience.cancel()
         # A rebuild closes what it was filling; it ends with its scan.
-        if self._changing.acquire(timeout=LAST_WORDS_SECONDS):
-            self._changing.release()
+        self._indexes.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
-        for index in self._indexes():
-            index.close_readers(LAST_WORDS_SECONDS)
-            try:
-                index.stores.close()
-            except StorageError:  # a full disk: what was committed is flushed already
-                logger.exception("closing the indexes")
-        self._generations.close()
+        self._indexes.close(LAST_WORDS_SECONDS)
         self.embedder.close()
         self.found.close()
-
-    def _indexes(self) -> list[Index]:
-        """All that are open."""
-        filling = self._filling
-        some = [self._live, *self._replaced]
-        return some if filling is None or filling in some else [*some, filling]
-
-    def _open_live(self) -> Index:
-        """The live generation; in place of a damaged one a new one, still empty."""
-        folder = self._generations.live()
-        try:
-            return self._open_index(folder)
-        except StorageError as error:
-            if not _is_damage(error):
-                raise
-            logger.error("%s Filling new indexes from the vault.", error.message)
-        self._generations.put_aside(folder)
-        return self._open_index(self._generations.live())
 
     def _open_index(self, folder: Path) -> Index:
         index = open_index(
@@ -385,10 +385,11 @@ class Services:
             settings=self.settings,
             embedder=self.embedder,
             found=self.found,
-            answers=self._answers,
+            answers=self.answers,
             forgotten=lambda: self.forgetter.forgotten.hidden,
         )
         index.indexer.on_change.append(partial(self._after_change, index.indexer))
+        index.indexer.on_batch.append(self.indexed.add)
         return index
 
     def _deleted(self, tombstone: Tombstone) -> None:
@@ -405,7 +406,7 @@ class Services:
             self._entity_pass.add(paths)
         self.curation.changed(paths)
 
-    def _swap(self, fresh: Index, result: ScanReport) -> None:
+    def _swap(self, fresh: Index) -> None:
         """Make the fresh generation live. The watcher moves over first, so that what is saved
         meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
         watcher = self._watcher
@@ -417,39 +418,17 @@ class Services:
         fresh.warm_up()
         heap.settle()
         self.activity.move_to(fresh.stores.keyvalue)
-        self._generations.make_live(fresh.folder)
-        self._replace_live(fresh)
-        fresh.indexer.scan()
-
-    def _replace_live(self, fresh: Index) -> None:
-        old = self._live
-        self._replaced.append(old)
-        self._live = fresh
+        self._indexes.make_live(fresh)
         self.curation.changed(())
-        closing = threading.Timer(GRACE_SECONDS, self._close_old, [old])
-        closing.daemon = True
-        closing.start()
+        fresh.indexer.scan()
 
     def _move(self) -> None:
         """Go over to the generation that another process has made live."""
-        name = self._generations.live_name()
-        if name in (None, self._live.folder.name):
-            return
-        fresh = self._open_index(self._generations.live())
-        self.activity.move_to(fresh.stores.keyvalue)
-        self._replace_live(fresh)
-
-    def _close_old(self, old: Index) -> None:
-        with self._changing:  # or the folder of a rebuild under way would seem stale
-            if self._closed.is_set():
-                return
-            old.steady.close()
-            try:
-                old.stores.close()
-            except MemvaultError:
-                logger.exception("closing the replaced indexes")
-            self._replaced.remove(old)
-            self._generations.remove_stale()
+        fresh = self._indexes.opened_elsewhere()
+        if fresh is not None:
+            self.activity.move_to(fresh.stores.keyvalue)
+            self._indexes.replace_by(fresh)
+            self.curation.changed(())
 
     def _watching(self) -> str:
         if self._sharing is not None and self._sharing.follows:
@@ -459,30 +438,11 @@ class Services:
         return "polling" if self._watcher.polling else "events"
 
 
-def _is_damage(error: StorageError) -> bool:
-    """Whether files cannot be trusted, rather than be used by another or lack room: its
-    subclasses say those."""
-    return type(error) is StorageError
-
-
 def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
     try:
         return ask()
     except (StoreUnavailable, GraphQueryError):
         return None
-
-
-def _open_found(file: Path) -> FoundEntities:
-    """What the entity pass found; begun anew where the file is damaged."""
-    try:
-        return FoundEntities(file)
-    except StorageError as error:
-        if not _is_damage(error):
-            raise
-        logger.error("the entity cache is damaged: beginning a new one")
-    for suffix in ("", "-wal", "-shm"):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
-    return FoundEntities(file)
 
 
 def open_services(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from indexer import standing
 from indexer.changes import Changes
 from indexer.duty import Duty
 from indexer.follow import Follower
-from memvault.model.errors import StoreUnavailable
+from indexer.standing import Standing
+from memvault.model.errors import MemvaultError, StoreUnavailable
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
@@ -27,6 +29,7 @@ class Sharing:
         indexer: the live one.
         move: opens the live generation, if that is another by now.
         begin, end: take up indexing, and lay it down; called in a thread of this class.
+        own: how far this process is, if it indexes.
     """
 
     def __init__(
@@ -36,17 +39,28 @@ class Sharing:
         move: Callable[[], None],
         begin: Callable[[], object],
         end: Callable[[], None],
+        own: Callable[[], Standing],
     ) -> None:
         self._indexer = indexer
         self._begin = begin
         self._end = end
         self._follower = Follower(indexer, move)
-        self._duty = Duty(lambda: indexer().stores.keyvalue, self._take_up, self._lay_down)
+        self._own = own
+        self._duty = Duty(
+            lambda: indexer().stores.keyvalue,
+            take_up=self._take_up,
+            lay_down=self._lay_down,
+            renewed=self._tell_standing,
+        )
         self._wants_duty = False
 
     @property
     def follows(self) -> bool:
         return self._follower.active
+
+    def elsewhere(self) -> Standing | None:
+        """How far the process is that is followed; None if none seems to index."""
+        return self._follower.indexing
 
     def start(self, *, wants_duty: bool) -> bool:
         """Whether this process is to index. If not it follows; one that wants to index does so when
@@ -81,11 +95,18 @@ class Sharing:
         """The last process may have ended without telling all."""
         Changes(self._indexer().stores.keyvalue).tell(None)
 
+    def _tell_standing(self) -> None:
+        standing.tell(self._indexer().stores.keyvalue, self._own())
+
     def _take_up(self) -> None:
         self._follower.stop()
-        self._follower.catch_up()
-        self._announce()
-        self._begin()
+        try:
+            self._follower.catch_up()
+            self._announce()
+            self._begin()
+        except MemvaultError:
+            self._lay_down()
+            raise
 
     def _lay_down(self) -> None:
         self._end()

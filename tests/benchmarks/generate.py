@@ -65,6 +65,9 @@ THINGS = [
 class Prose:
     """Sentences from a Markov chain of order two."""
 
+    between = "\n\n"  # a note's own line and its text
+    after = " "  # the first sentence of a person's note
+
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
         self._next: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -92,12 +95,34 @@ class Prose:
     def paragraph(self, sentences: int) -> str:
         return " ".join(self.sentence() for _ in range(sentences))
 
+    def text(self) -> str:
+        dice = self._dice
+        return "\n\n".join(self.paragraph(dice.randint(2, 4)) for _ in range(dice.randint(1, 3)))
 
-def generate(folder: Path, notes: int, seed: int = 1) -> None:
+
+class Repeated(Prose):
+    """The same so many texts again and again, as a vault of any size that can be indexed without
+    embedding each: what stands in no other note is a section of its own, and short."""
+
+    between = after = "\n\n## Text\n\n"
+
+    def __init__(self, dice: random.Random, texts: int) -> None:
+        super().__init__(dice)
+        usual = Prose(dice)
+        self._texts = [usual.text() for _ in range(texts)]
+
+    def paragraph(self, sentences: int) -> str:
+        return self.text()
+
+    def text(self) -> str:
+        return self._dice.choice(self._texts)
+
+
+def generate(folder: Path, notes: int, seed: int = 1, texts: int | None = None) -> None:
     """Write this many notes: a tenth people, a twentieth projects, the rest decisions, sessions
-    and plain notes of 40 to 250 words."""
+    and plain notes of 40 to 250 words; with ``texts``, of no more different texts than that."""
     dice = random.Random(seed)
-    prose = Prose(dice)
+    prose = Prose(dice) if texts is None else Repeated(dice, texts)
     people = _names(notes // 10 or 1, [FIRST, LAST])
     projects = _names(notes // 20 or 1, [[t.capitalize() for t in THINGS], LAST])
     for number in range(notes):
@@ -126,21 +151,22 @@ def _note(
 ) -> tuple[str, str]:
     if number < len(people):
         name = people[number]
-        body = f"Works on [[{dice.choice(projects)}]]. {prose.paragraph(4)}"
+        body = f"Works on [[{dice.choice(projects)}]].{prose.after}{prose.paragraph(4)}"
         return f"permanent/people/{name}.md", f"---\ntype: person\n---\n\n# {name}\n\n{body}\n"
     person, project = dice.choice(people), dice.choice(projects)
     if number < len(people) + len(projects):
         name = projects[number - len(people)]
-        body = f"Lead: [[{person}]]. Team: {dice.choice(people)}, [[{dice.choice(people)}]].\n\n"
-        return f"projects/{name}/{name}.md", f"# {name}\n\n{body}{prose.paragraph(6)}\n"
+        body = f"Lead: [[{person}]]. Team: {dice.choice(people)}, [[{dice.choice(people)}]]."
+        text = f"# {name}\n\n{body}{prose.between}{prose.paragraph(6)}\n"
+        return f"projects/{name}/{name}.md", text
     day = f"20{dice.randint(20, 26)}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}"
     title = f"{dice.choice(THINGS).capitalize()} {number}"
-    text = "\n\n".join(prose.paragraph(dice.randint(2, 4)) for _ in range(dice.randint(1, 3)))
+    text = prose.text()
     if number % 3 == 0:
         head = f"---\ntype: decision\nproject: {project}\ndate: {day}\n---\n\n# {title}\n\n"
-        body = f"Proposed by [[{person}]].\n\n{text}\n"
+        body = f"Proposed by [[{person}]].{prose.between}{text}\n"
         return f"projects/{project}/decisions/{title}.md", head + body
     if number % 3 == 1:
         head = f"---\ntype: session\ndate: {day}\n---\n\n# {title}\n\n"
-        return f"sessions/{day}/{title}.md", f"{head}Talked with {person}.\n\n{text}\n"
+        return f"sessions/{day}/{title}.md", f"{head}Talked with {person}.{prose.between}{text}\n"
     return f"permanent/{title}.md", f"# {title}\n\n{text}\n\n#{dice.choice(THINGS)} [[{project}]]\n"

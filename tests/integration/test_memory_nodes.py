@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -15,17 +14,17 @@ from typing import Any
 import numpy as np
 import pytest
 from fastmcp import Client
-from prometheus_client import generate_latest
 
 from mcp_server.opening import Opening
 from mcp_server.server import build_server
 from mcp_server.services import Services, open_services
 from mcp_server.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
-from memvault.cognition.nodes import MemoryNodes, Reads
+from memvault.cognition.nodes import MemoryNodes
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory_node import MemoryNode
+from memvault.model.reads import Reads
 
 NOTES = {
     "permanent/Bees.md": "---\ntags: [garden]\nimportance: high\nhive: 3\n---\n\n"
@@ -223,20 +222,6 @@ def test_a_text_longer_than_a_node_holds_is_cut_after_a_line(services, nodes):
     text = "---\ntags: [x]\n---\n" + "A line of the long note.\n" * 3_000
     content = nodes.get(write(services, "Long", text)).content
     assert 65_000 < len(content) <= 65_536 and content.endswith("note.\n")
-
-
-def test_the_metrics_tell_how_often_memories_were_at_hand(services, nodes):
-    def figures() -> dict[str, float]:
-        lines = re.findall(r"^memvault_memory_cache_(\w+) (\S+)$", generate_latest().decode(), re.M)
-        return {name: float(value) for name, value in lines}
-
-    before = figures()
-    for _ in range(4):
-        nodes.get(id_of(services, "Bees"))
-    after = figures()
-    assert after["hits_total"] - before["hits_total"] == 3
-    assert after["misses_total"] - before["misses_total"] == 1
-    assert 0 < after["hit_rate"] <= 1 and "evictions_total" in after
 
 
 def test_reading_counts_and_tells_the_state(services):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from indexer import duty, follow
-from mcp_server import services as services_module
+from mcp_server import indexes
 from mcp_server.services import Services
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
-from tests.integration.server_stores import eventually, local_qdrant, open_one, server_settings
-from tests.integration.test_tools import Caller
+from tests.integration.caller import Caller
+from tests.integration.server_stores import local_qdrant, open_one, server_settings
+from tests.waiting import until
 
 __all__ = ["local_qdrant", "open_one", "server_settings"]
 
@@ -27,8 +27,8 @@ def open_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Services]:
     monkeypatch.setattr(follow, "SECONDS", 0.1)
-    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (0.2, 1.5))
-    monkeypatch.setattr(services_module, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (0.2, 30.0))
+    monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
     shared = server_settings.model_copy(update={"namespace": tmp_path.name})
 
     def open_on(name: str, *, watch: bool = True) -> Services:
@@ -54,10 +54,10 @@ def test_who_follows_finds_what_another_indexed(
     assert reader.status()["watching"] == "elsewhere"
     assert found(reader, "varnish") == ["Boats.md"]
     write("Oven.md", "---\naliases: [Baker]\n---\nThe clay oven is dry.\n")
-    eventually(lambda: "Oven.md" in found(reader, "clay oven"))
+    until(lambda: "Oven.md" in found(reader, "clay oven"))
     assert reader.indexer.links.resolve("Baker", "") == "Oven.md"
     file.unlink()
-    eventually(lambda: reader.catalogue.paths() == {"Oven.md"})
+    until(lambda: reader.catalogue.paths() == {"Oven.md"})
     with pytest.raises(StoreUnavailable, match="Another process"):
         reader.rebuild()
 
@@ -79,12 +79,13 @@ def test_a_rebuild_takes_the_followers_along(
     write("Boats.md", "The [[Heron]] is varnished.\n")
     indexer = open_shared("indexer")
     reader = open_shared("reader", watch=False)
+    old = reader._live.folder
     indexer.rebuild()
-    eventually(lambda: reader._live.folder.name == indexer._live.folder.name)
+    until(lambda: reader._live.folder.name == indexer._live.folder.name)
     assert found(reader, "varnish") == ["Boats.md"]
-    time.sleep(1.0)  # the old generation is gone by then
+    until(lambda: not old.exists())
     write("Oven.md", "The clay oven is dry.\n")
-    eventually(lambda: "Oven.md" in found(reader, "clay oven"))
+    until(lambda: "Oven.md" in found(reader, "clay oven"))
 
 
 def test_one_indexes_at_a_time_and_another_takes_over(
@@ -97,5 +98,5 @@ def test_one_indexes_at_a_time_and_another_takes_over(
     assert duty.is_anyone_indexing(second.stores.keyvalue)
     first.close()
     write("Boats.md", "The [[Heron]] is varnished.\n")
-    eventually(lambda: second.status()["watching"] != "elsewhere")
-    eventually(lambda: found(second, "varnish") == ["Boats.md"])
+    until(lambda: second.status()["watching"] != "elsewhere")
+    until(lambda: found(second, "varnish") == ["Boats.md"])

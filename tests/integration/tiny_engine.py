@@ -27,6 +27,9 @@ def environment() -> dict[str, str]:
 
 class TinyBackend:
     def __init__(self, state: StateFolder) -> None:
+        from mcp_server.metrics import Metrics
+
+        self.metrics = Metrics()
         self._state = state
 
     def start(self, failed: object) -> None: ...
@@ -65,7 +68,9 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
 
     @mcp.tool(annotations={"readOnlyHint": True}, tags={"core"})
     def who(pause: float = 0.0) -> int:
-        """The engine's process id."""
+        """The engine's process id; a file tells that the pause began."""
+        if pause:
+            (state.root / "asked").touch()
         time.sleep(pause)
         return os.getpid()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -20,6 +21,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 from tests.servers.process import ServerProcess, free_port
 
 VERSION = "5.26.30"
+OLDEST_JAVA = 17
 USER, PASSWORD = "neo4j", "memvault-tests"
 _POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -59,15 +61,30 @@ def missing() -> str | None:
     """Why there can be no server here; fetches it where that is possible."""
     if shutil.which("java") is None:
         return "Java is not installed (apt-get install openjdk-17-jre-headless)"
+    if (found := _java_version()) < OLDEST_JAVA:
+        return (
+            f"Neo4j needs Java {OLDEST_JAVA} or later, and {found or 'none that runs'} is installed"
+        )
     if (_cache() / "complete").exists():
         return None
     if shutil.which("mvn") is None:
         return "Maven is not installed (apt-get install maven)"
     try:
         _fetch()
-    except (OSError, subprocess.SubprocessError) as error:
+    except subprocess.CalledProcessError as error:
+        said = [line for line in error.stdout.splitlines() if line.startswith("[ERROR]")]
+        reason = said[0].removeprefix("[ERROR] ") if said else f"mvn ended with {error.returncode}"
+        return f"Neo4j {VERSION} could not be fetched from Maven Central: {reason}"
+    except (OSError, subprocess.TimeoutExpired) as error:
         return f"Neo4j {VERSION} could not be fetched from Maven Central: {error}"
     return None
+
+
+def _java_version() -> int:
+    """17 of ``openjdk version "17.0.15" 2025-04-15``; 0 where it does not run."""
+    done = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(\d+)', done.stderr)
+    return int(found[1]) if found else 0
 
 
 def _fetch() -> None:
@@ -76,12 +93,14 @@ def _fetch() -> None:
     with FileLock(folder / "lock"):
         if (folder / "complete").exists():
             return
+        print(f"fetching Neo4j {VERSION} from Maven Central (123 MB)", flush=True)
         (folder / "pom.xml").write_text(_POM)
         subprocess.run(
             ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"],
             cwd=folder,
             check=True,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
             timeout=900,
         )
         (folder / "complete").touch()

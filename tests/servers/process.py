@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,14 +13,24 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
+_PORTS = range(20_000, 32_000)  # below those that the system gives to clients
+# A run that is broken off has no time to stop its servers. Nor may a thread start one that ends
+# before the run does: the system takes that for the parent.
+_WITH_ITS_PARENT = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """One that no client is ever given by the system, so that a server that was killed finds it
+    free when it comes back; by chance, since several test processes look for one at once."""
+    for port in random.SystemRandom().sample(_PORTS, 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no port is free")
 
 
 class ServerProcess:
@@ -28,9 +41,14 @@ class ServerProcess:
     ) -> None:
         self.port = port
         self.folder = folder
-        self._command = [str(part) for part in command]
+        self._command = [*_WITH_ITS_PARENT, *(str(part) for part in command)]
         self._ready = ready
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def start(self) -> None:
         with (self.folder / "server.log").open("ab") as log:
@@ -58,3 +76,8 @@ class ServerProcess:
     def resume(self) -> None:
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGCONT)
+
+    def limit(self, what: int, most: int) -> None:
+        """Lower one of the limits that the system sets a process; it does not outlive it."""
+        assert self._process is not None
+        resource.prlimit(self._process.pid, what, (most, resource.getrlimit(what)[1]))

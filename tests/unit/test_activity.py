@@ -19,6 +19,7 @@ from memvault.model.johari import UTLState
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from tests.waiting import until
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STATE = UTLState(delta_s=0.25, delta_c=0.75, w_e=1.0, phi=0.0)
@@ -178,10 +179,8 @@ def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk, mo
     def use_and_wait() -> None:
         wanted = activity.of("a").access_count + 1
         activity.accessed(["a"])
-        deadline = time.monotonic() + 5
-        while f'"access_count":{wanted}' not in (desk.store.get(NAMESPACE, "a") or b"").decode():
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        count = f'"access_count":{wanted}'
+        until(lambda: count in (desk.store.get(NAMESPACE, "a") or b"").decode())
 
     use_and_wait()
     desk.clock.now += timedelta(minutes=59)
@@ -189,10 +188,7 @@ def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk, mo
     assert desk.checkpoints() == []
     desk.clock.now += timedelta(minutes=1)
     use_and_wait()
-    deadline = time.monotonic() + 5
-    while not desk.checkpoints():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(desk.checkpoints)
     desk.clock.now += timedelta(minutes=30)
     use_and_wait()
     assert len(desk.checkpoints()) == 1
@@ -349,3 +345,50 @@ def test_what_a_newer_memvault_wrote_is_an_error_with_its_id_and_is_not_overwrit
     assert (activity.of("b").access_count, activity.of("c").access_count) == (1, 4)
     activity.close()
     assert desk.store.get(NAMESPACE, "a") == b'9 {"access_count":1000}'
+
+
+def test_two_processes_that_count_at_once_lose_nothing_of_each_other(desk):
+    one = desk.open()
+    other = Activity(desk.store, desk.journal, desk.clock)
+
+    def use(activity: Activity) -> None:
+        for _ in range(30):
+            activity.accessed(["a", "b"])
+            activity.flush()
+
+    threads = [threading.Thread(target=use, args=(each,)) for each in (one, other)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    later = Activity(desk.store, desk.journal, desk.clock)
+    assert (later.of("a").access_count, later.of("b").access_count) == (60, 60)
+    one.accessed(["a"])
+    one.flush()
+    assert one.of("a").access_count == 61  # what the other counted is known by now
+
+
+def test_a_journal_is_told_what_every_process_counted(desk):
+    one = desk.open()
+    other = Activity(desk.store, desk.journal, desk.clock)
+    one.accessed(["a"])
+    for _ in range(4):
+        other.accessed(["a"])
+    other.stored("a", "some client", STATE)
+    one.flush()
+    other.flush()
+    one.checkpoint()
+    (entry,) = desk.checkpoints()
+    assert entry.data["memories"]["a"]["access_count"] == 5
+    assert entry.data["memories"]["a"]["agent_id"] == "some client"
+
+
+def test_a_store_that_comes_back_with_less_is_given_what_is_known(desk):
+    activity = desk.open()
+    for _ in range(7):
+        activity.accessed(["a"])
+    activity.flush()
+    desk.store.clear(NAMESPACE)
+    activity.accessed(["a"])
+    activity.flush()
+    assert Activity(desk.store, desk.journal, desk.clock).of("a").access_count == 8

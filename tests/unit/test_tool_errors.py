@@ -13,7 +13,7 @@ from pydantic import Field
 
 from mcp_server.arguments import Narrowing, Query, Rationale, TopK, Verbosity
 from mcp_server.errors import AnsweringTool, UnknownTools
-from mcp_server.metrics import CALLS, ERRORS, ToolMetrics
+from mcp_server.metrics import Metrics, ToolMetrics
 from memvault.model.errors import NoteConflict, StorageError
 
 
@@ -40,8 +40,9 @@ def store(rationale: Rationale, weight: Annotated[float, Field(ge=0, le=1)] = 0.
     return rationale
 
 
-def call(name: str, arguments: dict[str, Any]):
-    server = FastMCP("test", middleware=[ToolMetrics(), UnknownTools()])
+def call(name: str, arguments: dict[str, Any], metrics: Metrics | None = None):
+    counting = ToolMetrics(metrics or Metrics())
+    server = FastMCP("test", middleware=[counting, UnknownTools()])
     server.add_tool(AnsweringTool.from_function(answer))
     server.add_tool(AnsweringTool.from_function(store))
 
@@ -133,11 +134,12 @@ def test_an_unknown_tool_is_a_protocol_error():
 
 
 def test_calls_and_errors_are_counted():
-    def counted(metric, *labels):
-        return metric.labels(*labels)._value.get()
-
-    calls, errors = counted(CALLS, "answer"), counted(ERRORS, "answer", "-32602")
-    call("answer", {"query": "q"})
-    call("answer", {"query": "q", "top_k": 0})
-    assert counted(CALLS, "answer") == calls + 2
-    assert counted(ERRORS, "answer", "-32602") == errors + 1
+    metrics, other = Metrics(), Metrics()
+    call("answer", {"query": "q"}, metrics)
+    call("answer", {"query": "q", "top_k": 0}, metrics)
+    call("answer", {"query": "q"}, other)
+    value = metrics.registry.get_sample_value
+    assert value("memvault_tool_calls_total", {"tool": "answer"}) == 2
+    failed = {"tool": "answer", "code": "-32602"}
+    assert value("memvault_tool_errors_total", failed) == 1
+    assert value("memvault_tool_seconds_count", {"tool": "answer"}) == 2

@@ -2,16 +2,17 @@
 journal.
 
 A call only counts. What changed is written to the key-value store a moment later, all at once, so
-a killed engine loses the last seconds at most. At the end, and at most once an hour, what changed
-since the last checkpoint goes to the journal, from which a key-value store that begins empty is
-filled again: counts are then as old as that checkpoint, never lost.
+a killed engine loses the last seconds at most. Several machines may count at once: what each has
+counted is added to what the store holds, and taken over from there. At the end, and at most once
+an hour, what changed since the last checkpoint goes to the journal, from which a key-value store
+that begins empty is filled again: counts are then as old as that checkpoint, never lost.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
@@ -51,7 +52,7 @@ class Activity:
         self._clock = clock
         self._records: dict[str, MemoryActivity] = {}
         self._foreign: dict[str, bytes] = {}  # of formats that this program cannot read
-        self._unflushed: set[str] = set()
+        self._unflushed: dict[str, int] = {}  # accesses that the store has not been told
         self._lock = threading.Lock()  # of the above
         self._writing = threading.Lock()  # of the store: one flush at a time
         self._keyvalue = keyvalue
@@ -75,7 +76,7 @@ class Activity:
                         "last_accessed": max(now, known.last_accessed or now),
                     }
                 )
-                self._unflushed.add(id)
+                self._unflushed[id] = self._unflushed.get(id, 0) + 1
         self._tell()
 
     def stored(self, id: str, agent_id: str | None, utl_state: UTLState) -> None:
@@ -87,7 +88,7 @@ class Activity:
             if id not in self._foreign:
                 given = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
                 self._records[id] = self._records.get(id, UNUSED).merged(given)
-                self._unflushed.add(id)
+                self._unflushed.setdefault(id, 0)
         self._tell()
 
     def of(self, id: str) -> MemoryActivity:
@@ -131,14 +132,14 @@ class Activity:
         with self._writing:
             self._flush()
             with self._lock:
-                records, foreign = dict(self._records), dict(self._foreign)
+                records, foreign = list(self._records), dict(self._foreign)
             try:
                 waiting = self._unjournaled()
             except MemvaultError:  # the old store is damaged, which is why a fresh one is made
-                waiting = list(records)
-            written = {id: _bytes(record) for id, record in records.items()}
+                waiting = records
             keyvalue.put_many(UNJOURNALED, dict.fromkeys(waiting, b""))
-            keyvalue.put_many(NAMESPACE, written | foreign)
+            keyvalue.swap(NAMESPACE, {id: (None, value) for id, value in foreign.items()})
+            self._add(keyvalue, dict.fromkeys(records, 0))
             keyvalue.put(MARKS, FILLED, b"")
             self._keyvalue = keyvalue
 
@@ -174,27 +175,81 @@ class Activity:
     def _flush(self) -> bool:
         """Whether everything is in the store now."""
         with self._lock:
-            taken, self._unflushed = self._unflushed, set()
-            written = {id: _bytes(self._records[id]) for id in taken}
-        if not written:
+            taken, self._unflushed = self._unflushed, {}
+        if not taken:
             return True
         try:
             # First: a record that is in the store must not be taken for one in the journal.
-            self._keyvalue.put_many(UNJOURNALED, dict.fromkeys(written, b""))
-            self._keyvalue.put_many(NAMESPACE, written)
+            self._keyvalue.put_many(UNJOURNALED, dict.fromkeys(taken, b""))
+            self._add(self._keyvalue, taken)
         except MemvaultError as error:
             logger.warning("the use of memories is not written yet: %s", error.message)
             with self._lock:
-                self._unflushed |= taken
+                for id, count in taken.items():
+                    self._unflushed[id] = self._unflushed.get(id, 0) + count
+            self._changed.set()  # the worker tries again
             return False
         return True
+
+    def _add(self, keyvalue: KeyValueStore, counts: Mapping[str, int]) -> None:
+        """Add these accesses to the store's records, and make its sums this process's own. Another
+        process may write in between: then what it wrote is added to."""
+        waiting = iter(counts)
+        while left := set(islice(waiting, MEMORIES_PER_ENTRY)):
+            while left:
+                left = self._add_some(keyvalue, {id: counts[id] for id in left})
+
+    def _add_some(self, keyvalue: KeyValueStore, counts: dict[str, int]) -> set[str]:
+        """Those left to be added, since another process wrote them meanwhile."""
+        standing = keyvalue.get_many(NAMESPACE, counts)
+        written: dict[str, tuple[bytes | None, bytes]] = {}
+        sums: dict[str, MemoryActivity] = {}
+        for id, count in counts.items():
+            found = self._understood(id, standing.get(id))
+            if found is not None:
+                sums[id] = self._summed(id, found, count)
+                written[id] = (standing.get(id), _bytes(sums[id]))
+        left = keyvalue.swap(NAMESPACE, written)
+        self._take_over({id: sums[id] for id in sums.keys() - left})
+        return left
+
+    def _understood(self, id: str, value: bytes | None) -> MemoryActivity | None:
+        """UNUSED for nothing, or nothing that can be read; None for what a newer memvault wrote,
+        which stays."""
+        if value is None:
+            return UNUSED
+        try:
+            return FORMAT.read(MemoryActivity, value, id)
+        except UnknownFormat as error:
+            logger.error("%s", error.message)
+            with self._lock:
+                self._foreign[id] = value
+            return None
+        except SerializationFailed:
+            return UNUSED
+
+    def _summed(self, id: str, standing: MemoryActivity, count: int) -> MemoryActivity:
+        """What stands in the store, and this many accesses more. A store that lost what it had,
+        in whole or in part, is given what is known here."""
+        with self._lock:
+            own, newer = self._records[id], self._unflushed.get(id, 0)
+        more = standing.access_count + count
+        known = own.model_copy(update={"access_count": own.access_count - newer})
+        return standing.model_copy(update={"access_count": more}).merged(known)
+
+    def _take_over(self, sums: Mapping[str, MemoryActivity]) -> None:
+        with self._lock:
+            for id, told in sums.items():
+                more = told.access_count + self._unflushed.get(id, 0)
+                self._records[id] = told.model_copy(update={"access_count": more}).merged(
+                    self._records[id]
+                )
 
     def _write_checkpoint(self) -> None:
         self._checkpointed = now = self._clock()
         waiting = iter(sorted(self._unjournaled()))
         while some := list(islice(waiting, MEMORIES_PER_ENTRY)):
-            with self._lock:
-                known = {id: self._records[id] for id in some if id in self._records}
+            known = self._latest(some)
             self._journal.append(
                 JournalEntry(
                     ts=now,
@@ -210,6 +265,17 @@ class Activity:
                 )
             )
             self._keyvalue.delete(UNJOURNALED, some)
+
+    def _latest(self, ids: Sequence[str]) -> dict[str, MemoryActivity]:
+        """With what other processes have counted."""
+        standing = self._keyvalue.get_many(NAMESPACE, ids)
+        with self._lock:
+            known = {id: self._records[id] for id in ids if id in self._records}
+        for id, value in standing.items():
+            told = self._understood(id, value)
+            if told is not None and told != UNUSED:
+                known[id] = known.get(id, UNUSED).merged(told)
+        return known
 
     def _unjournaled(self) -> list[str]:
         return [id for id, _ in self._keyvalue.items(UNJOURNALED)]

@@ -17,33 +17,13 @@ from memvault.model.chunk import Vector
 from memvault.model.johari import UTLState
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory
 from memvault.model.memory_node import MemoryNode
+from memvault.model.reads import Reads
 from memvault.vault.decode import decode
 from memvault.vault.header import read_header
 
 logger = logging.getLogger(__name__)
 MOST_BYTES = 4 * MAX_CONTENT_CHARS + 65_536  # of a note: text of four bytes a character, a header
 NO_VECTOR = np.zeros(0, dtype=np.float32)
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """How the cache has done since the engine began."""
-
-    hits: int = 0
-    misses: int = 0
-    evictions: int = 0
-
-    @property
-    def hit_rate(self) -> float:
-        """In [0, 1]; 0 before the first read."""
-        return self.hits / max(1, self.hits + self.misses)
-
-    def __add__(self, other: Reads) -> Reads:
-        return Reads(
-            self.hits + other.hits,
-            self.misses + other.misses,
-            self.evictions + other.evictions,
-        )
 
 
 @dataclass(frozen=True, slots=True)

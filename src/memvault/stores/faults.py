@@ -16,6 +16,12 @@ def integrity_error() -> StorageError:
     return StorageError("Database integrity check failed. Recovery required.")
 
 
+def is_damage(error: StorageError) -> bool:
+    """Whether files cannot be trusted, rather than be used by another or lack room: its
+    subclasses say those."""
+    return type(error) is StorageError
+
+
 def disk_full() -> DiskFull:
     return DiskFull(
         "Insufficient disk space: the disk with the indexes is full. Free some space; nothing was "
@@ -46,7 +52,11 @@ def ensure_space(folder: Path, needed: int) -> None:
 
 
 def is_full(folder: Path) -> bool:
-    return shutil.disk_usage(folder).free < RESERVE_BYTES
+    """False where there is no such folder any more."""
+    try:
+        return shutil.disk_usage(folder).free < RESERVE_BYTES
+    except FileNotFoundError:
+        return False
 
 
 def speaks_of_space(error: BaseException) -> bool:

@@ -45,6 +45,10 @@ class Stores:
         """The servers that did not answer when last asked, by name."""
         return [server.name for server in self.servers if server.silent]
 
+    def full(self) -> list[str]:
+        """The servers that had no room for what was last written, by name."""
+        return [server.name for server in self.servers if server.full]
+
     def close(self) -> None:
         """Close all three, whatever one of them says; a second time does nothing."""
         with ExitStack() as stack:

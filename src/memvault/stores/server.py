@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memvault.model.errors import StoreUnavailable
+from memvault.model.errors import DiskFull, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.calls import Calls
 
 NETWORK_RETRIES = 3
 TIMEOUT_RETRIES = 1
@@ -38,18 +39,37 @@ class Server:
 
     def __init__(self, name: str, *, timeouts: Errors, network: Errors) -> None:
         self.name = name
+        self.calls = Calls()
         self.silent = False  # whether the last call had no answer
+        self.full = False  # whether it had no room for the last write
         self._timeouts = timeouts
         self._network = network
         self._resting_until = 0.0
         self._closing = threading.Event()
 
-    def ask(self, attempt: Callable[[], T], *, repeatable: bool = True) -> T:
+    def ask(self, attempt: Callable[[], T], *, repeatable: bool = True, writes: bool = False) -> T:
         """What the attempt gives. One that is not repeatable is tried once.
 
         Raises:
             StoreUnavailable: the store is closed, or no attempt was answered.
+            DiskFull: the server has no room for what the attempt writes.
         """
+        began = time.perf_counter()
+        try:
+            result = self._ask(attempt, repeatable)
+        except StoreUnavailable:
+            self.calls.failed()
+            raise
+        except DiskFull:
+            self.full = True
+            self.calls.failed()
+            raise
+        if writes:
+            self.full = False
+        self.calls.answered(time.perf_counter() - began)
+        return result
+
+    def _ask(self, attempt: Callable[[], T], repeatable: bool) -> T:
         failures = 0
         while True:
             self._ensure_worth_trying()

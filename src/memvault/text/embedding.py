@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.chunk import Vector
 from memvault.model.errors import ModelUnavailable, StoreUnavailable
+from memvault.model.reads import Reads
 from memvault.text.cache import EmbeddingCache, rounded
 from memvault.text.export import ModelMeta, exported_model, is_exported, model_id
 from memvault.text.tokens import TokenCounter
@@ -56,6 +57,7 @@ class Embedder:
         dimension: length of the vectors.
         window: tokens that the model reads at once, special ones not counted.
         tokens: counts as the model does.
+        reads: texts that `embed` found in the cache, and those that it ran the model for.
     """
 
     def __init__(self, model: WindowModel, name: str, cache: EmbeddingCache | None = None) -> None:
@@ -68,6 +70,8 @@ class Embedder:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(model.meta.window)
         self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
+        self.reads = Reads()
+        self._reads_lock = threading.Lock()
         self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
         self._asked: OrderedDict[str, Vector] = OrderedDict()
@@ -78,6 +82,8 @@ class Embedder:
         distinct = list(dict.fromkeys(texts))
         known = self._cache.get(distinct) if self._cache is not None else {}
         missing = [text for text in distinct if text not in known]
+        with self._reads_lock:
+            self.reads += Reads(hits=len(known), misses=len(missing))
         for group, vectors in self._encode(missing):
             fresh = {text: rounded(vector) for text, vector in zip(group, vectors, strict=True)}
             if self._cache is not None:

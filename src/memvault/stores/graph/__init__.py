@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
+from memvault.stores.calls import Calls
 
 
 class GraphStore(Protocol):
@@ -16,6 +17,8 @@ class GraphStore(Protocol):
         StoreUnavailable: the engine does not answer.
         GraphQueryError: the engine refused a query.
     """
+
+    calls: Calls
 
     def replace(self, notes: Sequence[NoteGraph]) -> None:
         """Make this each note's node and its only edges. An edge's target that is not in the graph

@@ -14,6 +14,7 @@ import ladybug
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.calls import Calls
 from memvault.stores.graph import queries
 from memvault.stores.graph.cypher import (
     EDGE_COLUMNS,
@@ -50,6 +51,7 @@ class LadybugGraphStore(CypherGraphStore):
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.calls = Calls()
         self._write_lock = threading.Lock()
         self._readers: LifoQueue[ladybug.Connection] = LifoQueue()
         self._closed = False
@@ -119,7 +121,7 @@ class LadybugGraphStore(CypherGraphStore):
 
     @contextmanager
     def _transaction(self, size: int) -> Iterator[None]:
-        with self._write_lock, self._faults():
+        with self._write_lock, self.calls.one(), self._faults():
             if self._closed:
                 raise faults.closed()
             faults.ensure_space(self._path.parent, size)
@@ -133,7 +135,7 @@ class LadybugGraphStore(CypherGraphStore):
                 raise
 
     def _read(self, query: str, **values: Any) -> list[Any]:
-        with self._faults(), self._reader() as connection:
+        with self.calls.one(), self._faults(), self._reader() as connection:
             return _rows(connection, query, values)
 
     @contextmanager

@@ -53,7 +53,8 @@ _NEVER_NULL = {
 }
 _GONE = "Neo.ClientError.Statement.EntityNotFound"
 _READ_ALL = (queries.ALL_NODES, queries.ALL_EDGES)
-_NO_ROOM = ("no space left", "read only", "readonly", "writeonreadonly")
+_ITS_OWN_FAULT = "Neo.DatabaseError."
+_NO_ROOM = ("no space left", "file too large", "read only", "readonly", "writeonreadonly")
 T = TypeVar("T")
 
 
@@ -110,6 +111,7 @@ class Neo4jGraphStore(CypherGraphStore):
             timeouts=(_TookTooLong, ConnectionAcquisitionTimeoutError),
             network=(ServiceUnavailable, SessionExpired, TransientError, _Changing),
         )
+        self.calls = self.server.calls
         try:
             self._driver = self._connect()
         except (ValueError, ConfigurationError) as error:
@@ -139,7 +141,7 @@ class Neo4jGraphStore(CypherGraphStore):
         with self._write_lock:
             # A write may take long, but that the server hangs should be known soon.
             self._ask(lambda driver: driver.verify_connectivity(), READ_SECONDS)
-            self._ask(write, WRITE_SECONDS)
+            self._ask(write, WRITE_SECONDS, writes=True)
 
     def _read(self, query: str, **values: Any) -> list[Any]:
         if any(len(value) == 0 for value in values.values()):
@@ -157,7 +159,7 @@ class Neo4jGraphStore(CypherGraphStore):
 
     # -- the way to the server ------------------------------------------------------------------
 
-    def _ask(self, call: Callable[[neo4j.Driver], T], seconds: float) -> T:
+    def _ask(self, call: Callable[[neo4j.Driver], T], seconds: float, *, writes: bool = False) -> T:
         def attempt() -> T:
             with self._translated(), self._within(seconds) as driver:
                 try:
@@ -169,7 +171,7 @@ class Neo4jGraphStore(CypherGraphStore):
                     self._prepared = False
                     raise
 
-        return self.server.ask(attempt)
+        return self.server.ask(attempt, writes=writes)
 
     def _alone(self, driver: neo4j.Driver, query: str) -> None:
         """Run what must be a transaction of its own."""
@@ -243,10 +245,14 @@ class Neo4jGraphStore(CypherGraphStore):
         except Neo4jError as error:
             if error.code == _GONE:
                 raise _Changing from error
-            said = f"{error.code} {error.message}".lower()
-            if any(words in said for words in _NO_ROOM):
+            said = f"{error.code} {error.message}"
+            if any(words in said.lower() for words in _NO_ROOM):
                 raise DiskFull(
                     "Neo4j cannot write to its disk. Free some space; nothing was half written."
+                ) from error
+            if said.startswith(_ITS_OWN_FAULT):
+                raise StoreUnavailable(
+                    f"Neo4j has failed ({error.code}): see its own log, and start it again."
                 ) from error
             raise GraphQueryError(f"Neo4j refused a query: {error.code}") from error
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
+from memvault.stores.calls import Calls
+
 
 class KeyValueStore(Protocol):
     """Values are bytes (callers encode). A call is atomic: all of its keys or none.
@@ -13,6 +15,8 @@ class KeyValueStore(Protocol):
         StoreUnavailable: the engine does not answer.
         DiskFull: a write found no space; nothing of it is visible.
     """
+
+    calls: Calls
 
     def get(self, namespace: str, key: str) -> bytes | None: ...
 
@@ -28,6 +32,11 @@ class KeyValueStore(Protocol):
 
     def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         """Keys that start with the prefix, in order."""
+        ...
+
+    def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
+        """Put each key's second value where its first still stands (None: where there is none),
+        whoever else writes; gives the keys where something else does."""
         ...
 
     def increment(self, namespace: str, key: str, by: int = 1) -> int:

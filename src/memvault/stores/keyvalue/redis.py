@@ -3,8 +3,8 @@
 A namespace is three keys: a hash of the values, a sorted set of its keys (all with score 0, so
 in the order of their bytes), and a sorted set of the moments at which some expire, by the
 server's clock. What has expired is swept up by whatever next touches the namespace, in the same
-transaction, so no call sees it. All keys of a vault carry one hash tag: a cluster then keeps
-them in one place, where a transaction holds.
+transaction or script, so no call sees it. All keys of a vault carry one hash tag: a cluster then
+keeps them in one place, where a transaction holds.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from memvault.stores.server import Place, Server
 TIMEOUT_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
 KEYS_PER_COMMAND = 5_000  # Lua takes no more than 8,000 arguments
+# Scripts that take no memory say so: a server that has none left refuses others (Redis 7 or newer),
+# and whatever is part of a transaction.
+_FRUGAL = "#!lua flags=allow-oom\n"
 _SWEEP = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + now[2] / 1000
@@ -36,6 +39,23 @@ repeat
     end
 until #gone == 0
 """
+_GET = """
+local found = {}
+for start = 1, #ARGV, 5000 do
+    local last = math.min(start + 4999, #ARGV)
+    local part = redis.call('HMGET', KEYS[1], unpack(ARGV, start, last))
+    for place, value in ipairs(part) do found[start + place - 1] = value end
+end
+return found
+"""
+_DELETE = """
+for start = 1, #ARGV, 5000 do
+    local last = math.min(start + 4999, #ARGV)
+    redis.call('HDEL', KEYS[1], unpack(ARGV, start, last))
+    redis.call('ZREM', KEYS[2], unpack(ARGV, start, last))
+    redis.call('ZREM', KEYS[3], unpack(ARGV, start, last))
+end
+"""
 _EXPIRE = """
 local now = redis.call('TIME')
 redis.call('ZADD', KEYS[1], now[1] * 1000 + now[2] / 1000 + ARGV[2], ARGV[1])
@@ -45,11 +65,27 @@ local keys = redis.call('ZRANGEBYLEX', KEYS[2], ARGV[1], ARGV[2], 'LIMIT', 0, AR
 if #keys == 0 then return {{}, {}} end
 return {keys, redis.call('HMGET', KEYS[1], unpack(keys))}
 """
+_COUNT = "return redis.call('HLEN', KEYS[1])"
+_CLEAR = "redis.call('UNLINK', unpack(KEYS))"
 _INCREMENT = """
 local total = redis.pcall('HINCRBY', KEYS[1], ARGV[1], ARGV[2])
-if type(total) ~= 'number' then return false end
+if type(total) ~= 'number' then return total end
 redis.call('ZADD', KEYS[2], 0, ARGV[1])
 return total
+"""
+_SWAP = """
+local refused = {}
+for place = 1, #ARGV, 4 do
+    local key, stands = ARGV[place], redis.call('HGET', KEYS[1], ARGV[place])
+    if stands == (ARGV[place + 1] == '1' and ARGV[place + 2]) then
+        redis.call('HSET', KEYS[1], key, ARGV[place + 3])
+        redis.call('ZADD', KEYS[2], 0, key)
+        redis.call('ZREM', KEYS[3], key)
+    else
+        refused[#refused + 1] = key
+    end
+end
+return refused
 """
 _LEASE = """
 local held = redis.call('GET', KEYS[1])
@@ -62,13 +98,14 @@ end
 return 1
 """
 _CANNOT_SAVE = "MISCONF"  # the server could not write its snapshot, and takes no writes meanwhile
+_NO_NUMBER = "hash value is not an integer"
 Names = tuple[str, str, str]  # of the hash, the keys and the expiries
 Pipe = Any  # redis-py types its pipeline's answers as those of the asynchronous client too
 T = TypeVar("T")
 
 
 class RedisKeyValueStore:
-    """One vault's keys, of one generation. A call is one round trip and one transaction.
+    """One vault's keys, of one generation. A call is one round trip, and one transaction or script.
 
     Raises:
         InvalidParams: the URL is none that Redis knows.
@@ -79,24 +116,17 @@ class RedisKeyValueStore:
         self._own = f"{self._vault}:{place.generation}"
         self._client = _connect(url, password)
         self.server = _new_server()
+        self.calls = self.server.calls
 
     def get(self, namespace: str, key: str) -> bytes | None:
-        found: bytes | None = self._run(namespace, lambda pipe, names: pipe.hget(names[0], key))[-1]
-        return found
+        return self.get_many(namespace, [key]).get(key)
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
         wanted = list(keys)
-        parts = list(_parts(wanted))
-
-        def read(pipe: Pipe, names: Names) -> None:
-            for part in parts:
-                pipe.hmget(names[0], part)
-
         if not wanted:
             return {}
-        found = self._run(namespace, read)[-len(parts) :]
-        values = (value for part in found for value in part)
-        return {key: value for key, value in zip(wanted, values, strict=True) if value is not None}
+        found = self._frugally(namespace, _GET, *wanted)
+        return {key: value for key, value in zip(wanted, found, strict=True) if value is not None}
 
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
@@ -106,25 +136,17 @@ class RedisKeyValueStore:
             if ttl_seconds is not None:
                 pipe.eval(_EXPIRE, 1, names[2], key, ttl_seconds * 1000)
 
-        self._run(namespace, write)
+        self._write(namespace, write)
 
     def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None:
         def write(pipe: Pipe, names: Names) -> None:
             for part in _parts(list(items)):
                 _put(pipe, names, {key: items[key] for key in part})
 
-        self._run(namespace, write)
+        self._write(namespace, write)
 
     def delete(self, namespace: str, keys: Iterable[str]) -> None:
-        gone = list(keys)
-
-        def write(pipe: Pipe, names: Names) -> None:
-            for part in _parts(gone):
-                pipe.hdel(names[0], *part)
-                pipe.zrem(names[1], *part)
-                pipe.zrem(names[2], *part)
-
-        self._run(namespace, write)
+        self._frugally(namespace, _DELETE, *keys)
 
     def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         start = b"[" + prefix.encode()
@@ -137,11 +159,16 @@ class RedisKeyValueStore:
             start = b"(" + keys[-1]
 
     def _page(self, namespace: str, start: bytes, end: bytes) -> tuple[list[bytes], list[bytes]]:
-        def read(pipe: Pipe, names: Names) -> None:
-            pipe.eval(_PAGE, 2, names[0], names[1], start, end, KEYS_PER_COMMAND)
-
-        keys, values = self._run(namespace, read)[-1]
+        keys, values = self._frugally(namespace, _PAGE, start, end, KEYS_PER_COMMAND)
         return keys, values
+
+    def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
+        given = [
+            part
+            for key, (old, new) in items.items()
+            for part in (key, int(old is not None), old or b"", new)
+        ]
+        return set(map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, given, writes=True)))
 
     def increment(self, namespace: str, key: str, by: int = 1) -> int:
         """As the protocol says; an expiry that the counter has stays. Asked once: a second attempt
@@ -150,24 +177,20 @@ class RedisKeyValueStore:
         Raises:
             StorageError: the value is not a whole number.
         """
-
-        def write(pipe: Pipe, names: Names) -> None:
-            pipe.eval(_INCREMENT, 2, names[0], names[1], key, by)
-
-        total = self._run(namespace, write, repeatable=False)[-1]
-        if total is None:
-            raise StorageError(f"{key} is not a counter.")
-        return int(total)
+        given = [key, by]
+        return int(
+            self._script(namespace, _SWEEP + _INCREMENT, given, repeatable=False, writes=True)
+        )
 
     def count(self, namespace: str) -> int:
-        return int(self._run(namespace, lambda pipe, names: pipe.hlen(names[0]))[-1])
+        return int(self._frugally(namespace, _COUNT))
 
     def clear(self, namespace: str) -> None:
-        self._run(namespace, lambda pipe, names: pipe.unlink(*names))
+        self._frugally(namespace, _CLEAR)
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
         key, until = f"{self._vault}:lease:{name}", round(seconds * 1000)
-        return bool(self._ask(lambda: self._client.eval(_LEASE, 1, key, holder, until)))
+        return bool(self._ask(lambda: self._client.eval(_FRUGAL + _LEASE, 1, key, holder, until)))
 
     def drop(self) -> None:
         """Delete all that this generation keeps."""
@@ -178,23 +201,44 @@ class RedisKeyValueStore:
         if self.server.close():
             self._client.close()
 
-    def _run(
-        self, namespace: str, fill: Callable[[Pipe, Names], Any], *, repeatable: bool = True
-    ) -> list[Any]:
-        """The answers to what ``fill`` puts into one transaction, after the sweeping."""
-        own = f"{self._own}:{namespace}"
-        names = (f"{own}:values", f"{own}:keys", f"{own}:expiry")
+    def _frugally(self, namespace: str, script: str, *given: Any) -> Any:
+        """What a script gives that takes no memory, after the sweeping."""
+        return self._script(namespace, _FRUGAL + _SWEEP + script, given)
 
-        def attempt() -> list[Any]:
+    def _script(
+        self,
+        namespace: str,
+        script: str,
+        given: Sequence[Any],
+        *,
+        repeatable: bool = True,
+        writes: bool = False,
+    ) -> Any:
+        names = self._names(namespace)
+        return self._ask(
+            lambda: self._client.eval(script, len(names), *names, *given),
+            repeatable=repeatable,
+            writes=writes,
+        )
+
+    def _write(self, namespace: str, fill: Callable[[Pipe, Names], Any]) -> None:
+        """Do in one transaction what ``fill`` puts into it."""
+        names = self._names(namespace)
+
+        def attempt() -> None:
             with self._client.pipeline(transaction=True) as pipe:
                 pipe.eval(_SWEEP, 3, *names)
                 fill(pipe, names)
-                return pipe.execute()
+                pipe.execute()
 
-        return self._ask(attempt, repeatable=repeatable)
+        self._ask(attempt, writes=True)
 
-    def _ask(self, attempt: Callable[[], T], *, repeatable: bool = True) -> T:
-        return self.server.ask(lambda: _translating(attempt), repeatable=repeatable)
+    def _names(self, namespace: str) -> Names:
+        own = f"{self._own}:{namespace}"
+        return f"{own}:values", f"{own}:keys", f"{own}:expiry"
+
+    def _ask(self, attempt: Callable[[], T], *, repeatable: bool = True, writes: bool = False) -> T:
+        return self.server.ask(lambda: _translating(attempt), repeatable=repeatable, writes=writes)
 
 
 class RedisPointer:
@@ -286,6 +330,8 @@ def _translated(error: redis.ResponseError) -> StorageError:
         return DiskFull("Redis has no memory left. Give it more; nothing was half written.")
     if _CANNOT_SAVE in text:
         return DiskFull("Redis cannot save to its disk. Free some space; nothing was half written.")
+    if _NO_NUMBER in text:
+        return StorageError("What is counted with is not a counter.")
     if "NOAUTH" in text or "WRONGPASS" in text:
         return _refused()
     return StorageError(f"Redis refused a command: {text}")

@@ -14,6 +14,7 @@ from typing import Any
 
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.calls import Calls
 
 KEYS_PER_QUERY = 500
 PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often
@@ -44,6 +45,7 @@ class SqliteKeyValueStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.calls = Calls()
         self._write_lock = threading.Lock()
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
         self._closed = False
@@ -115,6 +117,20 @@ class SqliteKeyValueStore:
         )
         yield from rows
 
+    def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
+        refused = set[str]()
+        with self._transaction() as connection:
+            for key, (old, new) in items.items():
+                row = connection.execute(
+                    f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
+                    (namespace, key, time.time()),
+                ).fetchone()
+                if (None if row is None else bytes(row[0])) == old:
+                    connection.execute(_PUT, (namespace, key, new, None))
+                else:
+                    refused.add(key)
+        return refused
+
     def increment(self, namespace: str, key: str, by: int = 1) -> int:
         """As the protocol says; an expiry that the counter has stays.
 
@@ -180,7 +196,7 @@ class SqliteKeyValueStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._write_lock, self._faults():
+        with self._write_lock, self.calls.one(), self._faults():
             if self._closed:
                 raise faults.closed()
             self._writer.execute("BEGIN IMMEDIATE")
@@ -193,7 +209,7 @@ class SqliteKeyValueStore:
                 raise
 
     def _read(self, query: str, values: Sequence[object]) -> list[Any]:
-        with self._faults(), self._reader() as connection:
+        with self.calls.one(), self._faults(), self._reader() as connection:
             return connection.execute(query, values).fetchall()
 
     @contextmanager

@@ -57,7 +57,13 @@ _INDEXES = {
     IMPORTANCE: models.PayloadSchemaType.FLOAT,
     CREATED: models.PayloadSchemaType.FLOAT,
 }
-_UNREACHABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+_UNREACHABLE = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+)
+# Its own choice is two minutes, for which a server that is back would seem to be away still.
+_CHANNEL = {"grpc.max_reconnect_backoff_ms": 2_000}
 _REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 T = TypeVar("T")
 
@@ -96,7 +102,12 @@ def connect(url: str, api_key: str | None) -> QdrantClient:
         port = parts.port or HTTP_PORT
         given: dict[str, Any] = {"url": url, "api_key": api_key, "timeout": TIMEOUT_SECONDS}
         fast = QdrantClient(
-            **given, port=port, grpc_port=port + 1, prefer_grpc=True, check_compatibility=False
+            **given,
+            port=port,
+            grpc_port=port + 1,
+            prefer_grpc=True,
+            grpc_options=_CHANNEL,
+            check_compatibility=False,
         )
     except (ValueError, QdrantException) as error:
         raise InvalidParams(f"configuration: vectors: {error}") from error
@@ -130,6 +141,7 @@ class QdrantVectorStore(PointVectorStore):
         self._write_lock = threading.RLock()
         self._opening = threading.Lock()
         self.server = Server("Qdrant", timeouts=(_TookTooLong,), network=(_Unreachable,))
+        self.calls = self.server.calls
 
     def replace(self, notes: Sequence[Note]) -> None:
         latest = {memory.id: (memory, chunks) for memory, chunks in notes}
@@ -139,7 +151,7 @@ class QdrantVectorStore(PointVectorStore):
             for batch in batches(latest.values()):
                 made = [point for memory, chunks in batch for point in _points(memory, chunks)]
                 for part in parts(made):
-                    self._ask(partial(self._upsert, part))
+                    self._ask(partial(self._upsert, part), writes=True)
             self._delete(stale)
 
     def remove(self, note_ids: Collection[str]) -> None:
@@ -234,7 +246,7 @@ class QdrantVectorStore(PointVectorStore):
     def _delete_part(self, wanted: models.PointIdsList, client: QdrantClient) -> None:
         client.delete(self._collection, wanted, wait=True)
 
-    def _ask(self, call: Callable[[QdrantClient], T]) -> T:
+    def _ask(self, call: Callable[[QdrantClient], T], *, writes: bool = False) -> T:
         def attempt() -> T:
             client = self._opened()
             try:
@@ -245,7 +257,7 @@ class QdrantVectorStore(PointVectorStore):
                 self._prepare(client)
                 return _translated(lambda: call(client))
 
-        return self.server.ask(attempt)
+        return self.server.ask(attempt, writes=writes)
 
     def _opened(self) -> QdrantClient:
         with self._opening:

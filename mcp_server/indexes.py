@@ -1,0 +1,130 @@
+"""The generations of indexes that are open: the one that answers, those it has replaced, and the
+one that a rebuild fills."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from indexer.generation import Generations
+from mcp_server import heap
+from mcp_server.index import Index
+from memvault.model.errors import MemvaultError, StorageError
+from memvault.stores.faults import is_damage
+
+logger = logging.getLogger(__name__)
+GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
+
+
+class OpenIndexes:
+    """Thread-safe; one generation is filled at a time.
+
+    Args:
+        open_index: opens the stores in a generation's folder, and what reads them.
+
+    Raises, when it is made:
+        StoreUnavailable: another process has the indexes open.
+        DiskFull: there is no room to open them.
+    """
+
+    def __init__(self, generations: Generations, open_index: Callable[[Path], Index]) -> None:
+        self._generations = generations
+        self._open = open_index
+        self._changing = threading.Lock()  # a generation is filled, or folders are swept up
+        self._closed = threading.Event()
+        self._filling: Index | None = None
+        self._replaced: list[Index] = []  # still to be closed
+        generations.remove_stale()
+        self.live = self._open_live()
+
+    def all(self) -> list[Index]:
+        """All that are open."""
+        filling = self._filling
+        some = [self.live, *self._replaced]
+        return some if filling is None or filling in some else [*some, filling]
+
+    @contextmanager
+    def filling(self) -> Iterator[Index]:
+        """A new generation to fill; dropped after the block, unless that makes it live."""
+        with self._changing:
+            self._filling = fresh = self._open(self._generations.new())
+            try:
+                yield fresh
+            except BaseException:
+                if self.live is not fresh:
+                    fresh.stores.close()
+                    self._generations.remove_stale()
+                raise
+            finally:
+                self._filling = None
+
+    def make_live(self, fresh: Index) -> None:
+        """Let this generation answer, now and after a restart."""
+        self._generations.make_live(fresh.folder)
+        self.replace_by(fresh)
+
+    def name_live(self) -> None:
+        """Write the name of the live generation down again, where it was lost."""
+        self._generations.make_live(self.live.folder)
+
+    def opened_elsewhere(self) -> Index | None:
+        """The generation that another process has made live, opened; None if it is ours."""
+        if self._generations.live_name() in (None, self.live.folder.name):
+            return None
+        return self._open(self._generations.live())
+
+    def replace_by(self, fresh: Index) -> None:
+        """Let this generation answer; the one before is closed when its questions are answered."""
+        self._replaced.append(self.live)
+        self.live = fresh
+        closing = threading.Timer(GRACE_SECONDS, self._close_oldest)
+        closing.daemon = True
+        closing.start()
+
+    def wait_until_filled(self, timeout: float) -> None:
+        """Wait for what fills a generation, so many seconds at most."""
+        if self._changing.acquire(timeout=timeout):
+            self._changing.release()
+
+    def close(self, timeout: float) -> None:
+        """Close all; what reads in the background has so many seconds each to end."""
+        self._closed.set()
+        for index in self.all():
+            index.close_readers(timeout)
+            try:
+                index.stores.close()
+            except StorageError:  # a full disk: what was committed is flushed already
+                logger.exception("closing the indexes")
+        self._generations.close()
+
+    def _open_live(self) -> Index:
+        """The live generation; in place of a damaged one a new one, still empty."""
+        folder = self._generations.live()
+        try:
+            return self._open(folder)
+        except StorageError as error:
+            if not is_damage(error):
+                raise
+            logger.error("%s Filling new indexes from the vault.", error.message)
+        self._generations.put_aside(folder)
+        return self._open(self._generations.live())
+
+    def _close_oldest(self) -> None:
+        with self._changing:  # or the folder of a rebuild under way would seem stale
+            if self._closed.is_set():
+                return
+            _close_replaced(self._replaced[0])
+            del self._replaced[0]
+            self._generations.remove_stale()
+        heap.settle()
+
+
+def _close_replaced(index: Index) -> None:
+    index.steady.close()
+    try:
+        index.stores.close()
+    except MemvaultError:
+        logger.exception("closing the replaced indexes")

@@ -1,0 +1,174 @@
+"""How memvault grows: one vault of so many notes, on embedded stores or servers.
+
+usage: python -m tests.benchmarks.bench_scale [--notes 1000] [--graph neo4j] [--keyvalue redis]
+                                              [--questions 100] [--texts 500] [--keep DIR]
+
+Neo4j and Redis are started for the run, each a process of its own (`tests/servers`); vectors are
+kept by Qdrant at ``QDRANT_URL`` if that is set, else by Qdrant Edge within the engine. The notes
+repeat ``--texts`` texts, so that what is measured is the stores and not the embedding model: its
+share is the cache's misses, which are told. Questions are asked by an MCP client in the engine's
+own process. ``docs/operations/scale.md`` says how the figures are used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+from fastmcp import Client
+from pydantic import SecretStr
+
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from tests.benchmarks.bench_engine import questions
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, percentile, show
+from tests.servers import neo4j, redis
+from tests.servers.process import ServerProcess
+
+MEGABYTE = 1e6
+TOOLS = ("recall_memory", "graph_query", "inject_context")
+SAVES = 20
+
+
+@contextmanager
+def running(asked: argparse.Namespace, root: Path) -> Iterator[dict[str, ServerProcess]]:
+    """The servers that were asked for, by name."""
+    made: dict[str, Callable[[Path], ServerProcess]] = {}
+    if asked.graph == "neo4j":
+        made["Neo4j"] = neo4j.server
+    if asked.keyvalue == "redis":
+        made["Redis"] = redis.server
+    with ExitStack() as stack:
+        servers = {}
+        for name, make in made.items():
+            folder = root / name.lower()
+            folder.mkdir(exist_ok=True)
+            servers[name] = make(folder)
+            servers[name].start()
+            stack.callback(servers[name].kill)
+        yield servers
+
+
+def settings_for(servers: dict[str, ServerProcess]) -> Settings:
+    chosen: dict[str, Any] = {"index": IndexSettings(ner="off")}
+    if "Neo4j" in servers:
+        chosen["graph"] = neo4j.url(servers["Neo4j"])
+        chosen["neo4j_password"] = SecretStr(neo4j.PASSWORD)
+    if "Redis" in servers:
+        chosen["keyvalue"] = redis.url(servers["Redis"])
+        chosen["redis_password"] = SecretStr(redis.PASSWORD)
+    if url := os.environ.get("QDRANT_URL"):
+        chosen["vectors"] = url
+    return Settings(**chosen)
+
+
+def indexing(services: Services) -> list[Figure]:
+    began = time.perf_counter()
+    services.scan()
+    spent = time.perf_counter() - began
+    notes, reads = services.indexed.notes, services.embedder.reads
+    nodes, edges = services.stores.graph.counts()
+    return [
+        Figure("notes indexed a minute, first scan", 60 * notes / spent, "/min"),
+        Figure("the same while batches are written", 60 * notes / services.indexed.seconds, "/min"),
+        Figure("texts embedded, share of all", 100 * (1 - reads.hit_rate), "%"),
+        Figure("chunks", services.stores.vectors.count(), ""),
+        Figure("nodes", nodes, ""),
+        Figure("edges", edges, ""),
+    ]
+
+
+def saving(services: Services) -> list[Figure]:
+    """A note is changed and indexed, as a tool does before it answers."""
+    paths = sorted(services.catalogue.paths())[:: max(1, len(services.catalogue) // SAVES)][:SAVES]
+    spent = []
+    for path in paths:
+        file = services.vault.root / path
+        text = file.read_text(encoding="utf-8")
+        file.write_text(f"{text}\nSeen again.\n", encoding="utf-8")
+        began = time.perf_counter()
+        services.indexer.index([path])
+        spent.append((time.perf_counter() - began) * 1000)
+    return [Figure("a changed note indexed, p95", percentile(spent, 0.95), "ms")]
+
+
+def answering(services: Services, count: int) -> list[Figure]:
+    server = build_server(services)
+    asked = questions(services.vault.root)[:count]
+
+    async def ask(tool: str) -> list[float]:
+        spent = []
+        async with Client(server) as client:
+            for number, query in enumerate([*asked[:5], *asked]):
+                began = time.perf_counter()
+                await client.call_tool(tool, {"query": query})
+                if number >= 5:
+                    spent.append((time.perf_counter() - began) * 1000)
+        return spent
+
+    figures = []
+    for tool in TOOLS:
+        spent = asyncio.run(ask(tool))
+        figures.append(Figure(f"{tool}, p50", percentile(spent, 0.5), "ms"))
+        figures.append(Figure(f"{tool}, p95", percentile(spent, 0.95), "ms"))
+    return figures
+
+
+def taken(services: Services, servers: dict[str, ServerProcess]) -> list[Figure]:
+    """Memory of each part, and what lies on disk."""
+    figures = [memory("the engine", os.getpid())]
+    figures += [memory(name, server.pid) for name, server in servers.items()]
+    places = {"the state folder": services.state.root}
+    if "Neo4j" in servers:
+        places["Neo4j's data"] = servers["Neo4j"].folder / "data"
+    for name, folder in places.items():
+        size = sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+        figures.append(Figure(f"disk, {name}", size / MEGABYTE, "MB"))
+    return figures
+
+
+def memory(name: str, pid: int) -> Figure:
+    return Figure(f"memory, {name}", psutil.Process(pid).memory_info().rss / MEGABYTE, "MB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--notes", type=int, default=1_000)
+    parser.add_argument("--graph", choices=("embedded", "neo4j"), default="embedded")
+    parser.add_argument("--keyvalue", choices=("embedded", "redis"), default="embedded")
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--texts", type=int, default=500, help="different texts in the vault")
+    parser.add_argument("--keep", type=Path, help="an empty folder for vault, state and servers")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = asked.keep or Path(folder)
+        vault = root / "vault"
+        vault.mkdir(parents=True)
+        generate(vault, asked.notes, texts=asked.texts)
+        with running(asked, root) as servers:
+            state = StateFolder.of_vault(vault, root / "state")
+            services = Services(vault, settings_for(servers), state)
+            figures = [memory("the engine before", os.getpid())]
+            figures += indexing(services)
+            services._warm_up()  # as a start does after its first scan
+            services.landscape.warm_up()
+            figures += answering(services, asked.questions)
+            figures += saving(services)
+            figures += taken(services, servers)
+            services.close()
+    show(f"scale-{asked.notes}-{asked.graph}-{asked.keyvalue}", figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""What `/metrics` tells, and that dashboard and alert rules ask for nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from starlette.testclient import TestClient
+
+from mcp_server.app import engine_app
+from mcp_server.guard import AccessPolicy
+from mcp_server.metrics import Metrics, ToolMetrics
+from mcp_server.opening import Opening
+from mcp_server.presence import Presence
+from mcp_server.server import build_server
+from mcp_server.services import Services
+from tests.integration.small_vault import opened
+from tests.waiting import until
+
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations"
+# Of Prometheus itself, for every target.
+ITS_OWN = {"up"}
+SUFFIXES = ("_total", "_bucket", "_count", "_sum")
+
+
+class Scraped:
+    """An engine's figures, as text and by name."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.opening = Opening.of(services)
+        self.server = build_server(self.opening)
+
+    def call(self, name: str, **arguments: Any) -> Any:
+        async def run() -> Any:
+            async with Client(self.server) as client:
+                return await client.call_tool_mcp(name, arguments)
+
+        return asyncio.run(run())
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.opening.metrics.registry.get_sample_value(name, labels)
+
+    def names(self) -> set[str]:
+        text = self.opening.metrics.text().decode()
+        return set(re.findall(r"^# TYPE (\w+)", text, re.M))
+
+
+@pytest.fixture(scope="module")
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
+    services = opened(tmp_path_factory.mktemp("metrics"))
+    yield Scraped(services)
+    services.close()
+
+
+def test_calls_errors_and_their_time_are_counted_by_tool(scraped: Scraped) -> None:
+    for query in ("kelp", "kelp", ""):
+        scraped.call("recall_memory", query=query)
+    assert scraped.value("memvault_tool_calls_total", tool="recall_memory") == 3
+    assert scraped.value("memvault_tool_errors_total", tool="recall_memory", code="-32602") == 1
+    assert scraped.value("memvault_tool_seconds_count", tool="recall_memory") == 3
+
+
+def test_every_store_tells_how_its_calls_go(scraped: Scraped) -> None:
+    scraped.call("recall_memory", query="clay oven")
+    for role in ("vectors", "graph", "keyvalue"):
+        own = {"store": role, "engine": "embedded"}
+        assert scraped.value("memvault_store_up", **own) == 1
+        assert scraped.value("memvault_store_full", **own) == 0
+        assert scraped.value("memvault_store_failures_total", **own) == 0
+        assert scraped.value("memvault_store_seconds_count", **own) > 0
+        assert scraped.value("memvault_store_seconds_sum", **own) > 0
+
+
+def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scraped) -> None:
+    services = scraped.services
+    notes = len(services.catalogue)
+    assert scraped.value("memvault_notes") == notes
+    services.rebuild()  # which embeds what only questions need too
+    before = scraped.value("memvault_indexed_notes_total")
+    misses = scraped.value("memvault_cache_misses_total", cache="embeddings")
+    assert misses > 0
+    services.rebuild()
+    assert scraped.value("memvault_indexed_notes_total") == before + notes
+    assert scraped.value("memvault_indexing_seconds_total") > 0
+    assert scraped.value("memvault_cache_misses_total", cache="embeddings") == misses
+    hits = scraped.value("memvault_cache_hits_total", cache="embeddings")
+    assert hits >= notes
+    rate = scraped.value("memvault_cache_hit_rate", cache="embeddings")
+    assert rate == pytest.approx(hits / (hits + misses))
+    assert scraped.value("memvault_index_lag_seconds") == 0
+    assert scraped.value("memvault_memory_bytes") > 10_000_000
+    assert scraped.value("memvault_disk_free_bytes", place="vault") > 0
+
+
+def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> None:
+    services = scraped.services
+    services.start()
+    try:
+        with services.indexer._lock:  # a change in hand that takes long
+            file = services.vault.root / "permanent" / "Late.md"
+            file.write_text("Late, but it comes.\n", encoding="utf-8")
+            until(lambda: scraped.value("memvault_index_lag_seconds") > 0.2)
+        until(lambda: not scraped.value("memvault_index_lag_seconds"))
+        assert services.catalogue.by_path("permanent/Late.md") is not None
+    finally:
+        services._end_indexing()
+
+
+def test_who_is_connected_is_counted_and_the_page_is_guarded(scraped: Scraped) -> None:
+    opening, presence = Opening.of(scraped.services), Presence()
+    app = engine_app(
+        build_server(opening),
+        opening,
+        policy=AccessPolicy("127.0.0.1", "secret"),
+        presence=presence,
+        stop=lambda: None,
+    )
+    with presence.visit(), TestClient(app, base_url="http://127.0.0.1:80") as browser:
+        page = browser.get("/metrics")
+        assert page.status_code == 200
+        assert "memvault_connections 1.0\n" in page.text
+        assert "memvault_ready 1.0\n" in page.text
+        assert browser.get("/metrics", headers={"host": "rebound.example"}).status_code == 421
+        elsewhere = {"origin": "http://page.example"}
+        assert browser.get("/metrics", headers=elsewhere).status_code == 403
+
+
+def test_counting_a_call_costs_less_than_a_tenth_of_a_millisecond() -> None:
+    class Answered:
+        is_error, structured_content = False, {"notice": "of what is missing"}
+
+    class Asked:
+        class message:
+            name = "recall_memory"
+
+    async def answer(_: object) -> Any:
+        return Answered
+
+    async def run(counting: ToolMetrics) -> list[float]:
+        spent = []
+        for _ in range(500):
+            began = time.perf_counter()
+            await counting.on_call_tool(Asked, answer)  # type: ignore[arg-type]
+            spent.append(time.perf_counter() - began)
+        return spent
+
+    assert sorted(asyncio.run(run(ToolMetrics(Metrics()))))[250] < 0.0001
+
+
+def asked_for(expression: str) -> set[str]:
+    """The metrics that a query names: words that are no label, function or keyword."""
+    bare = re.sub(r'"[^"]*"|\{[^}]*\}|\[[^]]*\]|\b(?:by|without|on)\s*\([^)]*\)', " ", expression)
+    return {name for name in re.findall(r"\b[a-z][a-z0-9_]*\b(?!\s*\()", bare) if "_" in name} | (
+        ITS_OWN & set(re.findall(r"\w+", bare))
+    )
+
+
+def known(name: str, names: set[str]) -> bool:
+    stems = {name, *(name.removesuffix(suffix) for suffix in SUFFIXES)}
+    return bool(stems & {name for each in names for name in (each, each.removesuffix("_total"))})
+
+
+def queries() -> dict[str, str]:
+    """By where they stand, those of the dashboard and of the alert rules."""
+    import yaml
+
+    found = {}
+    board = json.loads((OPERATIONS / "grafana-dashboard.json").read_text())
+    for panel in board["panels"]:
+        for target in panel.get("targets", ()):
+            found[f"{panel['title']} {target['refId']}"] = target["expr"]
+    rules = yaml.safe_load((OPERATIONS / "alerts.yml").read_text())
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            found[rule.get("alert") or rule["record"]] = rule["expr"]
+    return found
+
+
+def test_dashboard_and_alerts_ask_only_for_figures_that_there_are(scraped: Scraped) -> None:
+    names = scraped.names() | ITS_OWN | {"memvault_connections"}
+    asked = {place: asked_for(query) for place, query in queries().items()}
+    assert len(asked) > 15 and all(asked.values())
+    unknown = {
+        (place, name) for place, own in asked.items() for name in own if not known(name, names)
+    }
+    assert not unknown
+
+
+def test_every_figure_is_on_the_dashboard_or_in_an_alert(scraped: Scraped) -> None:
+    text = " ".join(queries().values())
+    unseen = {name for name in scraped.names() if name.removesuffix("_total") not in text}
+    assert {name for name in unseen if not name.endswith("_created")} == set()
+
+
+def promtool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool is not installed (apt-get install prometheus)")
+    return subprocess.run(
+        ["promtool", *arguments], cwd=OPERATIONS, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_alert_rules_are_valid_and_fire_when_they_should() -> None:
+    for arguments in (("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")):
+        result = promtool(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_alert_is_explained_and_tried(scraped: Scraped) -> None:
+    import yaml
+
+    rules = yaml.safe_load((OPERATIONS / "alerts.yml").read_text())
+    alerts = {rule["alert"] for group in rules["groups"] for rule in group["rules"]}
+    manual = (OPERATIONS / "README.md").read_text()
+    tried = (OPERATIONS / "alerts_test.yml").read_text()
+    for alert in alerts:
+        assert f"`{alert}`" in manual, alert
+        assert f"alertname: {alert}" in tried, alert

@@ -1,0 +1,212 @@
+"""Servers that are slow, out of room, paused or killed while memvault reads and while it indexes:
+what is answered says what it lacks, no note is lost, and all is well again by itself."""
+
+from __future__ import annotations
+
+import resource
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis as resp
+
+from indexer import heartbeat, watch
+from mcp_server.opening import Opening
+from mcp_server.services import Services
+from memvault.config.settings import Settings
+from memvault.stores.graph import neo4j as graph_store
+from memvault.stores.keyvalue import redis as keyvalue_store
+from tests.integration.caller import Caller
+from tests.integration.server_stores import local_qdrant, open_one, server_settings
+from tests.servers import redis
+from tests.servers.process import ServerProcess
+from tests.servers.proxy import SlowProxy
+from tests.waiting import until
+
+__all__ = ["local_qdrant", "open_one", "server_settings"]
+NOTES = {
+    "Kestrel.md": "---\ntype: boat\n---\nSkipper: [[Omar]]\n\nShe was varnished in May.\n",
+    "Omar.md": "---\ntype: person\n---\nHe works for [[Delta Rigging]].\n",
+}
+WHY = "said in the talk about boats"
+LONGEST = 10.0  # seconds that an answer may take, whatever is wrong
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
+    monkeypatch.setattr(graph_store, "READ_SECONDS", 1.5)
+    monkeypatch.setattr(keyvalue_store, "TIMEOUT_SECONDS", 1.5)
+    monkeypatch.setattr(heartbeat.Heartbeat.__init__, "__defaults__", (0.5,))
+
+
+@pytest.fixture
+def boats(write: Callable[..., Path]) -> None:
+    for path, text in NOTES.items():
+        write(path, text)
+
+
+@pytest.fixture
+def services(boats: None, open_one: Callable[..., Services], server_settings: Settings) -> Services:
+    one = open_one(server_settings, "own")
+    one.start()
+    return one
+
+
+@pytest.fixture
+def proxied(
+    server_settings: Settings, neo4j_server: ServerProcess, redis_server: ServerProcess
+) -> Iterator[tuple[Settings, SlowProxy, SlowProxy]]:
+    """Settings that reach Neo4j and Redis by a way that can be made slow."""
+    graph, keyvalue = SlowProxy(neo4j_server.port), SlowProxy(redis_server.port)
+    yield (
+        server_settings.model_copy(
+            update={
+                "graph": f"bolt://127.0.0.1:{graph.port}",
+                "keyvalue": f"redis://127.0.0.1:{keyvalue.port}/0",
+            }
+        ),
+        graph,
+        keyvalue,
+    )
+    graph.close()
+    keyvalue.close()
+
+
+def health(services: Services) -> dict[str, Any]:
+    return Opening.of(services).health()
+
+
+def well(services: Services) -> bool:
+    return health(services)["status"] == "ok"
+
+
+def quickly(caller: Caller, tool: str, **arguments: Any) -> dict[str, Any]:
+    began = time.monotonic()
+    answer = caller.ok(tool, **arguments)
+    assert time.monotonic() - began < LONGEST
+    return answer
+
+
+def test_slow_servers_are_waited_for_and_too_slow_ones_are_not(
+    boats: None,
+    open_one: Callable[..., Services],
+    proxied: tuple[Settings, SlowProxy, SlowProxy],
+    vault_folder: Path,
+) -> None:
+    settings, graph, keyvalue = proxied
+    services = open_one(settings, "own")
+    services.start()
+    caller = Caller(services)
+    graph.delay = keyvalue.delay = 0.1
+    answer = quickly(caller, "graph_query", query="Who skippers the Kestrel?")
+    assert "notice" not in answer and "Omar" in {node["title"] for node in answer["results"]}
+    stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+    assert "notice" not in stored and services.catalogue.by_path(stored["path"])
+    graph.delay = 30.0
+    recalled = quickly(caller, "recall_memory", query="varnished boats")
+    assert recalled["nodes"][0]["title"] == "Kestrel"
+    until(lambda: health(services).get("not_answering", []) == ["Neo4j"])
+    late = quickly(caller, "store_memory", content="Its mast is new.", rationale=WHY)
+    assert "Neo4j" in late["notice"] and (vault_folder / late["path"]).exists()
+    graph.delay = keyvalue.delay = 0.0
+    until(lambda: services.catalogue.by_path(late["path"]), 30)
+    until(lambda: well(services))
+
+
+def test_while_redis_is_paused_questions_are_answered_and_notes_wait_on_disk(
+    services: Services, redis_server: ServerProcess, write: Callable[..., Path]
+) -> None:
+    caller = Caller(services)
+    redis_server.pause()
+    try:
+        write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
+        recalled = quickly(caller, "recall_memory", query="varnished boats")
+        assert recalled["nodes"][0]["title"] == "Kestrel"
+        until(lambda: health(services).get("not_answering", []) == ["Redis"])
+        stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+        assert "Redis" in stored["notice"]
+        assert services.status()["behind_seconds"] > 0
+    finally:
+        redis_server.resume()
+    for path in ("Saved.md", stored["path"]):
+        until(lambda path=path: services.catalogue.by_path(path))
+    until(lambda: well(services) and services.status()["behind_seconds"] == 0)
+    assert services.stores.keyvalue.count("notes") == 4
+
+
+def test_a_redis_without_memory_keeps_what_it_has_and_takes_the_rest_later(
+    services: Services, redis_server: ServerProcess, write: Callable[..., Path]
+) -> None:
+    caller = Caller(services)
+    client = resp.Redis(port=redis_server.port, password=redis.PASSWORD)
+    client.config_set("maxmemory-policy", "noeviction")
+    client.config_set("maxmemory", "1")
+    try:
+        write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
+        until(lambda: health(services).get("without_room", []) == ["Redis"])
+        assert health(services)["status"] == "degraded"
+        assert services.status()["without_room"] == ["Redis"]
+        assert services.stores.keyvalue.count("notes") == 2
+        recalled = quickly(caller, "recall_memory", query="varnished boats")
+        assert recalled["nodes"][0]["title"] == "Kestrel"
+        stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+        assert "Redis has no room" in stored["notice"]
+        assert "leaks" in (services.vault.root / stored["path"]).read_text()
+    finally:
+        client.config_set("maxmemory", "0")
+    until(lambda: services.stores.keyvalue.count("notes") == 4)
+    until(lambda: well(services))
+
+
+def test_a_graph_without_disk_keeps_what_it_has_and_takes_the_rest_later(
+    services: Services, neo4j_server: ServerProcess, write: Callable[..., Path]
+) -> None:
+    caller = Caller(services)
+    neo4j_server.limit(resource.RLIMIT_FSIZE, 1)
+    try:
+        write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
+        until(lambda: health(services)["status"] == "degraded")
+        recalled = quickly(caller, "recall_memory", query="varnished boats")
+        assert recalled["nodes"][0]["title"] == "Kestrel"
+        quickly(caller, "graph_query", query="Who skippers the Kestrel?")
+        stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
+        assert "Neo4j" in stored["notice"]
+        assert "leaks" in (services.vault.root / stored["path"]).read_text()
+    finally:
+        neo4j_server.kill()  # a database that could not write its log wants to be started anew
+        neo4j_server.start()
+    until(lambda: len(services.catalogue) == 4, 30)
+    until(lambda: well(services))
+    assert services.stores.graph.counts()[0] == 5
+
+
+def test_servers_killed_in_the_middle_of_a_scan_lose_nothing(
+    open_one: Callable[..., Services],
+    server_settings: Settings,
+    neo4j_server: ServerProcess,
+    redis_server: ServerProcess,
+    write: Callable[..., Path],
+) -> None:
+    for number in range(120):
+        write(f"Log {number}.md", f"On day {number} the [[Log {number // 2}]] was read again.\n")
+    services = open_one(server_settings, "own")
+    halfway = threading.Event()
+    services.indexer.on_batch.append(lambda notes, seconds: halfway.set())
+    starting = threading.Thread(target=services.start)
+    starting.start()
+    assert halfway.wait(20)
+    for server in (redis_server, neo4j_server):
+        server.kill()
+    until(lambda: health(services)["status"] == "degraded")
+    assert set(health(services).get("not_answering", [])) <= {"Redis", "Neo4j"}
+    for server in (redis_server, neo4j_server):
+        server.start()
+    starting.join(30)
+    until(lambda: services.stores.keyvalue.count("notes") == 120, 40)
+    until(lambda: well(services))
+    assert services.stores.graph.counts() == (120, 119)  # the first links to itself
+    assert set(services.stores.vectors.note_ids()) == {m.id for m in services.catalogue.all()}

@@ -1,0 +1,131 @@
+"""Machines that share a vault's servers: what happens when one of them dies, and what they count."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer import duty, follow
+from mcp_server.opening import Opening
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.stores.vectors import qdrant
+from tests.integration.caller import Caller
+from tests.integration.server_stores import local_qdrant, open_one, server_settings
+from tests.servers.qdrant import LocalQdrant
+from tests.waiting import until
+
+__all__ = ["local_qdrant", "open_one", "server_settings"]
+RENEWED, LASTS = 0.2, 1.5  # seconds
+
+
+@pytest.fixture
+def shared(server_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setattr(follow, "SECONDS", 0.1)
+    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (RENEWED, LASTS))
+    return server_settings.model_copy(update={"namespace": tmp_path.name})
+
+
+def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
+    """As `memvault watch` does, on another machine. Its Qdrant is its own: each process has one."""
+    duty.Duty.__init__.__defaults__ = (RENEWED, LASTS)  # type: ignore[attr-defined]
+    local = LocalQdrant()
+    qdrant.connect = lambda url, key: local
+    services = open_services(vault, settings, StateFolder(state))
+    services.start()
+    multiprocessing.Event().wait()
+
+
+def found(services: Services, query: str) -> list[str]:
+    hits = services.recall.recall(query, 5)
+    memories = (services.catalogue.by_id(hit.note_id) for hit in hits)
+    return [memory.path for memory in memories if memory is not None]
+
+
+def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_saved_meanwhile(
+    open_one: Callable[..., Services],
+    shared: Settings,
+    write: Callable[..., Path],
+    vault_folder: Path,
+    tmp_path: Path,
+) -> None:
+    write("Boats.md", "The [[Heron]] is varnished.\n")
+    indexer = multiprocessing.get_context("spawn").Process(
+        target=index_until_killed, args=(shared, vault_folder, tmp_path / "elsewhere"), daemon=True
+    )
+    indexer.start()
+    reader = open_one(shared, "reader")
+    until(lambda: duty.is_anyone_indexing(reader.stores.keyvalue))
+    reader.start()
+    assert reader.status()["watching"] == "elsewhere"
+    opening = Opening.of(reader)
+    build_server(opening)
+    present = opening.metrics.registry.get_sample_value
+    until(lambda: present("memvault_indexed_notes_total") == 1)  # as the indexer has told
+    assert present("memvault_indexer_present") == 1
+    until(lambda: reader.catalogue.by_path("Boats.md"))
+    indexer.kill()
+    indexer.join()
+    write("Oven.md", "The clay oven is dry.\n")
+    until(lambda: reader.status()["watching"] != "elsewhere")
+    until(lambda: found(reader, "clay oven")[:1] == ["Oven.md"])
+    assert reader.catalogue.paths() == {"Boats.md", "Oven.md"}
+    assert present("memvault_indexer_present") == 1
+
+
+def test_without_an_indexer_followers_say_so(
+    open_one: Callable[..., Services], shared: Settings, write: Callable[..., Path]
+) -> None:
+    write("Boats.md", "The [[Heron]] is varnished.\n")
+    reader = open_one(shared, "reader")
+    reader.start(watch=False)
+    opening = Opening.of(reader)
+    build_server(opening)
+    assert opening.metrics.registry.get_sample_value("memvault_indexer_present") == 0
+    assert reader.status()["behind_seconds"] is None
+
+
+def test_what_one_machine_cannot_take_up_it_tries_again(
+    open_one: Callable[..., Services], shared: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = open_one(shared, "first"), open_one(shared, "second")
+    first.start()
+    second.start()
+    failures = iter([True])
+    catch_up = follow.Follower.catch_up
+
+    def fail_once(follower: follow.Follower) -> None:
+        if second.indexer is follower._indexer() and duty_held() and next(failures, False):
+            raise qdrant.faults.closed()
+        catch_up(follower)
+
+    def duty_held() -> bool:
+        return second._sharing is not None and second._sharing._duty.held
+
+    monkeypatch.setattr(follow.Follower, "catch_up", fail_once)
+    first.close()
+    until(lambda: second.status()["watching"] != "elsewhere")
+    assert next(failures, None) is None
+
+
+def test_what_two_machines_count_adds_up(
+    open_one: Callable[..., Services], shared: Settings, write: Callable[..., Path]
+) -> None:
+    write("Boats.md", "The [[Heron]] is varnished.\n")
+    machines = [open_one(shared, name) for name in ("one", "two")]
+    for machine, watches in zip(machines, (True, False), strict=True):
+        machine.start(watch=watches)
+    until(lambda: machines[1].catalogue.by_path("Boats.md"))
+    for machine in machines:
+        caller = Caller(machine)
+        for _ in range(3):
+            assert caller.ok("recall_memory", query="varnish")["nodes"]
+    for machine in machines:
+        machine.activity.flush()
+    note = machines[0].catalogue.by_path("Boats.md").id
+    assert machines[1].activity.of(note).access_count == 6

@@ -1,0 +1,48 @@
+"""A way to a server that a test may make slow, as a bad network would."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+
+
+class SlowProxy:
+    """Passes bytes on; those that the server says, after ``delay`` seconds."""
+
+    def __init__(self, port: int) -> None:
+        self.delay = 0.0
+        self._server = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=32)
+        self.port: int = self._listener.getsockname()[1]
+        self._open: set[socket.socket] = set()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+        for each in list(self._open):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._server)
+                self._open |= {client, server}
+                for source, target, slow in ((client, server, False), (server, client, True)):
+                    threading.Thread(
+                        target=self._pass, args=(source, target, slow), daemon=True
+                    ).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket, slow: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                if slow and self.delay:
+                    time.sleep(self.delay)
+                target.sendall(data)
+        for each in (source, target):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
