@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 
 os.environ.setdefault("MEMVAULT_STATE", tempfile.mkdtemp(prefix="memvault-tests-"))
+# Else each of the many processes that tests start would compile all that it imports of this tree.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
+from memvault.text import openvino_model
 from memvault.text.embedding import Embedder, open_embedder
 from tests.servers.fixtures import neo4j_server, redis_server
 
 __all__ = ["neo4j_server", "redis_server"]
+
+# How long an example takes is the machine's affair, and says nothing of the code.
+examples.register_profile("memvault", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.load_profile("memvault")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def model_compiled_once() -> Iterator[None]:
+    """Each engine of a run has a model of its own; compiling it would take longer than most tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openvino_model, "_compiled", functools.cache(openvino_model._compiled))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
+from tests.threads import read_amid_writes
 
 Open = Callable[[Path], GraphStore]
 
@@ -114,34 +115,15 @@ def test_neighbours_are_ordered_and_limited(graph: GraphStore) -> None:
 
 
 def test_threads_read_while_others_write(graph: GraphStore) -> None:
-    failures: list[BaseException] = []
-    done = threading.Event()
-
     def read() -> None:
-        try:
-            while not done.is_set():
-                found = len(graph.neighbours(["a"]))
-                assert found in (0, 20) or not isinstance(graph, LadybugGraphStore)
-        except BaseException as error:
-            failures.append(error)
+        found = len(graph.neighbours(["a"]))
+        assert found in (0, 20) or not isinstance(graph, LadybugGraphStore)
 
     def write(own: str) -> None:
-        try:
-            for _ in range(5):
-                graph.replace([states(own, *["x"] * 20, entities=("x",))])
-        except BaseException as error:
-            failures.append(error)
+        for _ in range(5):
+            graph.replace([states(own, *["x"] * 20, entities=("x",))])
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    writers = [threading.Thread(target=write, args=(own,)) for own in "abc"]
-    for thread in readers + writers:
-        thread.start()
-    for thread in writers:
-        thread.join()
-    done.set()
-    for thread in readers:
-        thread.join()
-    assert failures == []
+    read_amid_writes(read, [partial(write, own) for own in "abc"], readers=3)
     assert graph.counts() == (4, 60)
 
 

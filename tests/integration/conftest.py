@@ -1,4 +1,4 @@
-"""An indexer on a real vault with real stores."""
+"""An indexer on a real vault with real stores, and clients of a small vault."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from memvault.config.settings import Settings
 from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
+from tests.integration.caller import Caller
+from tests.integration.small_vault import opened
 
 
 @pytest.fixture
@@ -39,3 +41,18 @@ def open_indexer(
 @pytest.fixture
 def indexer(open_indexer: Callable[..., Indexer]) -> Indexer:
     return open_indexer()
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
+    """Of a vault that the module's tests share: none of them writes there."""
+    services = opened(tmp_path_factory.mktemp("read"))
+    yield Caller(services)
+    services.close()
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Caller]:
+    services = opened(tmp_path)
+    yield Caller(services)
+    services.close()

@@ -17,11 +17,11 @@ from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.draft import Draft
 from memvault.curation.remember import remember
 from memvault.text import openvino_model
-from memvault.text.spacy_loader import load_spacy
+from memvault.text.question_parser import open_question_parser
 
 __all__ = ["live", "openvino_model", "serve"]
 
-load_spacy()  # what takes long to import is imported once, before the processes are forked
+open_question_parser()  # what takes long is imported and loaded once, before the processes fork
 BODY = "Line of a memory that is written whole or not at all.\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,10 +50,3 @@ def open_one(vault_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Servi
     yield open_on
     for one in opened:
         one.close()
-
-
-def eventually(holds: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it never came about"
-        time.sleep(0.05)

@@ -22,6 +22,7 @@ from fastmcp.client.transports import StdioTransport
 from mcp_server.address import read_address
 from memvault.config.paths import StateFolder
 from tests.integration.tiny_engine import command, environment
+from tests.waiting import PATIENCE_SECONDS, until
 
 IDLE_SECONDS = 3.0
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -69,7 +70,7 @@ class RawBridge:
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.close()
-        return self.process.wait(timeout=15)
+        return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -98,6 +99,16 @@ def kill_the_engine(state: Path) -> int:
     assert address is not None
     os.kill(address.pid, KILL)
     return address.pid
+
+
+def kill_the_engine_amid_a_question(state: Path) -> None:
+    """As soon as one with a pause is under way; returns at once."""
+
+    def kill() -> None:
+        until((state / "asked").exists)
+        kill_the_engine(state)
+
+    threading.Thread(target=kill).start()
 
 
 def test_three_bridges_at_the_same_instant_start_one_engine_and_survive_its_death(
@@ -160,7 +171,7 @@ def test_a_question_under_way_when_the_engine_dies_is_asked_again(
 ) -> None:
     bridge.ask("tools/list", 1)
     before = bridge.who(2)
-    threading.Timer(0.3, kill_the_engine, [state]).start()
+    kill_the_engine_amid_a_question(state)
     assert bridge.who(3, pause=1.0) != before
 
 
@@ -168,8 +179,8 @@ def test_a_question_is_asked_again_even_for_a_client_that_never_listed_the_tools
     bridge: RawBridge, state: Path
 ) -> None:
     before = bridge.who(2)
-    threading.Timer(0.5, kill_the_engine, [state]).start()
-    assert bridge.who(3, pause=1.5) != before
+    kill_the_engine_amid_a_question(state)
+    assert bridge.who(3, pause=1.0) != before
 
 
 def test_the_bridges_own_question_is_not_answered_to_the_client(bridge: RawBridge) -> None:
@@ -195,31 +206,27 @@ def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(sta
         )
         argv = [sys.executable, "-c", script, *command("serve", state)[1:]]
         process = subprocess.Popen(argv, env=environment())
-        deadline = time.monotonic() + 60
-        while (address := read_address(StateFolder(state))) is None or address.version != version:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: (own := read_address(StateFolder(state))) and own.version == version)
         return process
 
     older = engine_of_version("0.0.9")
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) != older.pid
-    assert older.wait(timeout=15) == 0
+    assert older.wait(timeout=PATIENCE_SECONDS) == 0
     assert raw.close() == 0
 
     address = read_address(StateFolder(state))
     assert address is not None
     os.kill(address.pid, signal.SIGTERM)
-    while read_address(StateFolder(state)) is not None:
-        time.sleep(0.02)
+    until(lambda: read_address(StateFolder(state)) is None)
     newer = engine_of_version("99.1.0")
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) == newer.pid
     raw.close()
     newer.terminate()
-    assert newer.wait(timeout=15) == 0
+    assert newer.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
@@ -228,8 +235,7 @@ def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
     bridge.ask("tools/list", 1)
     bridge.send("tools/call", 2, name="write", arguments={"word": "once", "pause": 5})
     words = state / "words"
-    while not words.exists():
-        time.sleep(0.02)
+    until(words.exists)
     kill_the_engine(state)
     answer = bridge.receive()
     assert answer["id"] == 2
@@ -243,8 +249,7 @@ def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(
 ) -> None:
     before = bridge.who(1)
     os.kill(before, signal.SIGTERM)
-    while read_address(StateFolder(state)) is not None:
-        time.sleep(0.02)
+    until(lambda: read_address(StateFolder(state)) is None)
     time.sleep(0.7)
     assert engines_started(state) == 1
     assert bridge.who(2) != before
@@ -253,14 +258,9 @@ def test_an_engine_stopped_by_hand_is_started_again_only_when_asked(
 def test_the_bridge_ends_when_its_client_does_and_the_engine_later(state: Path) -> None:
     raw = RawBridge(state)
     raw.shake_hands()
-    began = time.monotonic()
     assert raw.close() == 0
-    assert time.monotonic() - began < 2
-    deadline = time.monotonic() + IDLE_SECONDS + 10
-    while read_address(StateFolder(state)) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert (state / "closed").exists()
+    assert read_address(StateFolder(state)) is not None
+    until(lambda: (state / "closed").exists() and read_address(StateFolder(state)) is None)
 
 
 def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state:
         input="".join(json.dumps(line) + "\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1]
@@ -305,7 +305,7 @@ def test_an_engine_that_cannot_start_is_an_answer_to_the_client(tmp_path: Path) 
         input=json.dumps(request) + "\n",
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     answer = json.loads(done.stdout)

@@ -7,6 +7,7 @@ import multiprocessing
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -24,6 +25,7 @@ LANES = 2  # vaults beside each other, one for each core
 KILLS = 19  # in each
 ENGINE_KILLS = 12
 LONGEST_DELAY = 0.3  # seconds
+PATIENCE = 60.0  # seconds in which a process that does not hang says something
 CLIENTS = 3  # that store at once
 
 
@@ -56,6 +58,11 @@ def assert_nothing_is_lost(
         services.close()
 
 
+def received(pipe: Connection) -> tuple[str, str]:
+    assert pipe.poll(PATIENCE), "the process says nothing"
+    return pipe.recv()
+
+
 def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> dict[str, str]:
     """The memories that were stored and indexed before their process died, by path."""
     dice = random.Random(seed)
@@ -65,9 +72,9 @@ def kill_again_and_again(context: ForkServerContext, home: Path, seed: int) -> d
         child = context.Process(target=live, args=(home / "vault", home / "state", run, ours))
         child.start()
         ours.close()
-        assert theirs.recv() == ("started", "")
+        assert received(theirs) == ("started", "")
         for _ in range(dice.choice([0, 0, 1, 3])):
-            path, marker = theirs.recv()
+            path, marker = received(theirs)
             acknowledged[path] = marker
         time.sleep(dice.uniform(0.0, LONGEST_DELAY))
         child.kill()

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
-from memvault.curation.forget import Forgetter
-from memvault.curation.forgotten import Forgotten
 from memvault.model.errors import StoreUnavailable
 from memvault.reasoning.edges import EdgeIndex
 from memvault.text.embedding import Embedder
-from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
-from tests.integration.test_equivalence import opened
-from tests.integration.vault_moves import Hand, moves, tellings, vaults
-
-EXAMPLES = int(os.environ.get("MEMVAULT_EXAMPLES", "8"))
+from tests.integration.edited_vault import Start, Steps, edited_vault, edits
 
 
 def kept_at_hand(indexer: Indexer) -> EdgeIndex:
@@ -46,46 +34,14 @@ def assert_is_the_graph(kept: EdgeIndex, indexer: Indexer) -> None:
             assert node.id in kept.notes_in(node.path.rpartition("/")[0], 100)
 
 
-@given(
-    vaults,
-    st.lists(st.tuples(st.lists(moves, min_size=1, max_size=3), tellings), min_size=2, max_size=6),
-)
-@examples(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-    database=None,
-)
+@edits(few=8, most_steps=6)
 def test_after_any_edits_the_edges_at_hand_are_those_of_the_graph(
-    embedder: Embedder,
-    settings: Settings,
-    start: dict[str, bytes],
-    steps: list[tuple[list[tuple[object, ...]], str]],
+    embedder: Embedder, settings: Settings, start: Start, steps: Steps
 ) -> None:
-    with tempfile.TemporaryDirectory() as home:
-        vault, state = Path(home, "vault"), Path(home, "state")
-        vault.mkdir()
-        state.mkdir()
-        notes = Vault(vault)
-        journal = Journal(notes)
-        forgetter = Forgetter(notes, journal, Forgotten.read(journal))
-        live = opened(notes, state / "live", forgetter.forgotten, embedder, settings)
-        kept = kept_at_hand(live)
-        hand = Hand(vault, live, forgetter)
-        for path, note in start.items():
-            hand.write(path, note)
-        hand.tell("scan")
-        try:
-            for done, telling in steps:
-                kept.all()  # so that there is something to bring up to date
-                for move in done:
-                    hand.do(move)
-                hand.tell(telling)
-            hand.tell("together")
-            assert_is_the_graph(kept, live)
-        finally:
-            live.stores.close()
+    with edited_vault(start, embedder, settings) as vault:
+        kept = kept_at_hand(vault.live)
+        vault.edit(steps, before=kept.all)  # so that there is something to bring up to date
+        assert_is_the_graph(kept, vault.live)
 
 
 def test_a_graph_that_did_not_answer_is_read_when_it_does(

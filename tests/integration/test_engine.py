@@ -10,9 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from fastmcp import Client
@@ -26,16 +25,9 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
 from tests.integration.tiny_engine import command, environment
+from tests.waiting import PATIENCE_SECONDS, until
 
-T = TypeVar("T")
-
-
-def until(look: Callable[[], T], seconds: float = 30.0) -> T:
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-    return seen
+IDLE_SECONDS = 1.5  # longer than a busy machine takes from an engine's start to its first client
 
 
 def spawn(state: StateFolder, idle_seconds: float | None = None) -> subprocess.Popen[str]:
@@ -54,7 +46,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateFolder]:
     until(lambda: read_address(state))
     yield state
     process.terminate()
-    process.communicate(timeout=15)
+    process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
 
 
@@ -68,7 +60,7 @@ def status_of(
     state: StateFolder, path: str, method: str = "GET", **headers: str
 ) -> tuple[int, bytes]:
     address = address_of(state)
-    connection = http.client.HTTPConnection(address.host, address.port, timeout=10)
+    connection = http.client.HTTPConnection(address.host, address.port, timeout=PATIENCE_SECONDS)
     connection.putrequest(method, path, skip_host=True)
     for name, value in {"Host": address.netloc, **headers}.items():
         connection.putheader(name, value)
@@ -113,10 +105,15 @@ def test_a_call_under_way_is_answered_before_the_engine_ends(tmp_path: Path) -> 
     state = StateFolder(tmp_path)
     process = spawn(state)
     until(lambda: read_address(state))
+
+    def end_it_amid_the_call() -> None:
+        until((tmp_path / "asked").exists)
+        process.terminate()
+
+    threading.Thread(target=end_it_amid_the_call).start()
     with connect(Launcher(state, []), state) as client:
-        threading.Timer(0.5, process.terminate).start()
         assert client.call_tool("who", {"pause": 1.5}) == {"result": process.pid}
-    _, log = process.communicate(timeout=15)
+    _, log = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, log
 
 
@@ -165,7 +162,7 @@ def test_a_second_engine_on_the_same_vault_ends_at_once_and_says_why(engine: Sta
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert second.returncode == 1
@@ -191,7 +188,7 @@ def test_an_engine_told_to_shut_down_closes_its_stores_and_frees_its_place(tmp_p
     until(lambda: read_address(state))
     with connect(Launcher(state, []), state) as client:
         client.shutdown()
-    _, log = first.communicate(timeout=15)
+    _, log = first.communicate(timeout=PATIENCE_SECONDS)
     assert first.returncode == 0, log
     assert (tmp_path / "closed").read_text() == str(first.pid)
     assert read_address(state) is None
@@ -207,7 +204,7 @@ def test_a_signal_ends_the_engine_cleanly_even_with_a_bridge_open(
     until(lambda: read_address(state))
     with connect(Launcher(state, []), state):
         process.send_signal(signum)
-        _, log = process.communicate(timeout=15)
+        _, log = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, log
     assert "Traceback" not in log
     assert (tmp_path / "closed").exists()
@@ -216,12 +213,12 @@ def test_a_signal_ends_the_engine_cleanly_even_with_a_bridge_open(
 
 def test_an_idle_engine_ends_after_its_last_client_left_and_not_before(tmp_path: Path) -> None:
     state = StateFolder(tmp_path)
-    process = spawn(state, idle_seconds=0.6)
+    process = spawn(state, idle_seconds=IDLE_SECONDS)
     until(lambda: read_address(state))
     with connect(Launcher(state, []), state) as client:
-        time.sleep(1.2)
+        time.sleep(1.5 * IDLE_SECONDS)
         assert client.call_tool("who", {}) == {"result": process.pid}
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
     assert read_address(state) is None
 
 
@@ -229,7 +226,7 @@ def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> Non
     state = StateFolder(tmp_path)
     stale = EngineAddress(os.getpid(), "127.0.0.1", 9, "old", "0", 0.0)
     write_address(state, stale)
-    launcher = Launcher(state, command("serve", tmp_path, 0.5), timeout=30)
+    launcher = Launcher(state, command("serve", tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
     with connect(launcher, state) as client:
         pid = client.call_tool("who", {})["result"]
     assert pid != stale.pid
@@ -241,7 +238,7 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
     state = StateFolder(tmp_path)
     other = address_of(engine)
     write_address(state, EngineAddress(other.pid, other.host, other.port, "stale", "0", 0.0))
-    launcher = Launcher(state, command("serve", tmp_path, 0.5), timeout=30)
+    launcher = Launcher(state, command("serve", tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
     with connect(launcher, state) as client:
         assert client.call_tool("who", {})["result"] != other.pid
 
@@ -249,7 +246,7 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
 def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
     failing = [sys.executable, "-c", "import sys; sys.exit('the model is missing')"]
     with pytest.raises(EngineUnavailable, match="the model is missing"):
-        Launcher(StateFolder(tmp_path), failing, timeout=10).connect()
+        Launcher(StateFolder(tmp_path), failing, timeout=PATIENCE_SECONDS).connect()
 
 
 def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:

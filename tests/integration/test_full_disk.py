@@ -28,6 +28,7 @@ from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull
 from memvault.text.cache import EmbeddingCache
 from tests.snapshot import differences, snapshot
+from tests.waiting import until
 
 Mount = Callable[..., Path]
 STATE_BYTES = 220 * 1024 * 1024  # what the empty stores reserve, and some
@@ -65,13 +66,6 @@ def fill(folder: Path) -> Path:
                 except OSError:
                     break
     return filler
-
-
-def until(look: Callable[[], bool], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not look():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.cognition import landscape as landscape_module
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.pulse import MemoryState, PulseMeter
 from memvault.config.settings import Settings
-from memvault.curation.forget import Forgetter
-from memvault.curation.forgotten import Forgotten
 from memvault.model.errors import StoreUnavailable
 from memvault.text.embedding import Embedder
-from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
-from tests.integration.test_equivalence import opened
-from tests.integration.vault_moves import Hand, moves, tellings, vaults
-
-EXAMPLES = int(os.environ.get("MEMVAULT_EXAMPLES", "8"))
+from tests.integration.edited_vault import Start, Steps, edited_vault, edits
 
 
 def kept_at_hand(indexer: Indexer) -> Landscape:
@@ -56,52 +44,21 @@ def assert_close(one: MemoryState, other: MemoryState) -> None:
     assert one.coherence == pytest.approx(other.coherence, abs=1e-3)
 
 
-@given(
-    vaults,
-    st.lists(st.tuples(st.lists(moves, min_size=1, max_size=3), tellings), min_size=2, max_size=6),
-)
-@examples(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
-    database=None,
-)
+@edits(few=8, most_steps=6)
 def test_what_is_kept_after_any_edits_is_what_a_fresh_look_sees(
-    embedder: Embedder,
-    settings: Settings,
-    start: dict[str, bytes],
-    steps: list[tuple[list[tuple[object, ...]], str]],
+    embedder: Embedder, settings: Settings, start: Start, steps: Steps
 ) -> None:
-    with tempfile.TemporaryDirectory() as home:
-        vault, state = Path(home, "vault"), Path(home, "state")
-        vault.mkdir()
-        state.mkdir()
-        notes = Vault(vault)
-        journal = Journal(notes)
-        forgetter = Forgetter(notes, journal, Forgotten.read(journal))
-        live = opened(notes, state / "live", forgetter.forgotten, embedder, settings)
-        kept = kept_at_hand(live)
+    with edited_vault(start, embedder, settings) as vault:
+        kept = kept_at_hand(vault.live)
         meter = PulseMeter(lambda: kept)
-        hand = Hand(vault, live, forgetter)
-        for path, note in start.items():
-            hand.write(path, note)
-        hand.tell("scan")
-        try:
-            for done, telling in steps:
-                meter.states(kept.memory_ids())  # so that there is something to forget
-                for move in done:
-                    hand.do(move)
-                hand.tell(telling)
-            hand.tell("together")
-            fresh = kept_at_hand(live)
-            assert_same(kept, fresh, live)
-            ids = kept.memory_ids()
-            anew = PulseMeter(lambda: fresh).states(ids)
-            for key, remembered in meter.states(ids).items():
-                assert_close(remembered, anew[key])
-        finally:
-            live.stores.close()
+        # each time so that there is something to forget
+        vault.edit(steps, before=lambda: meter.states(kept.memory_ids()))
+        fresh = kept_at_hand(vault.live)
+        assert_same(kept, fresh, vault.live)
+        ids = kept.memory_ids()
+        anew = PulseMeter(lambda: fresh).states(ids)
+        for key, remembered in meter.states(ids).items():
+            assert_close(remembered, anew[key])
 
 
 FAR = "Glaciers calve into the fjord."

@@ -29,6 +29,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.johari import UTLState
 from tests.integration.tiny_engine import environment
+from tests.waiting import until, until_seen
 
 NOTES = {
     "Tide mill.md": "---\ntype: project\n---\nThe tide mill grinds rye twice a day. "
@@ -244,28 +245,23 @@ async def subscribed(
                 yield client, told
 
 
-async def until(told: list[float], count: int, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while len(told) < count and time.monotonic() < deadline:
-        await asyncio.sleep(0.05)
-    assert len(told) == count
-
-
 def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Services) -> None:
     """In the handshake protocols and in the stateless one."""
+    both_watch = asyncio.Barrier(2)
 
     async def watch(server: Any, mode: str) -> None:
         async with subscribed(lambda **how: Client(server, **how), mode) as (client, told):
             await asyncio.sleep(1.2)
             assert told == []  # nothing has changed
+            await both_watch.wait()
             if mode == "legacy":
                 edit(edited, "Quarks.md", OTHER)
-            await until(told, 1, 4.0)
+            await until_seen(lambda: told)
             if mode == "legacy":
                 edit(edited, "Bees.md", "Honey.\n")
                 await asyncio.sleep(0.7)
                 edit(edited, "Runa Holt.md", "Somebody else altogether.\n")
-            await until(told, 2, 8.0)
+            await until_seen(lambda: len(told) > 1)
             assert told[1] - told[0] >= 4.9
             pulse = await read(client, PULSE_URI)
             await asyncio.sleep(1.2)
@@ -274,8 +270,7 @@ def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Service
 
     async def run() -> None:
         server = build_server(edited)
-        while edited.curation.pending() == 0:  # found in the background after the start
-            await asyncio.sleep(0.05)
+        await until_seen(edited.curation.pending)  # found in the background after the start
         async with Client(server) as first:
             await read(first, PULSE_URI)
             await asyncio.gather(watch(server, "legacy"), watch(server, "auto"))
@@ -304,10 +299,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Sta
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 60
-    while read_address(state) is None:
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    until(lambda: read_address(state))
     yield vault, state
     address = read_address(state)  # perhaps of an engine that a bridge has started since
     process.terminate()
@@ -351,10 +343,7 @@ def test_updates_come_over_http_and_through_the_bridge(
         async with subscribed(connect, mode) as (client, told):
             await read(client, PULSE_URI)
             (vault / f"From {way} {mode}.md").write_text(OTHER + way + mode, encoding="utf-8")
-            deadline = time.monotonic() + 10
-            while not told and time.monotonic() < deadline:
-                await asyncio.sleep(0.05)
-            assert told
+            assert await until_seen(lambda: told)
 
     asyncio.run(run())
 
@@ -372,9 +361,6 @@ def test_a_subscription_outlives_the_engine(engine: tuple[Path, StateFolder]) ->
             told.clear()
             (vault / "Sluice.md").write_text("Another text.\n", encoding="utf-8")
             (vault / "Tide mill.md").write_text("Yet another one.\n", encoding="utf-8")
-            deadline = time.monotonic() + 15
-            while not told and time.monotonic() < deadline:
-                await asyncio.sleep(0.05)
-            assert told
+            assert await until_seen(lambda: told)
 
     asyncio.run(run())

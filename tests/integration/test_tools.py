@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from fastmcp import Client, FastMCP
+from fastmcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from tests.integration.caller import listed
+from tests.integration.small_vault import KELP as NOTES
 
-NOTES = {
-    "permanent/Mira Sand.md": "---\ntype: person\naliases: [Mira]\n---\n"
-    "Mira Sand is a marine biologist. She works at the [[Harbour Lab]] in Lisbon.\n",
-    "permanent/Harbour Lab.md": "---\ntype: organisation\n---\n"
-    "A research institute on the Tagus that studies algae and tides.\n",
-    "projects/kelp/Kelp census.md": "---\ntype: project\nproject: kelp\nimportance: high\n"
-    "tags: [ocean, survey]\n---\n# Kelp census\n\nLead: [[Mira Sand]]\n\n"
-    "We count kelp along the coast every spring. See also [[Diving permits]].\n",
-    "projects/kelp/Counting by drone.md": "---\ntype: decision\nproject: kelp\n---\n"
-    "supersedes:: [[Counting by boat]]\n\nThe kelp is counted by drone, which is cheaper.\n",
-    "projects/kelp/Counting by boat.md": "---\ntype: decision\nproject: kelp\n---\n"
-    "The kelp is counted from a boat, with two divers.\n",
-    "projects/oven/Clay oven.md": "---\ntype: project\nproject: oven\n---\n"
-    "Building a clay oven in the garden: sand, straw and three weekends.\n",
-    "permanent/preferences.md": "---\ntype: preference\n---\n- Reply language: Portuguese\n",
-    "permanent/Broken.md": "---\ntags: [unclosed\ntype: note\n---\nA note with a typing error above.\n",
-}
 READING = [
     "recall_memory",
     "vector_search",
@@ -52,75 +33,6 @@ ALL = {
     "set_preference",
     "forget_concept",
 }
-
-
-def write_vault(root: Path) -> None:
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-
-
-def opened(base: Path) -> Services:
-    vault = base / "My vault"
-    vault.mkdir()
-    write_vault(vault)
-    settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
-    services.scan()
-    return services
-
-
-class Caller:
-    """A client that connects for each call."""
-
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self.server: FastMCP[Any] = build_server(services)
-
-    def raw(self, name: str, **arguments: Any):
-        async def run():
-            async with Client(self.server) as client:
-                return await client.call_tool_mcp(name, arguments)
-
-        return asyncio.run(run())
-
-    def ok(self, name: str, **arguments: Any) -> dict[str, Any]:
-        result = self.raw(name, **arguments)
-        assert not result.is_error, result.content
-        assert json.loads(result.content[0].text) == result.structured_content
-        pulse = result.structured_content["pulse"]
-        assert 0 <= pulse["entropy"] <= 1 and 0 <= pulse["coherence"] <= 1
-        return result.structured_content
-
-    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
-        result = self.raw(name, **arguments)
-        assert result.is_error
-        return result.structured_content["error"]
-
-    def id_of(self, title: str) -> str:
-        return next(m.id for m in self.services.catalogue.all() if m.title == title)
-
-
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory) -> Iterator[Caller]:
-    services = opened(tmp_path_factory.mktemp("read"))
-    yield Caller(services)
-    services.close()
-
-
-@pytest.fixture
-def writer(tmp_path) -> Iterator[Caller]:
-    services = opened(tmp_path)
-    yield Caller(services)
-    services.close()
-
-
-def listed(server: FastMCP[Any]):
-    async def run():
-        async with Client(server) as client:
-            return await client.list_tools(), await client.list_prompts()
-
-    return asyncio.run(run())
 
 
 def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):

@@ -23,6 +23,7 @@ from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.snapshot import differences, snapshot
+from tests.waiting import until
 
 Write = Callable[..., Path]
 Open = Callable[..., Indexer]
@@ -37,13 +38,6 @@ def watched(indexer: Indexer, **changes: object) -> Iterator[Watcher]:
         yield watcher
     finally:
         watcher.stop()
-
-
-def until(look: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not look():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
 
 
 def paths(indexer: Indexer) -> set[str]:

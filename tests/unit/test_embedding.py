@@ -176,6 +176,21 @@ def test_day_to_day_pytorch_is_not_imported(embedder: Embedder) -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_two_threads_may_use_a_model_that_was_just_opened_at_once() -> None:
+    """OpenVINO's first call asks NumPy for its version, here slowly, and lets another thread in."""
+    program = (
+        "import threading, time; from numpy.lib import NumpyVersion;"
+        "ask = NumpyVersion.__init__;"
+        "NumpyVersion.__init__ = lambda *given: time.sleep(0.5) or ask(*given);"
+        "from memvault.text.embedding import open_embedder;"
+        "from memvault.config.settings import EmbeddingSettings;"
+        "model = open_embedder(EmbeddingSettings(), None);"
+        "indexing = threading.Thread(target=model.embed, args=(['x'],));"
+        "indexing.start(); model.embed_query('y'); indexing.join()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def test_a_model_that_does_not_exist_is_named(tmp_path: Path) -> None:
     empty = tmp_path / "no-model"
     empty.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +36,9 @@ class QuestionParser:
             ]
 
 
+@functools.cache
 def open_question_parser() -> QuestionParser | None:
-    """The parser, or None where the extra ``memvault[ner]`` is not installed; takes 1 to 3 s."""
+    """The parser, or None where the extra ``memvault[ner]`` is not installed. Takes 1 to 3 s the
+    first time; a process needs one only, whatever it rebuilds or opens again."""
     pipeline = load_trained_pipeline(parser=True)
     return None if pipeline is None else QuestionParser(pipeline)

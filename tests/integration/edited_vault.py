@@ -1,0 +1,108 @@
+"""A vault under edits that Hypothesis draws, with indexes that are kept up to date all along."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from indexer.found import FoundEntities
+from indexer.indexer import Indexer
+from memvault.config.settings import Settings
+from memvault.curation.forget import Forgetter
+from memvault.curation.forgotten import Forgotten
+from memvault.stores.open import open_stores
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from tests.integration.vault_moves import Hand, moves, tellings, vaults
+
+Start = dict[str, bytes]  # notes by path
+Steps = list[tuple[list[tuple[object, ...]], str]]  # some moves, and how they are told
+
+
+def edits(few: int, most_steps: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a test `start` and `steps`: the same few in every run; MEMVAULT_EXAMPLES=500 looks for
+    longer, and elsewhere."""
+    step = st.tuples(st.lists(moves, min_size=1, max_size=3), tellings)
+    drawn: Any = given(start=vaults, steps=st.lists(step, min_size=2, max_size=most_steps))
+    often = examples(
+        max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", few)),
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize="MEMVAULT_EXAMPLES" not in os.environ,
+        database=None,
+    )
+    return lambda test: often(drawn(test))
+
+
+@dataclass
+class EditedVault:
+    root: Path
+    journal: Journal
+    live: Indexer
+    hand: Hand
+    _state: Path
+    _embedder: Embedder
+    _settings: Settings
+
+    def edit(self, steps: Steps, before: Callable[[], object] = lambda: None) -> None:
+        """A scan, then all steps, with a look `before` each; in the end the indexer knows of
+        everything."""
+        self.hand.tell("scan")
+        for done, telling in steps:
+            before()
+            for move in done:
+                self.hand.do(move)
+            self.hand.tell(telling)
+        self.hand.tell("together")
+
+    @contextmanager
+    def built_anew(self) -> Iterator[Indexer]:
+        forgotten = Forgotten.read(self.journal)
+        fresh = _opened(
+            Vault(self.root), self._state / "fresh", forgotten, self._embedder, self._settings
+        )
+        try:
+            fresh.scan()
+            yield fresh
+        finally:
+            fresh.stores.close()
+
+
+@contextmanager
+def edited_vault(start: Start, embedder: Embedder, settings: Settings) -> Iterator[EditedVault]:
+    """A vault of the notes of `start`, of which the live indexer does not know yet."""
+    with tempfile.TemporaryDirectory() as home:
+        root, state = Path(home, "vault"), Path(home, "state")
+        root.mkdir()
+        state.mkdir()
+        vault = Vault(root)
+        journal = Journal(vault)
+        forgetter = Forgetter(vault, journal, Forgotten.read(journal))
+        live = _opened(vault, state / "live", forgetter.forgotten, embedder, settings)
+        hand = Hand(root, live, forgetter)
+        try:
+            for path, note in start.items():
+                hand.write(path, note)
+            yield EditedVault(root, journal, live, hand, state, embedder, settings)
+        finally:
+            live.stores.close()
+
+
+def _opened(
+    vault: Vault, state: Path, forgotten: Forgotten, embedder: Embedder, settings: Settings
+) -> Indexer:
+    stores = open_stores(settings, state, embedder.dimension)
+    found = FoundEntities(state.parent / "found.sqlite")
+    return Indexer(
+        vault, stores, embedder, found, settings.index, forgotten=lambda: forgotten.hidden
+    )
