@@ -7,10 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +19,7 @@ from memvault.cli.app import run
 from memvault.cli.places import find_places
 from memvault.cli.vaults import make_vault
 from tests.integration.tiny_engine import environment
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +46,15 @@ def printed(capsys: pytest.CaptureFixture[str]) -> object:
 def test_init_makes_a_vault_that_answers(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (vault / "Home.md").is_file()
     (vault / "Quay.md").write_text("# Quay\n\nThe ferry to Osk leaves from the eastern quay.\n")
-    deadline = time.monotonic() + 15
-    while True:
+
+    def found() -> dict[str, Any] | None:
         assert run(["search", "where", "does the ferry leave?", "--top", "3", "--json"]) == 0
         answer = printed(capsys)
         assert isinstance(answer, dict)
-        if any(node["path"] == "Quay.md" for node in answer["nodes"]):
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+        return answer if any(node["path"] == "Quay.md" for node in answer["nodes"]) else None
+
+    answer = until(found)
+    assert answer is not None
     assert run(["search", "where does the ferry leave?"]) == 0
     shown = capsys.readouterr().out
     assert "Quay.md:" in shown
@@ -118,6 +119,23 @@ def test_everything_goes_out_and_conversations_come_in_once(
     assert run(["export", str(tmp_path / "out.json")]) == 0
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["files"]
     assert run(["export", str(tmp_path / "out")]) == 2
+
+
+def test_an_export_brings_back_every_byte_that_is_gone_and_changes_none_that_is_there(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = {note: note.read_bytes() for note in vault.rglob("*.md")}
+    assert run(["export", str(tmp_path / "out.json")]) == 0
+    gone, edited = sorted(notes)[:2]
+    gone.unlink()
+    edited.write_bytes(b"Mine.\n")
+    capsys.readouterr()
+    assert run(["import", "memvault", str(tmp_path / "out.json"), "--json"]) == 0
+    report = printed(capsys)
+    assert isinstance(report, dict)
+    assert report["written"] == [gone.relative_to(vault).as_posix()]
+    assert report["left_alone"] == [edited.relative_to(vault).as_posix()]
+    assert {note: note.read_bytes() for note in notes} == {**notes, edited: b"Mine.\n"}
 
 
 def test_the_bridge_of_the_command_line_answers_with_the_real_tools(vault: Path) -> None:

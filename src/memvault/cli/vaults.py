@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -18,6 +19,7 @@ from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
     from memvault.curation.importing import ImportReport
+    from memvault.vault.files import Vault
 
 
 _FOLDERS = ("permanent", "projects", "sessions")
@@ -26,6 +28,7 @@ _FOLDERS = ("permanent", "projects", "sessions")
 class Provider(StrEnum):
     CHATGPT = "chatgpt"
     CLAUDE = "claude"
+    MEMVAULT = "memvault"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -110,23 +113,56 @@ def import_(
     context: typer.Context,
     provider: Annotated[Provider, typer.Argument(help="Whose export it is.")],
     file: Annotated[
-        Path, typer.Argument(help="conversations.json, its zip, or the unpacked folder.")
+        Path,
+        typer.Argument(
+            help="conversations.json, its zip, or the unpacked folder; of memvault, what "
+            "`memvault export FILE.json` wrote."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Bring conversations in as session notes, one each; importing twice adds nothing."""
-    from memvault.curation.importing import import_conversations
+    """Bring conversations in as session notes, one each, or an export of memvault back as it was;
+    importing twice adds nothing."""
     from memvault.vault.files import Vault
+
+    vault, source = Vault(places_of(context).vault), file.expanduser()
+    if provider is Provider.MEMVAULT:
+        _restore(vault, source, as_json=as_json)
+    elif provider is Provider.CHATGPT:
+        _import_conversations(vault, source, "chatgpt", as_json=as_json)
+    else:
+        _import_conversations(vault, source, "claude", as_json=as_json)
+
+
+def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
+    from memvault.vault.export import restore_export
+
+    with bar() as progress:
+        task = progress.add_task("restoring", total=None)
+        report = restore_export(
+            file, vault, progress=lambda done: progress.update(task, completed=done)
+        )
+    if as_json:
+        print_json(asdict(report))
+        return
+    console.print(f"{len(report.written):,} written, {report.unchanged:,} already there.")
+    for path in report.left_alone:
+        console.print(Text(f"left as it is: {path} (the vault has another)", "yellow"))
+
+
+def _import_conversations(
+    vault: Vault, file: Path, provider: Literal["chatgpt", "claude"], *, as_json: bool
+) -> None:
+    from memvault.curation.importing import import_conversations
     from memvault.vault.journal import Journal
 
-    vault = Vault(places_of(context).vault)
     with bar() as progress:
         task = progress.add_task("importing", total=None)
         report = import_conversations(
             vault,
             Journal(vault),
-            file.expanduser(),
-            provider.value,
+            file,
+            provider,
             progress=lambda done: progress.update(task, completed=done),
         )
     if as_json:

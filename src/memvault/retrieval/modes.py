@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from memvault.model.query import Mode
 
@@ -73,8 +72,3 @@ def detect_mode(query: str) -> Mode:
             if not _SAID_AGAINST.search(text[: match.start()]):
                 return mode
     return Mode.DEFAULT
-
-
-def mode_of(asked: Literal["auto", "planning", "execution", "default"], query: str) -> Mode:
-    """The mode asked for, else the question's own."""
-    return detect_mode(query) if asked == "auto" else Mode(asked)
