@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -116,12 +116,12 @@ class Generations:
         with suppress(OSError):
             folder.rename(kept)
 
-    def remove_stale(self) -> None:
-        """Delete generations that are not live (left by a rebuild that was cut off). A folder stays
-        as long as a server that keeps some of its generation does not answer."""
+    def remove_stale(self, in_use: Collection[Path] = ()) -> None:
+        """Delete generations that are neither live nor in use (left by a rebuild that was cut off).
+        A folder stays as long as a server that keeps some of its generation does not answer."""
         live = self.live()
         for entry in self._folder.iterdir():
-            if entry.name in (POINTER, DAMAGED) or entry == live:
+            if entry.name in (POINTER, DAMAGED) or entry == live or entry in in_use:
                 continue
             if not entry.is_dir():
                 entry.unlink(missing_ok=True)

