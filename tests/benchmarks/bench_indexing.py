@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from indexer.progress import Progress
 from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
@@ -48,9 +49,15 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
     services.indexer.warm_up()
     services.embedder.embed(["one text, so that the model is ready"])
     try:
-        start = time.perf_counter()
-        services.start(watch=False)
-        searchable = time.perf_counter() - start
+        start = searched = time.perf_counter()
+
+        def tell(progress: Progress) -> None:
+            nonlocal searched
+            if progress.stage == "indexing":
+                searched = time.perf_counter()
+
+        services.start(watch=False, report=tell)  # ends later, with what questions are read with
+        searchable = searched - start
         services.settle(3600)
         return searchable, time.perf_counter() - start
     finally:

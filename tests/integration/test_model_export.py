@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def agrees(embedder: Embedder, folder: Path) -> None:
+def assert_agrees(embedder: Embedder, folder: Path) -> None:
     vectors = embedder.embed(["a short one", "another. with words?"])
     expected = np.load(folder / "expected.npy")
     assert embedder.dimension == 64
@@ -79,9 +79,9 @@ def test_any_model_is_exported_once_by_processes_that_start_together(
     assert {file.name for file in found[0].iterdir()} >= {"model.xml", "meta.json"}
     assert not list(model_cache().glob("exporting-*"))
     embedder = open_embedder(EmbeddingSettings(model=model, backend="openvino"), None)
-    agrees(embedder, folder)
+    assert_agrees(embedder, folder)
 
 
 def test_pytorch_says_the_same_where_openvino_is_not_wanted(folder: Path) -> None:
     settings = EmbeddingSettings(model=str(folder / "model"), backend="torch")
-    agrees(open_embedder(settings, None), folder)
+    assert_agrees(open_embedder(settings, None), folder)
