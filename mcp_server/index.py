@@ -87,7 +87,9 @@ def open_index(
     edges = EdgeIndex(stores.graph, indexer.catalogue)
     landscape = Landscape(stores, indexer)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
-    verifier = Verifier(stores.vectors, by_id, names, partial(opposing, landscape, edges))
+    verifier = Verifier(
+        stores.vectors, by_id, names, partial(opposing, landscape, edges), indexer.names.state
+    )
     recall = Recall(stores.vectors, embedder)
     steady = SteadyRecall(
         multihop,

@@ -37,7 +37,12 @@ class NameRules:
         self._anchors: Counter[str] = Counter()  # the longest word of every name
         self._vocabulary: Counter[str] = Counter()  # all their words
         self._matcher: Any = None
+        self._state = 0
         self._lock = threading.RLock()
+
+    def state(self) -> int:
+        """Another number after every change of the names."""
+        return self._state
 
     def replace(self, note_id: str, names: Iterable[Name]) -> Changes:
         """Make these the only names that a note adds, and tell what that changes elsewhere."""
@@ -49,6 +54,7 @@ class NameRules:
                 self._count_words(key, 1)
             if self._matcher is not None:
                 self._matcher.update(update.come, update.gone)
+            self._state += bool(update.come or update.gone or update.changes != Changes())
             return update.changes
 
     def remove(self, note_id: str) -> Changes:

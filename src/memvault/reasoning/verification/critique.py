@@ -165,7 +165,7 @@ class Critic:
         wanted = frozenset(stem for claim in claims for stem in claim.attribute)
         told = self._verifier.witnesses(claims) if anywhere else []
         for passage in passages:
-            told += claims_of(passage.text, passage.source, self._find_names, wanted)
+            told += self._verifier.passage(passage.text, passage.source, wanted)
             told += self._verifier.fields(passage.memory, wanted)
         return told
 

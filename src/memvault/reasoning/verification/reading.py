@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 
 from memvault.reasoning.verification.amounts import (
@@ -54,31 +55,78 @@ _BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
 def claims_of(
     text: str, source: Source, find_names: FindNames, wanted: frozenset[str] | None = None
 ) -> list[Claim]:
-    """The claims of a passage, in the order of its text.
+    """The claims of a passage that is read once; see `Passage.claims`."""
+    return Passage(text, source, find_names).claims(wanted)
+
+
+class Passage:
+    """A passage and what it claims, each sentence read when it is first asked for.
 
     Args:
         find_names: start, end and key of the things of the vault that a sentence names, but for
             the one thing that is given too.
-        wanted: stems; a sentence that has none of them is passed over, unread.
     """
-    about: About | None = None
-    found: list[Claim] = []
-    marks = hints(wanted) if wanted is not None else None
-    if marks is not None and not _has_any(marks, text.lower()):
-        return found
-    told = sentences(text)
-    for raw, behind in zip_longest(told, told[1:], fillvalue=""):
-        if marks is not None and not _has_any(marks, raw.lower()):
-            continue
-        sentence = readable(raw)
-        if not sentence or (wanted is not None and stems_of(sentence).isdisjoint(wanted)):
-            continue
-        about = about or About(source, find_names)
-        claims = _claims_of_sentence(sentence, about)
-        if TAKEN_BACK.match(readable(behind)):
-            claims = (replace(claim, outdated=True) for claim in claims)
-        found += claims
-    return found
+
+    def __init__(self, text: str, source: Source, find_names: FindNames) -> None:
+        self._low = text.lower()
+        self._text = text
+        self._source = source
+        self._find_names = find_names
+
+    @cached_property
+    def _about(self) -> About:
+        return About(self._source, self._find_names)
+
+    @cached_property
+    def _sentences(self) -> list[_Sentence]:
+        told = sentences(self._text)
+        return [_Sentence(raw, behind) for raw, behind in zip_longest(told, told[1:], fillvalue="")]
+
+    def claims(self, wanted: frozenset[str] | None = None) -> list[Claim]:
+        """The claims in the order of the text.
+
+        Args:
+            wanted: stems; a sentence that has none of them is passed over, unread.
+        """
+        if wanted is None:
+            return [claim for each in self._sentences for claim in each.claims(self._about)]
+        marks = hints(wanted)
+        if not _has_any(marks, self._low):
+            return []
+        return [
+            claim
+            for each in self._sentences
+            if _has_any(marks, each.low) and not each.stems.isdisjoint(wanted)
+            for claim in each.claims(self._about)
+        ]
+
+
+class _Sentence:
+    """Args:
+    raw: as it is written; ``behind`` is the sentence after it.
+    """
+
+    def __init__(self, raw: str, behind: str) -> None:
+        self.low = raw.lower()
+        self._raw = raw
+        self._behind = behind
+        self._claims: list[Claim] | None = None
+
+    @cached_property
+    def _readable(self) -> str:
+        return readable(self._raw)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return stems_of(self._readable)
+
+    def claims(self, about: About) -> list[Claim]:
+        if self._claims is None:
+            claims = list(_claims_of_sentence(self._readable, about)) if self._readable else []
+            if claims and TAKEN_BACK.match(readable(self._behind)):
+                claims = [replace(claim, outdated=True) for claim in claims]
+            self._claims = claims
+        return self._claims
 
 
 def _has_any(marks: Sequence[str], low: str) -> bool:

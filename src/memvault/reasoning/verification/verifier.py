@@ -22,7 +22,7 @@ from memvault.reasoning.verification.agreement import Verdict, compare, independ
 from memvault.reasoning.verification.amounts import AmountKind
 from memvault.reasoning.verification.claims import NAME, Claim, Source
 from memvault.reasoning.verification.clause import FindNames, stems_of
-from memvault.reasoning.verification.reading import claims_of
+from memvault.reasoning.verification.passages import Passages
 from memvault.retrieval.roads.masks import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameRules
@@ -60,6 +60,7 @@ class Verifier:
     Args:
         find_names: where a text names things of the vault (`claims.FindNames`).
         stated_conflicts: what notes themselves declare as contradicting or superseding these.
+        names_state: a number that is another whenever ``find_names`` may find others than before.
     """
 
     def __init__(
@@ -68,10 +69,12 @@ class Verifier:
         memory_of: MemoryOf,
         find_names: FindNames,
         stated_conflicts: StatedConflicts,
+        names_state: Callable[[], int] = lambda: 0,
     ) -> None:
         self._vectors = vectors
         self._memory_of = memory_of
         self._find_names = find_names
+        self._passages = Passages(find_names, names_state)
         self._stated_conflicts = stated_conflicts
 
     def verify(self, query: str, found: Found, scope: Scope | None = None) -> list[Verification]:
@@ -115,7 +118,7 @@ class Verifier:
         """The claims of a memory that the question asks for: those of an attribute that it names,
         else, of the first memories, the only one of the kind that answers it."""
         source = source_of(memory, each.heading, each.lines)
-        said = claims_of(each.text, source, self._find_names, asked.words)
+        said = self.passage(each.text, source, asked.words)
         said += self.fields(memory, asked.words)
         named = [
             c
@@ -124,7 +127,7 @@ class Verifier:
         ]
         if named or rank >= MOST_READ or (asked.kind is None and not asked.who):
             return named
-        said = claims_of(each.text, source, self._find_names)
+        said = self.passage(each.text, source)
         fitting = [c for c in said if _fits(c, asked) and self._is_meant(c, asked)]
         return fitting if len(fitting) == 1 else []
 
@@ -147,7 +150,13 @@ class Verifier:
             if isinstance(value, str | int | float) and not isinstance(value, bool)
         ]
         source = replace(source_of(memory, "", LineRange(1, 1)), heading="")
-        return claims_of("\n".join(lines), source, self._find_names, wanted) if lines else []
+        return self.passage("\n".join(lines), source, wanted) if lines else []
+
+    def passage(
+        self, text: str, source: Source, wanted: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """The claims of a passage, which is kept as it was read; see `Passage.claims`."""
+        return self._passages.claims(text, source, wanted)
 
     # -- what it is checked against -------------------------------------------------------------
 
@@ -170,7 +179,7 @@ class Verifier:
             memory = self._memory_of(hit.note_id)
             if memory is not None:
                 source = source_of(memory, hit.heading, hit.lines)
-                found += claims_of(hit.text, source, self._find_names, wanted)
+                found += self.passage(hit.text, source, wanted)
         return found
 
     def _query(self, claims: Sequence[Claim]) -> str:

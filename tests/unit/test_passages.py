@@ -1,0 +1,73 @@
+"""Passages that are read once, for as long as the names of the vault stay the same."""
+
+from __future__ import annotations
+
+from memvault.reasoning.verification.claims import Source
+from memvault.reasoning.verification.passages import Passages
+from memvault.text.entities import NameRules
+from memvault.text.names import Name, Standing
+
+TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
+
+
+class Names:
+    """Names of a vault that changes; counts how often a text was looked at."""
+
+    def __init__(self) -> None:
+        self.known = ["Marlin"]
+        self.state = 0
+        self.asked: list[str] = []
+
+    def find(self, text: str, exclude: str | None) -> list[tuple[int, int, str]]:
+        self.asked.append(text)
+        starts = ((text.find(name), name) for name in self.known if name != exclude)
+        return [(start, start + len(name), name) for start, name in starts if start >= 0]
+
+
+def source(note: str = "n") -> Source:
+    return Source(note, f"{note}.md", "Meeting", kind="meeting")
+
+
+def test_a_passage_is_read_once_however_often_it_is_found() -> None:
+    names = Names()
+    passages = Passages(names.find, lambda: names.state)
+    first = passages.claims(TEXT, source(), frozenset({"rent"}))
+    assert [claim.subjects for claim in first] == [frozenset({"Marlin"})]
+    asked = len(names.asked)
+    assert passages.claims(TEXT, source(), frozenset({"rent"})) == first
+    assert passages.claims(TEXT, source()) == first
+    assert asked <= len(names.asked) <= asked + 1  # the sentence that was not asked for before
+
+
+def test_another_name_in_the_vault_makes_it_read_anew() -> None:
+    names = Names()
+    passages = Passages(names.find, lambda: names.state)
+    text = "The rent of Marlin Two is 400 EUR."
+    assert [claim.subjects for claim in passages.claims(text, source())] == [{"Marlin"}]
+    names.known, names.state = ["Marlin Two"], 1
+    assert [claim.subjects for claim in passages.claims(text, source())] == [{"Marlin Two"}]
+
+
+def test_the_passages_not_asked_for_longest_go_first() -> None:
+    names = Names()
+    passages = Passages(names.find, lambda: names.state, kept=2)
+    for note in ("a", "b", "a", "c"):
+        passages.claims(TEXT, source(note))
+    names.asked.clear()
+    passages.claims(TEXT, source("a"))
+    assert not names.asked
+    passages.claims(TEXT, source("b"))
+    assert names.asked
+
+
+def test_the_state_of_the_names_moves_with_every_change_and_only_then() -> None:
+    rules = NameRules()
+    own = Name("Marlin", "note-1", "project", "projects/Marlin.md", Standing.TITLE)
+    states = [rules.state()]
+    rules.replace("note-1", [own])
+    states.append(rules.state())
+    rules.replace("note-1", [own])
+    states.append(rules.state())
+    rules.remove("note-1")
+    states.append(rules.state())
+    assert states[0] != states[1] == states[2] != states[3]
