@@ -52,3 +52,16 @@ def test_chunks_are_read_by_id(vectors: VectorStore) -> None:
 def test_function_words_count_for_less_than_telling_ones(vectors: VectorStore) -> None:
     vectors.replace([short("a", "what did you do"), short("b", "boats sail"), short("c", "x")])
     assert vectors.search_keywords("what boats", 10)[0].text == "boats sail"
+
+
+def test_passages_of_several_notes_are_read_in_order_and_nothing_else(
+    vectors: VectorStore,
+) -> None:
+    longer, other = note("a", "first", "second"), short("b", "boats")
+    vectors.replace([longer, other, short("c", "piers")])
+    found = vectors.passages([longer[0].id, other[0].id])
+    assert found == {
+        memory.id: [each.chunk for each in chunks if ChunkSize.PASSAGE in each.chunk.sizes]
+        for memory, chunks in (longer, other)
+    }
+    assert vectors.passages([]) == {}

@@ -86,6 +86,11 @@ class StepGraph:
     named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
     relations: Collection[str]  # names that people gave to relations, lower case
 
+    def bearing(self, stem: str) -> Ints:
+        """Numbers of the step texts that have a word of this stem, ascending."""
+        numbers = np.frombuffer(self.postings.get(stem, b""), np.int32)
+        return numbers[numbers < len(self.vectors)]
+
 
 @dataclass(slots=True)
 class _Nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memvault.model.chunk import Chunk, ChunkSize
+from memvault.model.chunk import Chunk
 from memvault.model.graph import GraphEdge
 from memvault.model.note import LineRange
 from memvault.model.query import Hop, Recalled
@@ -88,10 +88,12 @@ class Teller:
         """
         steps = {step for each in told for step in each.road}
         edges = self._edges(step for step in steps if step >= 0)
+        passages = self._stores.vectors.passages([each.note_id for each in told])
         found = []
         for each in told:
             hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
-            passage = self._passage(each, edges, known.get(each.note_id))
+            own = passages.get(each.note_id, [])
+            passage = self._passage(each, edges, own, known.get(each.note_id))
             if passage is not None:
                 heading, lines, text = passage
                 found.append(Recalled(each.note_id, each.score, heading, lines, text, hops))
@@ -133,12 +135,14 @@ class Teller:
         return memory.path if memory is not None else ""
 
     def _passage(
-        self, told: Told, edges: Mapping[int, GraphEdge], known: Recalled | None
+        self,
+        told: Told,
+        edges: Mapping[int, GraphEdge],
+        passages: Sequence[Chunk],
+        known: Recalled | None,
     ) -> tuple[str, LineRange, str] | None:
         """The passage of a note that states the road's end, else what hybrid recall found in it,
         else its beginning."""
-        chunks = self._stores.vectors.chunks(told.note_id)
-        passages = [each.chunk for each in chunks if ChunkSize.PASSAGE in each.chunk.sizes]
         stating = _stating_passage(told, edges, passages, self._values)
         if stating is not None:
             return stating.heading, stating.lines, stating.text

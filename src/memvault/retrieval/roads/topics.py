@@ -36,9 +36,9 @@ def narrow(
     titles = _apart(graph.vectors[graph.own_words[found]], mean)
     fit = (titles @ _apart(topic, mean).T).mean(axis=1)
     words = stems(" ".join(thing.modifiers))
-    for k, node in enumerate(found.tolist()):
-        shared = words & stems(graph.texts[graph.own_words[node]])
-        fit[k] += settings.topic_words * len(shared) / max(1, len(words))
+    for word in words:
+        bearing = np.isin(graph.own_words[found], graph.bearing(word))
+        fit[bearing] += settings.topic_words / len(words)
     fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
     floor = settings.topic_floor
     state.score[found] *= (floor + (1.0 - floor) * fit).astype(np.float32)

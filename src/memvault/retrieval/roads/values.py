@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memvault.model.chunk import ChunkSize
+from memvault.model.chunk import Chunk
 from memvault.model.note import LineRange
 from memvault.retrieval.roads.masks import Value, values_in
 from memvault.retrieval.roads.phrase_vectors import PhraseVectors
@@ -48,23 +48,16 @@ def fits_asking(text: str, asking: str) -> bool:
     return asking != "where" or not any(char.isdigit() for char in text)
 
 
-def values_of(
-    vectors: VectorStore, note_id: str, find_spans: FindSpans, asking: str
-) -> list[StatedValue]:
+def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> list[StatedValue]:
     """The values that a note states, in the order of its text, `MOST_PER_NOTE` at most.
 
     Args:
+        passages: of the note, in order.
         find_spans: where a sentence names things of the vault.
         asking: the question's word for the value.
-
-    Raises:
-        StoreUnavailable: the vector store does not answer.
     """
     found: list[StatedValue] = []
-    for embedded in vectors.chunks(note_id):
-        chunk = embedded.chunk
-        if ChunkSize.PASSAGE not in chunk.sizes:
-            continue
+    for chunk in passages:
         for sentence in sentences(chunk.text):
             for value in values_in(sentence, find_spans(sentence)):
                 if fits_asking(value.text, asking):
@@ -102,6 +95,7 @@ class ValueFinder:
         self, store: VectorStore, name_spans: FindSpans, graph: StepGraph, vectors: PhraseVectors
     ) -> None:
         self.found: list[tuple[int, StatedValue]] = []
+        self._read: dict[tuple[int, str], list[StatedValue]] = {}
         self._store = store
         self._name_spans = name_spans
         self._graph = graph
@@ -116,11 +110,11 @@ class ValueFinder:
         Args:
             asking: the question's word for the value.
             shared: worth of the phrase's word stems in a step.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
         """
-        ids = self._graph.node_ids
-        stated = {
-            node: values_of(self._store, ids[node], self._name_spans, asking) for node in nodes
-        }
+        stated = self._stated(nodes, asking)
         steps = {text for own in stated.values() for s in own for text in s.value.steps}
         fits = self._fits(sorted(steps), phrase, shared)
         best: dict[int, tuple[int, float]] = {}
@@ -131,6 +125,16 @@ class ValueFinder:
                     best[node] = (len(self.found), fit)
                     self.found.append((node, each))
         return best
+
+    def _stated(self, nodes: Sequence[int], asking: str) -> dict[int, list[StatedValue]]:
+        """What each note states; the readings of a question ask for the same ones."""
+        ids = self._graph.node_ids
+        unread = [node for node in nodes if (node, asking) not in self._read]
+        passages = self._store.passages([ids[node] for node in unread]) if unread else {}
+        for node in unread:
+            own = passages.get(ids[node], ())
+            self._read[node, asking] = values_of(own, self._name_spans, asking)
+        return {node: self._read[node, asking] for node in nodes}
 
     def _fits(self, texts: list[str], phrase: Phrase, shared: float) -> dict[str, float]:
         """As `Roads.text_fit`, for steps that are not in the index."""

@@ -38,17 +38,12 @@ _VALUES_READ = 8  # notes whose own sentences are read for a value
 class State:
     """Scores of all nodes as the value of one thing, (n_nodes,), each with its best road.
 
-    ``road`` has the nearest step first; ``seen`` are the nodes on it; ``also`` are last steps of
-    other roads about as good.
+    ``road`` has the nearest step first; ``also`` are last steps of other roads about as good.
     """
 
     score: Floats
     road: dict[int, Road] = field(default_factory=dict)
-    seen: dict[int, frozenset[int]] = field(default_factory=dict)
     also: dict[int, list[int]] = field(default_factory=dict)
-
-    def seen_at(self, node: int) -> frozenset[int]:
-        return self.seen.get(node, frozenset((node,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +130,7 @@ class Roads:
         ways = np.stack([self._similar[way] for way in phrase.ways])
         fit: Floats = 0.5 * ways.max(axis=0) + 0.5 * ways.mean(axis=0)
         for stem in phrase.stems:
-            texts = self._graph.postings.get(stem)
-            if texts is not None:
-                numbers = np.frombuffer(texts, np.int32)
-                fit[numbers[numbers < len(fit)]] += self._settings.shared / len(phrase.stems)
+            fit[self._graph.bearing(stem)] += self._settings.shared / len(phrase.stems)
         return fit
 
     def start(self, kinds: Floats) -> State:
@@ -256,24 +248,35 @@ class Roads:
         """The best move to every node; none goes where its road has been."""
         out = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
-        for k in np.argsort(-value, kind="stable")[:_TRIED]:
-            if value[k] < _FAINT:
-                break
-            node, origin = int(moves.parent[k]), int(moves.child[k])
-            first, second, middle = int(moves.first[k]), int(moves.second[k]), int(moves.middle[k])
+        kept = np.flatnonzero(value >= _FAINT)
+        order = kept[np.argsort(-value[kept], kind="stable")[:_TRIED]]
+        columns = (moves.parent, moves.child, moves.middle, moves.first, moves.second, value)
+        been: dict[int, frozenset[int]] = {}
+        scores: dict[int, float] = {}
+        for node, origin, middle, first, second, worth in zip(
+            *(column[order].tolist() for column in columns), strict=True
+        ):
             last = first if second < 0 else second
-            if out.score[node] > 0:
-                if value[k] > _ABOUT_AS_GOOD * out.score[node]:
+            if node in scores:
+                if worth > _ABOUT_AS_GOOD * scores[node]:
                     out.also.setdefault(node, []).append(last)
                 continue
-            seen = child.seen_at(origin)
+            if origin not in been:
+                been[origin] = self._been(child, origin)
+            seen = been[origin]
             steps = ((last,) if second < 0 else (second, first)) + child.road.get(origin, ())
             if node in seen or middle in seen or len(steps) > self._max_hops:
                 continue
-            out.score[node] = value[k]
+            scores[node] = worth
             out.road[node] = steps
-            out.seen[node] = seen | {node} | ({middle} if middle >= 0 else set())
+        out.score[list(scores)] = list(scores.values())
         return out
+
+    def _been(self, state: State, node: int) -> frozenset[int]:
+        """The node and all on its road."""
+        edges = [step for step in state.road.get(node, ()) if step >= 0]
+        graph = self._graph
+        return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
 
     def _in_time(self, moves: _Moves, times: Span) -> Floats:
         """Factor by whether anything of a move happened then."""
@@ -308,7 +311,6 @@ class Roads:
             if graph.noted[node]:
                 out.score[node] = own * child.score[node]
                 out.road[node] = child.road.get(node, ())
-                out.seen[node] = child.seen_at(node)
         if not len(active):
             return out, 0.5
         top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
@@ -332,17 +334,19 @@ class Roads:
         return out, best
 
     def _values_around(self, child: State, out: State, worth: Floats, near: _Near) -> None:
+        been: dict[int, frozenset[int]] = {}
         for k in np.argsort(-worth, kind="stable")[:_TRIED_VALUES]:
             node, start = int(near.far[k]), int(near.origin[k])
             if worth[k] < self._settings.seen:
                 return
             steps = (int(near.edge[k]), *child.road.get(start, ()))
-            if node in child.seen_at(start) or len(steps) > self._max_hops:
+            if start not in been:
+                been[start] = self._been(child, start)
+            if node in been[start] or len(steps) > self._max_hops:
                 continue
             if worth[k] > out.score[node]:
                 out.score[node] = worth[k]
                 out.road[node] = steps
-                out.seen[node] = child.seen_at(start) | {node}
             elif worth[k] > _ABOUT_AS_GOOD * out.score[node]:
                 out.also.setdefault(node, []).append(int(near.edge[k]))
 
@@ -353,9 +357,8 @@ class Roads:
         """Nodes that answer both, and far behind them those that answer one."""
         half = 0.05 * np.maximum(one.score, other.score)
         out = State(np.maximum(one.score * other.score, half))
-        for node in np.flatnonzero(out.score > 0).tolist():
+        for node in one.road.keys() | other.road.keys():
             out.road[node] = one.road.get(node, ()) + other.road.get(node, ())
-            out.seen[node] = one.seen_at(node) | other.seen_at(node)
             out.also[node] = one.also.get(node, [])
         return out
 

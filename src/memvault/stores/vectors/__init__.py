@@ -70,6 +70,10 @@ class VectorStore(Protocol):
         """A note's chunks, ordered by size and ordinal."""
         ...
 
+    def passages(self, note_ids: Collection[str]) -> dict[str, list[Chunk]]:
+        """The passages of these notes, in order, without their vectors."""
+        ...
+
     def note_ids(self) -> Iterator[str]: ...
 
     def count(self) -> int:

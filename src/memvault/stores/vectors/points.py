@@ -221,6 +221,15 @@ class PointVectorStore(ABC):
         sizes = list(ChunkSize)
         return sorted(embedded, key=lambda own: (sizes.index(own.chunk.size), own.chunk.ordinal))
 
+    def passages(self, note_ids: Collection[str]) -> dict[str, list[Chunk]]:
+        """As the protocol says."""
+        conditions = of_notes(note_ids, ChunkSize.PASSAGE)
+        stored = [stored_chunk(each.payload) for each in self._scroll(conditions, _ALL_FIELDS)]
+        found: dict[str, list[Chunk]] = {}
+        for chunk in self._with_texts(sorted(stored, key=_place)):
+            found.setdefault(chunk.note_id, []).append(chunk)
+        return found
+
     def note_ids(self) -> Iterator[str]:
         yield from {note_id_of(point.payload) for point in self._scroll((), _LABELS)}
 
