@@ -99,10 +99,15 @@ class Prose:
         dice = self._dice
         return "\n\n".join(self.paragraph(dice.randint(2, 4)) for _ in range(dice.randint(1, 3)))
 
+    def written(self, number: int) -> tuple[str, str]:
+        """Name and text of the note of this number; the name may begin with a folder."""
+        return f"{self._dice.choice(THINGS).capitalize()} {number}", self.text()
+
 
 class Repeated(Prose):
-    """The same so many texts again and again, as a vault of any size that can be indexed without
-    embedding each: what stands in no other note is a section of its own, and short."""
+    """The same so many texts again and again, each always under the same title, as a vault of any
+    size that can be indexed without embedding each. What stands in no other note is a section of
+    its own, and short."""
 
     between = after = "\n\n## Text\n\n"
 
@@ -112,10 +117,12 @@ class Repeated(Prose):
         self._texts = [usual.text() for _ in range(texts)]
 
     def paragraph(self, sentences: int) -> str:
-        return self.text()
-
-    def text(self) -> str:
         return self._dice.choice(self._texts)
+
+    def written(self, number: int) -> tuple[str, str]:
+        block, which = divmod(number, len(self._texts))
+        thing = THINGS[which % len(THINGS)].capitalize()
+        return f"{block}/{thing} {which}", self._texts[which]
 
 
 def generate(folder: Path, notes: int, seed: int = 1, texts: int | None = None) -> None:
@@ -160,13 +167,13 @@ def _note(
         text = f"# {name}\n\n{body}{prose.between}{prose.paragraph(6)}\n"
         return f"projects/{name}/{name}.md", text
     day = f"20{dice.randint(20, 26)}-{dice.randint(1, 12):02d}-{dice.randint(1, 28):02d}"
-    title = f"{dice.choice(THINGS).capitalize()} {number}"
-    text = prose.text()
+    name, text = prose.written(number)
+    title = name.rpartition("/")[2]
     if number % 3 == 0:
         head = f"---\ntype: decision\nproject: {project}\ndate: {day}\n---\n\n# {title}\n\n"
         body = f"Proposed by [[{person}]].{prose.between}{text}\n"
-        return f"projects/{project}/decisions/{title}.md", head + body
+        return f"projects/{project}/decisions/{name}.md", head + body
     if number % 3 == 1:
         head = f"---\ntype: session\ndate: {day}\n---\n\n# {title}\n\n"
-        return f"sessions/{day}/{title}.md", f"{head}Talked with {person}.{prose.between}{text}\n"
-    return f"permanent/{title}.md", f"# {title}\n\n{text}\n\n#{dice.choice(THINGS)} [[{project}]]\n"
+        return f"sessions/{day}/{name}.md", f"{head}Talked with {person}.{prose.between}{text}\n"
+    return f"permanent/{name}.md", f"# {title}\n\n{text}\n\n#{dice.choice(THINGS)} [[{project}]]\n"
