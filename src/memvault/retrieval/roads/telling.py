@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 
 from memvault.model.chunk import Chunk
 from memvault.model.graph import GraphEdge
@@ -34,35 +35,31 @@ class Told:
 def notes_of(solution: Solution, graph: StepGraph) -> list[Told]:
     """The notes that answer, in tiers of score: in each the ends of the roads, then the notes that
     state their last steps; where a place or a day is asked for, those that state it first."""
-    found: list[tuple[int, Told]] = []
+    kept: dict[int, Told] = {}
     rest = [end for end in solution.ends if end.score >= _LEAST * solution.ends[0].score]
+    first = solution.question.asked.text in _STATED_FIRST
+    best = True
     while rest:
         tier = [end for end in rest if end.score >= _TIER * rest[0].score]
         rest = rest[len(tier) :]
-        ends = [_told(end, end.node, end.road, solution) for end in tier]
-        stating = [told for end in tier for told in _stating(end, graph, solution)]
-        first = solution.question.asked.text in _STATED_FIRST
-        told_first, told_next = (stating, ends) if first else (ends, stating)
-        best = not found
-        found += [(node, replace(told, best=best)) for node, told in (*told_first, *told_next)]
-    kept: dict[int, Told] = {}
-    for node, told in found:
-        if graph.noted[node]:
-            kept.setdefault(node, told)
-    return [replace(told, note_id=graph.node_ids[node]) for node, told in kept.items()]
+        ends = ((end.node, end.road, end.score) for end in tier)
+        stating = ((node, road, end.score) for end in tier for node, road in _stating(end, graph))
+        for node, road, score in chain(*((stating, ends) if first else (ends, stating))):
+            if node not in kept and graph.noted[node]:
+                worth = min(1.0, score * solution.fit)
+                kept[node] = Told(graph.node_ids[node], worth, road, best)
+        best = False
+    return list(kept.values())
 
 
-def _told(end: End, node: int, road: Road, solution: Solution) -> tuple[int, Told]:
-    return node, Told("", min(1.0, end.score * solution.fit), road)
-
-
-def _stating(end: End, graph: StepGraph, solution: Solution) -> Iterable[tuple[int, Told]]:
+def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Road]]:
+    """The notes that state the last step of a road, or of others about as good."""
     if end.road and end.road[0] >= 0:
-        yield _told(end, int(graph.source[end.road[0]]), end.road, solution)
+        yield int(graph.source[end.road[0]]), end.road
     elif end.road:
-        yield _told(end, end.node, end.road, solution)
+        yield end.node, end.road
     for step in end.also if end.road else ():
-        yield _told(end, int(graph.source[step]), (step, *end.road[1:]), solution)
+        yield int(graph.source[step]), (step, *end.road[1:])
 
 
 class Teller:
