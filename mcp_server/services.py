@@ -22,6 +22,7 @@ from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.standing import Standing
 from indexer.watch import Watcher
 from mcp_server import heap
+from mcp_server.blas import use_one_thread
 from mcp_server.curating import Curation
 from mcp_server.index import Index, open_index
 from mcp_server.indexes import OpenIndexes
@@ -86,6 +87,7 @@ class Services:
     ) -> None:
         state.create()
         self.settings = settings
+        use_one_thread()
         self.state = state
         self.vault = Vault(vault)
         self.journal = Journal(self.vault)
