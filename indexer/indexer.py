@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -25,7 +25,7 @@ from indexer.reading import Reading, Unreadable, read_note
 from memvault.config.settings import IndexSettings
 from memvault.curation.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
-from memvault.model.graph import NoteGraph
+from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
 from memvault.stores.open import Stores
@@ -57,6 +57,7 @@ class Indexer:
 
     Args:
         forgotten: ids of the nodes without a note that the graph leaves out.
+        joined: by the id of a node without a note that is no more, the one that it is now.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Indexer:
         settings: IndexSettings,
         *,
         forgotten: Callable[[], frozenset[str]] = frozenset,
+        joined: Callable[[], Mapping[str, GraphNode]] = dict,
     ) -> None:
         self.vault = vault
         self.stores = stores
@@ -80,8 +82,9 @@ class Indexer:
         self.problems: list[str] = []
         self._embedder = embedder
         self._found = found
-        self._hidden = Hidden(stores.keyvalue, forgotten)
+        self._hidden = Hidden(stores.keyvalue, forgotten, joined)
         self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
+        self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
@@ -324,11 +327,12 @@ class Indexer:
 
     def _leave_out_forgotten(self) -> None:
         """Make the graph lack what is forgotten by now, and have again what was restored."""
-        forgotten = self._hidden.forgotten()
-        if forgotten == self._left_out:
+        forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
+        if forgotten == self._left_out and joined == self._joined:
             return
-        graph = self.stores.graph
-        gone = [key for key, node in graph.nodes(forgotten).items() if node.path is None]
+        graph, known = self.stores.graph, self._joined if self._left_out is not None else {}
+        out = graph.nodes(forgotten | joined.keys())
+        gone = [key for key, node in out.items() if node.path is None]
         edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
         naming: dict[str, set[str]] = {key: set() for key in gone}
         for edge in edges:
@@ -338,10 +342,17 @@ class Indexer:
         self._hidden.record(naming)
         graph.remove(gone)
         returned = self._hidden.returned()
-        self._relink({path for paths in returned.values() for path in paths})
+        elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
+        self._relink({p for paths in (*returned.values(), *elsewhere.values()) for p in paths})
         self._hidden.drop(returned)
-        self._left_out = forgotten
-        self._tell({path for paths in (*naming.values(), *returned.values()) for path in paths})
+        self._left_out, self._joined = forgotten, joined
+        self._tell(
+            {
+                path
+                for paths in (*naming.values(), *returned.values(), *elsewhere.values())
+                for path in paths
+            }
+        )
 
     def _relink(self, paths: Collection[str]) -> None:
         rest = iter(sorted(paths))

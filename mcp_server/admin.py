@@ -1,4 +1,4 @@
-"""Administration over HTTP, for the command line: status, doctor, rebuild, shutdown."""
+"""Administration over HTTP, for the command line: status, doctor, manifest, rebuild, shutdown."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Backend(Protocol):
     def status(self) -> dict[str, Any]: ...
     def doctor(self, *, fix: bool) -> Sequence[Any]: ...
     def rebuild(self, report: Report) -> object: ...
+    def write_manifest(self) -> object: ...
     def wind_down(self) -> None:
         """Make long work end soon; returns at once."""
         ...
@@ -65,6 +66,9 @@ def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None])
         fix = request.query_params.get("fix") == "true"
         return await _answer(lambda: {"findings": list(backend.doctor(fix=fix))})
 
+    async def manifest(_: Request) -> Response:
+        return await _answer(backend.write_manifest)
+
     async def rebuild(_: Request) -> Response:
         if not rebuilding.acquire(blocking=False):
             return _refused(StorageError("A rebuild is already running; wait until it is done."))
@@ -78,6 +82,7 @@ def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None])
     return [
         Route("/status", status),
         Route("/doctor", doctor, methods=["POST"]),
+        Route("/manifest", manifest, methods=["POST"]),
         Route("/rebuild", rebuild, methods=["POST"]),
         Route("/shutdown", shutdown, methods=["POST"]),
     ]

@@ -18,6 +18,7 @@ from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
 
+COMMAND_LINE = "memvault-cli"  # the name under which it calls: a person, no client, acts
 _PROTOCOL = "2025-06-18"
 _GONE = "The engine stopped while it was being asked; try again."
 
@@ -29,7 +30,7 @@ class EngineClient:
         self.address = address
         self._connection = connection
         self._ids = itertools.count(1)
-        info = {"name": "memvault-cli", "version": __version__}
+        info = {"name": COMMAND_LINE, "version": __version__}
         self._request("initialize", protocolVersion=_PROTOCOL, capabilities={}, clientInfo=info)
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -57,6 +58,11 @@ class EngineClient:
     def doctor(self, *, fix: bool) -> list[dict[str, Any]]:
         answer = self._admin("POST", f"/admin/doctor?fix={'true' if fix else 'false'}")
         return list(answer["findings"])
+
+    def write_manifest(self) -> dict[str, Any]:
+        """Write ``manifest.md``; gives its ``path``, how many ``concepts`` it lists, and how many
+        deletions are ``waiting`` to be applied."""
+        return self._admin("POST", "/admin/manifest")
 
     def rebuild(self) -> Iterator[dict[str, Any]]:
         """Rebuild all indexes; yields ``{stage, done, total}`` as it goes.

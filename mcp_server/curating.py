@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memvault.curation.forget import Forgetter
 from memvault.curation.tasks.finder import TaskFinder
+from memvault.curation.tasks.left import LeftTasks
 from memvault.curation.tasks.noted import Noted
 from memvault.model.curation import CurationTask
 from memvault.model.errors import MemvaultError
@@ -54,6 +55,7 @@ class Curation:
 
     Args:
         index: the live generation.
+        left: what a person left as it is, which is no task.
         clock: the time, with a zone.
     """
 
@@ -61,10 +63,12 @@ class Curation:
         self,
         index: Callable[[], Index],
         forgetter: Forgetter,
+        left: LeftTasks,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._index = index
         self._forgetter = forgetter
+        self.left = left
         self._clock = clock
         self._condition = threading.Condition()
         self._waiting = _Waiting()
@@ -72,6 +76,7 @@ class Curation:
         self._stopped = False
         self._sweep_at = self._rested = 0.0
         self._tasks: tuple[CurationTask, ...] | None = None
+        self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
         self._finder: tuple[Index, TaskFinder] | None = None
         self._thread = threading.Thread(target=self._run, name="memvault-curation", daemon=True)
 
@@ -89,11 +94,21 @@ class Curation:
         """What was found last, most pressing first. Waits only where nothing ever was."""
         if self._tasks is None:
             self.wait(FIRST_PATIENCE)
-        return self._tasks or ()
+        return self._still_open()
 
     def pending(self) -> int:
         """How many tasks were found last."""
-        return len(self._tasks or ())
+        return len(self._still_open())
+
+    def _still_open(self) -> tuple[CurationTask, ...]:
+        """Every answer says how many there are, so they are sorted out once for each search and
+        each decision of the person."""
+        tasks, decided = self._tasks or (), self.left.decided
+        if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
+            memory_of = self._index().indexer.catalogue.by_id
+            still = tuple(each for each in tasks if not self.left.holds(each, memory_of))
+            self._open = (tasks, decided, still)
+        return self._open[2]
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are looked at; False when the time (seconds) ran out."""

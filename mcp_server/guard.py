@@ -17,6 +17,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_server.sign_in import PATH, form, signed_in, token_in_cookie, token_sent, wants_a_page
+
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address means this machine alone."""
@@ -31,7 +33,8 @@ def is_loopback(host: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """``engine_token`` is the one in ``engine.json`` and opens everything; ``client_token`` is
-    the configured one, required for everything but ``/bridge`` and ``/admin`` when set."""
+    the configured one, required for everything but ``/bridge`` and ``/admin`` when set: as a
+    header or, from a browser that signed in with it, as a cookie."""
 
     host: str
     engine_token: str
@@ -54,13 +57,21 @@ class AccessPolicy:
         if not internal and self.client_token is None:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return False
+        if scheme.lower() == "bearer":
+            return self._accepts(given.strip(), internal=internal)
+        cookie = None if internal else token_in_cookie(headers)
+        return cookie is not None and self.opens_pages(cookie)
+
+    def opens_pages(self, token: str) -> bool:
+        """Whether it is the configured token, with which a browser signs in."""
+        wanted = self.client_token
+        return wanted is not None and hmac.compare_digest(token.encode(), wanted.encode())
+
+    def _accepts(self, token: str, *, internal: bool) -> bool:
         accepted = [self.engine_token]
         if not internal and self.client_token is not None:
             accepted.append(self.client_token)
-        sent = given.strip().encode()
-        return any(hmac.compare_digest(sent, token.encode()) for token in accepted)
+        return any(hmac.compare_digest(token.encode(), each.encode()) for each in accepted)
 
 
 def _names_this_machine(netloc: str) -> bool:
@@ -90,9 +101,14 @@ class GuardMiddleware:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        refusal = self._policy.refusal(scope["path"], Headers(scope=scope))
+        headers = Headers(scope=scope)
+        refusal = self._policy.refusal(scope["path"], headers)
         if refusal is None:
             await self._app(scope, receive, send)
+        elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == PATH:
+            await self._sign_in(scope, receive, send)
+        elif refusal[0] == 401 and wants_a_page(scope, headers):
+            await form()(scope, receive, send)
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
@@ -101,3 +117,9 @@ class GuardMiddleware:
             challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
             response = PlainTextResponse(reason, status_code=status, headers=challenge)
             await response(scope, receive, send)
+
+    async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_form = scope["method"] == "POST"
+        token = await token_sent(scope, receive) if is_form else ""
+        response = signed_in(scope, token) if self._policy.opens_pages(token) else form()
+        await response(scope, receive, send)

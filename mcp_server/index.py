@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from indexer.indexer import Indexer
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.opposing import opposing
 from memvault.config.settings import Settings
+from memvault.model.graph import GraphNode
 from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.edges import EdgeIndex
@@ -69,6 +70,7 @@ def open_index(
     found: FoundEntities,
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
+    joined: Callable[[], Mapping[str, GraphNode]],
 ) -> Index:
     """Open the stores of a generation and what reads them.
 
@@ -77,7 +79,9 @@ def open_index(
     """
     stores = open_stores(settings, folder, embedder.dimension)
     try:
-        indexer = Indexer(vault, stores, embedder, found, settings.index, forgotten=forgotten)
+        indexer = Indexer(
+            vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined
+        )
     except BaseException as error:
         stores.close()
         if isinstance(error, ValidationError):  # a record that is none

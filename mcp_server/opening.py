@@ -26,6 +26,7 @@ from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavail
 if TYPE_CHECKING:
     from indexer.progress import Report
     from mcp_server.services import Services
+    from memvault.curation.manifest.keeper import WrittenManifest
 
 _log = logging.getLogger(__name__)
 PATIENCE_SECONDS = 120.0  # that a call waits for the indexes to open
@@ -111,6 +112,11 @@ class Opening:
         while not self._indexed.is_set() and time.monotonic() < until:
             await asyncio.sleep(0.02)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the engine is about to end."""
+        return self._stopping.is_set()
+
     def notice(self) -> str | None:
         """What whoever reads an answer should know: that not all notes are indexed yet, or that a
         server does not answer or has no room."""
@@ -159,6 +165,11 @@ class Opening:
 
     def rebuild(self, report: Report) -> object:
         return self.wait().rebuild(report)
+
+    def write_manifest(self) -> WrittenManifest:
+        from mcp_server.manifest_file import keeper_of  # it imports what takes long to open
+
+        return keeper_of(self.wait()).write()
 
     def wind_down(self) -> None:
         """Make long work end soon, and answer who still waits; returns at once."""

@@ -223,8 +223,13 @@ class Resources:
 def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
     """The resources, and their methods as FastMCP takes them, whose failures say what to do."""
     resources = Resources(box)
-    marked = [name for name, member in vars(Resources).items() if get_fastmcp_meta(member)]
-    return resources, [_answering(getattr(resources, name)) for name in marked]
+    return resources, readable(resources)
+
+
+def readable(group: object) -> list[Callable[..., Any]]:
+    """The methods of a group that are marked as resources, whose failures say what to do."""
+    marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
+    return [_answering(getattr(group, name)) for name in marked]
 
 
 def _answering(read: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.utilities.json_schema import dereference_refs
+from starlette.routing import Mount
 
 from mcp_server.caller import NoteCalls
+from mcp_server.course import KeptCourse
 from mcp_server.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.figures import EngineFigures
 from mcp_server.limits import RateLimits
 from mcp_server.metrics import ToolMetrics
 from mcp_server.opening import Opening, WaitForServices
+from mcp_server.pages.routes import pages_app
 from mcp_server.prompts import Prompts
-from mcp_server.resources import answering
+from mcp_server.resources import answering, readable
+from mcp_server.resources_manifest import ManifestResources
+from mcp_server.resources_visual import VisualResources
 from mcp_server.subscriptions import PulseUpdates
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.chatgpt import ConnectorTools
@@ -25,8 +30,11 @@ from mcp_server.tools.citations import CitationTools
 from mcp_server.tools.context import ContextTools
 from mcp_server.tools.curation import CurationTools
 from mcp_server.tools.graph import GraphTools
+from mcp_server.tools.history import HistoryTools
+from mcp_server.tools.manifest import ManifestTools
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.notes import NoteTools
+from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.preferences import PreferenceTools
 from mcp_server.tools.reasoning import ReasoningTools
@@ -72,6 +80,9 @@ GROUPS = (
     NoteTools,
     ConnectorTools,
     CurationTools,
+    OperationTools,
+    HistoryTools,
+    ManifestTools,
     StatusTools,
     SessionTools,
     NavigationTools,
@@ -89,12 +100,14 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
     opening = services if isinstance(services, Opening) else Opening.of(services)
     box = Toolbox(opening)
     opening.metrics.watch(EngineFigures(opening, box.memory_nodes))
-    resources, readable = answering(box)
+    resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
+    course = KeptCourse(box)
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
-        yield
+        async with course.kept():
+            yield
         updates.close()
         box.close()
 
@@ -119,10 +132,12 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         for each in _tools_of(group(box)):
             server.add_tool(each)
             box.tools.add(each.name)
-    for read in readable:
+    drawn, manifest = VisualResources(box), ManifestResources(box)
+    for read in (*reads, *readable(drawn), *readable(manifest)):
         server.add_resource(read)
     updates.register(server)
     server.add_prompt(Prompts(box).context)
+    server._additional_http_routes.append(Mount("/", app=pages_app(box, opening, course)))
     return server
 
 

@@ -35,8 +35,10 @@ from memvault.cognition.sessions import Sessions
 from memvault.config.identity import user_id
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.curation.curator import Curator
 from memvault.curation.forget import Forgetter
 from memvault.curation.forgotten import Forgotten
+from memvault.curation.tasks.left import LeftTasks
 from memvault.model.errors import (
     DiskFull,
     GraphQueryError,
@@ -85,9 +87,9 @@ class Services:
         state: StateFolder,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
+        use_one_thread()
         state.create()
         self.settings = settings
-        use_one_thread()
         self.state = state
         self.vault = Vault(vault)
         self.journal = Journal(self.vault)
@@ -95,6 +97,8 @@ class Services:
             self.vault, self.journal, Forgotten.read(self.journal), deleted=self._deleted
         )
         self.forgetter.mend()
+        self.curator = Curator(self.vault, self.journal, self.forgetter.forgotten)
+        self.curator.mend()
         self.answers = AnswerCache()  # outlives a generation
         self.indexed = Tally()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
@@ -115,7 +119,7 @@ class Services:
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
         self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
-        self.curation = Curation(lambda: self._live, self.forgetter)
+        self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
         self._watcher: Watcher | None = None
         self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
         self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
@@ -389,6 +393,7 @@ class Services:
             found=self.found,
             answers=self.answers,
             forgotten=lambda: self.forgetter.forgotten.hidden,
+            joined=lambda: self.curator.joined,
         )
         index.indexer.on_change.append(partial(self._after_change, index.indexer))
         index.indexer.on_batch.append(self.indexed.add)
@@ -400,6 +405,7 @@ class Services:
         others = (m for m in self.catalogue.all() if m.path != tombstone.path)
         if content is not None and all(memory.content_hash != content for memory in others):
             self.found.remove(content)
+        self.curator.expunge(tombstone)
 
     def _after_change(self, indexer: Indexer, paths: Collection[str]) -> None:
         if self._sharing is not None:

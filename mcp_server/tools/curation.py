@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -11,6 +11,7 @@ from mcp_server.answers.base import utc
 from mcp_server.answers.curated import ForgottenAnswer, RestoredAnswer
 from mcp_server.arguments import Rationale, SessionId, TargetName
 from mcp_server.caller import client_name
+from mcp_server.client import COMMAND_LINE
 from mcp_server.toolbox import Toolbox
 from mcp_server.tools.kinds import ADDS, CORE, FULL, SETS
 from memvault.curation.draft import check_rationale
@@ -62,7 +63,7 @@ class CurationTools:
         notes is not changed.
         """
         self._box.touch(session_id)
-        why = _why(rationale, reason)
+        why = why_of(rationale, reason)
         check_permanent(not soft_delete, reason)
         services = self._box.services
         found = resolve(target, services.catalogue, services.stores.graph)
@@ -99,7 +100,7 @@ class CurationTools:
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide either target or reversal_hash, not both and not neither")
         services = self._box.services
-        restored = services.forgetter.restore(target or reversal_hash or "", _why(rationale))
+        restored = services.forgetter.restore(target or reversal_hash or "", why_of(rationale))
         tombstone, path = restored.tombstone, restored.path
         services.index_written([path] if path else [])
         memory = services.catalogue.by_path(path) if path else None
@@ -130,9 +131,16 @@ class CurationTools:
         )
 
 
-def _why(rationale: str, reason: str | None = None) -> Why:
+def why_of(rationale: str, reason: str | None = None) -> Why:
+    """Who calls, and what for.
+
+    Raises:
+        InvalidParams: the rationale is too short or too long.
+    """
     try:
         checked = check_rationale(rationale)
     except ValueError as error:
         raise InvalidParams(str(error)) from error
-    return Why(client=client_name() or "", rationale=checked, reason=reason)
+    name = client_name() or ""
+    kind: Literal["client", "person"] = "person" if name == COMMAND_LINE else "client"
+    return Why(client=name, rationale=checked, reason=reason, kind=kind)

@@ -12,12 +12,14 @@ ALL = (
     "bench_cognition",
     "bench_pulse",
     "bench_navigation",
+    "bench_manifest",
     "bench_context",
     "bench_reasoning",
     "bench_verbosity",
     "bench_verification",
     "bench_calibration",
     "bench_load",
+    "bench_pages",
 )
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from indexer.found import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
+from memvault.curation.curator import Curator
 from memvault.curation.forget import Forgetter
 from memvault.curation.forgotten import Forgotten
 from memvault.stores.open import open_stores
@@ -67,10 +68,9 @@ class EditedVault:
 
     @contextmanager
     def built_anew(self) -> Iterator[Indexer]:
-        forgotten = Forgotten.read(self.journal)
-        fresh = _opened(
-            Vault(self.root), self._state / "fresh", forgotten, self._embedder, self._settings
-        )
+        vault = Vault(self.root)
+        curator = Curator(vault, self.journal, Forgotten.read(self.journal))
+        fresh = _opened(vault, self._state / "fresh", curator, self._embedder, self._settings)
         try:
             fresh.scan()
             yield fresh
@@ -88,8 +88,9 @@ def edited_vault(start: Start, embedder: Embedder, settings: Settings) -> Iterat
         vault = Vault(root)
         journal = Journal(vault)
         forgetter = Forgetter(vault, journal, Forgotten.read(journal))
-        live = _opened(vault, state / "live", forgetter.forgotten, embedder, settings)
-        hand = Hand(root, live, forgetter)
+        curator = Curator(vault, journal, forgetter.forgotten)
+        live = _opened(vault, state / "live", curator, embedder, settings)
+        hand = Hand(root, live, forgetter, curator)
         try:
             for path, note in start.items():
                 hand.write(path, note)
@@ -99,10 +100,16 @@ def edited_vault(start: Start, embedder: Embedder, settings: Settings) -> Iterat
 
 
 def _opened(
-    vault: Vault, state: Path, forgotten: Forgotten, embedder: Embedder, settings: Settings
+    vault: Vault, state: Path, curator: Curator, embedder: Embedder, settings: Settings
 ) -> Indexer:
     stores = open_stores(settings, state, embedder.dimension)
     found = FoundEntities(state.parent / "found.sqlite")
     return Indexer(
-        vault, stores, embedder, found, settings.index, forgotten=lambda: forgotten.hidden
+        vault,
+        stores,
+        embedder,
+        found,
+        settings.index,
+        forgotten=lambda: curator.forgotten.hidden,
+        joined=lambda: curator.joined,
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,69 @@ def test_a_vault_from_the_template_is_not_filled_up_again(tmp_path: Path) -> Non
     (tmp_path / "new" / "Home.md").unlink()
     make_vault(tmp_path / "new")
     assert not (tmp_path / "new" / "Home.md").exists()
+
+
+def test_the_manifest_is_written_edited_shown_and_applied(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "Old ferry.md").write_text("# Old ferry\n\nThe old ferry sank in spring.\n")
+    until(lambda: run(["show", "Old ferry.md"]) == 0)
+    capsys.readouterr()
+    assert run(["manifest", "--json"]) == 0
+    written = printed(capsys)
+    assert isinstance(written, dict)
+    assert (written["path"], written["waiting"]) == ("manifest.md", 0)
+    manifest = vault / "manifest.md"
+    text = manifest.read_text(encoding="utf-8")
+    assert "- Old ferry\n" in text
+    edited = text.replace("- Old ferry\n", "") + "[NOTE: Seed library] open on Sundays\n"
+    manifest.write_text(edited, encoding="utf-8")
+    assert run(["manifest", "--apply", "--json"]) == 0
+    preview = printed(capsys)
+    assert isinstance(preview, dict)
+    assert (preview["applied"], preview["changes_total"]) == (False, 2)
+    assert manifest.read_text(encoding="utf-8") == edited
+
+    assert run(["manifest", "--apply", "--yes"]) == 0
+    shown = capsys.readouterr().out
+    assert "forget Old ferry\n  Old ferry.md → trash\n" in shown
+    assert "add to Seed library\n" in shown and "· open on Sundays\n" in shown
+    assert "Done. To take it back: memvault undo " in shown
+    assert (vault / ".trash" / "Old ferry.md").is_file() and not (vault / "Old ferry.md").exists()
+    assert "open on Sundays" in next(vault.rglob("Seed library.md")).read_text(encoding="utf-8")
+    journal = "".join(file.read_text() for file in (vault / ".memvault/journal").glob("*.jsonl"))
+    assert '"actor":{"kind":"person"' in journal
+
+    manifest.write_text("", encoding="utf-8")
+    assert run(["manifest", "--apply", "--yes"]) == 1
+    assert "manifest.md, line 1: the manifest is empty" in capsys.readouterr().out
+    assert run(["manifest"]) == 0
+    assert manifest.read_text(encoding="utf-8").startswith("# Knowledge Manifest\n")
+
+
+def test_a_change_is_taken_back_by_its_hash_and_a_day_is_shown_first(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = vault / "Ferry times.md"
+    note.write_bytes(b"# Ferry times\r\n\r\nAt nine.\r\n")
+    until(lambda: run(["show", "Ferry times.md"]) == 0)
+    assert run(["manifest"]) == 0
+    with (vault / "manifest.md").open("a", encoding="utf-8") as manifest:
+        manifest.write("[NOTE: Ferry times] and at ten\n")
+    capsys.readouterr()
+    assert run(["manifest", "--apply", "--yes"]) == 0
+    taken = re.search(r"memvault undo (\w+)", capsys.readouterr().out)
+    assert taken is not None and b"and at ten" in note.read_bytes()
+    day = datetime.now(UTC).date().isoformat()
+    assert run(["undo", "--day", day, "--preview"]) == 0
+    shown = capsys.readouterr().out
+    assert "and at ten" in shown and "Nothing was changed." in shown
+
+    assert run(["undo", taken[1][:12]]) == 0
+    again = re.search(r"memvault undo (\w+)", capsys.readouterr().out)
+    assert note.read_bytes() == b"# Ferry times\r\n\r\nAt nine.\r\n"
+    note.write_bytes(b"# Ferry times\r\n\r\nAt noon.\r\n")
+    assert again is not None and run(["undo", again[1]]) == 1
+    assert "it was changed since, and stays as it is" in capsys.readouterr().out
+    assert note.read_bytes() == b"# Ferry times\r\n\r\nAt noon.\r\n"
+    assert run(["undo"]) == 2

@@ -158,6 +158,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Slip.md", "Boats go down the slip in April.\n")
     write("No slip.md", "contradicts:: [[Slip]]\n\nNo boat leaves the [[Yard]] in spring.\n")
     write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
+    write("Rent of the quay.md", "---\ntype: fact\n---\nThe [[Yard]] pays it in May.\n")
     write("Rope.md", "Tarred in autumn. See [[Yard]].\n")
     write("New rope.md", "supersedes:: [[Rope]]\n\nNylon needs no tar at the [[Yard]].\n")
     write("Island.md", "Nothing here speaks of any other thing in this place.\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "store_memory": {"content": "The mill was sold in May.", "rationale": WHY},
     "forget_concept": {"target": "Old pier", "rationale": WHY},
     "restore_concept": {"target": "Old pier", "rationale": WHY},
+    "annotate_node": {"target": "Frost", "note": "Every year.", "rationale": WHY},
+    "boost_importance": {"target": "Frost", "importance": 0.8, "rationale": WHY},
+    "set_lifecycle": {"target": "Frost", "lifecycle": "temporary", "rationale": WHY},
+    "verify_memory": {"target": "Frost", "rationale": WHY},
+    "merge_concepts": {"sources": ["Frost", "Old pier"], "target": "Frost", "rationale": WHY},
+    "get_node_lineage": {"node_id": "{mill}"},
+    "undo_change": {"day": datetime.now(UTC).date().isoformat(), "rationale": WHY},
 }
 
 

@@ -45,6 +45,9 @@ class TinyBackend:
     def doctor(self, *, fix: bool) -> list[dict[str, object]]:
         return [{"problem": "a stale index", "fixed": fix}]
 
+    def write_manifest(self) -> dict[str, object]:
+        return {"path": "manifest.md"}
+
     def rebuild(self, report: object) -> None:
         from indexer.progress import Progress
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +12,21 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
+from memvault.curation.curator import Curator
 from memvault.curation.draft import Draft
 from memvault.curation.forget import Forgetter, Why
+from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.importance import stage_importance
+from memvault.curation.operations.lifecycle import stage_lifecycle
+from memvault.curation.operations.merge import Known, stage_merge
+from memvault.curation.operations.verify import stage_verification
 from memvault.curation.preferences import set_preference
 from memvault.curation.remember import remember
-from memvault.curation.targets import resolve
+from memvault.curation.staging import Staging
+from memvault.curation.targets import Target, resolve
+from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError, OutsideVault
+from memvault.model.memory import Lifecycle
 from memvault.vault.frontmatter import remove_key, set_key
 from memvault.vault.journal import Journal
 
@@ -86,6 +95,15 @@ def key_changes(draw: st.DrawFn) -> tuple[str, object]:
     return key, draw(st.none() | _values[key])
 
 
+_thing = st.one_of(_path, _name)
+operations = (
+    st.tuples(st.just("merge"), st.lists(_thing, min_size=1, max_size=2), _thing),
+    st.tuples(st.just("merge concepts"), st.integers(0, 99), st.integers(0, 99)),
+    st.tuples(st.just("annotate"), _thing, st.sampled_from([s for s in SENTENCES if s])),
+    st.tuples(st.just("boost"), _thing, st.sampled_from([-0.3, 0.3, 0.1])),
+    st.tuples(st.just("set"), _thing, st.sampled_from(list(Lifecycle))),
+    st.tuples(st.just("verify"), _thing, st.booleans()),
+)
 vaults = st.dictionaries(_path, notes(), min_size=3, max_size=9)
 moves = st.one_of(
     st.tuples(st.just("write"), _path, notes()),
@@ -101,6 +119,8 @@ moves = st.one_of(
     st.tuples(st.just("forget"), st.one_of(_path, _name)),
     st.tuples(st.just("forget concept"), st.integers(0, 99)),
     st.tuples(st.just("restore"), st.integers(0, 9)),
+    *operations,
+    st.tuples(st.just("undo"), st.integers(0, 9)),
     st.tuples(st.just("ignore"), st.sampled_from(["", "archive/\n", "people/\n*aurora*\n"])),
 )
 # How the indexer comes to know: all at once, path by path in either order, or by a scan.
@@ -114,6 +134,7 @@ class Hand:
     root: Path
     indexer: Indexer
     forgetter: Forgetter
+    curator: Curator
     touched: list[str] = field(default_factory=list)
     wants_scan: bool = False
     saves: int = 0
@@ -235,6 +256,71 @@ class Hand:
         target = kept[number % len(kept)].reversal_hash
         restored = self.forgetter.restore(target, Why("a client", "They want it back."))
         self.touched += [restored.path] if restored.path else []
+
+    def _merge(self, sources: list[str], target: str) -> None:
+        def stage(staging: Staging, found: list[Target]) -> object:
+            known = Known(
+                self.indexer.catalogue, self.indexer.links, self.indexer.catalogue.linking
+            )
+            return stage_merge(staging, known, found[1:], found[0])
+
+        self._operate(ChangeKind.MERGED, [target, *sources], stage)
+
+    def _merge_concepts(self, one: int, other: int) -> None:
+        nodes = self.indexer.stores.graph.all_nodes()
+        concepts = sorted(node.id for node in nodes if node.path is None)
+        if concepts:
+            self._merge([concepts[one % len(concepts)]], concepts[other % len(concepts)])
+
+    def _annotate(self, target: str, text: str) -> None:
+        self._operate(
+            ChangeKind.ANNOTATED, [target], lambda s, f: stage_annotation(s, f[0], text, NOW.date())
+        )
+
+    def _boost(self, target: str, delta: float) -> None:
+        self._operate(
+            ChangeKind.BOOSTED, [target], lambda s, f: stage_importance(s, f[0], delta=delta)
+        )
+
+    def _set(self, target: str, lifecycle: Lifecycle) -> None:
+        self._operate(
+            ChangeKind.LIFECYCLE_SET, [target], lambda s, f: stage_lifecycle(s, f[0], lifecycle)
+        )
+
+    def _verify(self, target: str, verified: bool) -> None:
+        self._operate(
+            ChangeKind.VERIFIED,
+            [target],
+            lambda s, f: stage_verification(s, f[0], verified=verified, by="Ada", on=NOW.date()),
+        )
+
+    def _undo(self, number: int) -> None:
+        standing = self.curator.undoable(self.curator.history.changes(limit=10))
+        if standing:
+            self.undo(standing[number % len(standing)])
+
+    def undo(self, reversal_hash: str) -> bool:
+        """Whether it could be taken back."""
+        undone = self.curator.undo([reversal_hash], Why("a client", "They want it as before."))
+        self.touched += undone.change.paths if undone.change else ()
+        return undone.change is not None
+
+    def _operate(
+        self,
+        kind: ChangeKind,
+        targets: list[str],
+        stage: Callable[[Staging, list[Target]], object],
+    ) -> None:
+        indexer, why = self.indexer, Why("a client", "They asked me to set it right.")
+        try:
+            found = [resolve(each, indexer.catalogue, indexer.stores.graph) for each in targets]
+            done = self.curator.perform(
+                lambda staging: stage(staging, found), kind, (found[0].name,),
+                found[0].node_ids, why,
+            )  # fmt: skip
+        except MemvaultError:  # nothing is called so, its YAML is broken, it is no note, …
+            return
+        self.touched += done.change.paths if done.change else ()
 
     def _ignore(self, rules: str) -> None:
         (self.root / ".memvaultignore").write_text(rules, encoding="utf-8")

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+from tests.pages import browser
 from tests.servers import neo4j, redis
 
 # Programs, and the Debian packages of which the first that there is brings them.
@@ -19,6 +20,8 @@ DEBIAN_PACKAGES = {
     "mvn": ("maven",),
     "docker-compose": ("docker-compose",),
     "promtool": ("prometheus",),
+    "chromium": ("chromium",),
+    "chromedriver": ("chromium-driver",),
 }
 # As long as another installation may take that is under way.
 APT = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=300"]
@@ -52,7 +55,8 @@ def no_compose() -> str | None:
 
 def main() -> None:
     install_packages()
-    missing = {"Redis": redis.missing, "Neo4j": neo4j.missing, "docker-compose.yml": no_compose}
+    missing = {"Redis": redis.missing, "Neo4j": neo4j.missing, "docker-compose.yml": no_compose,
+               "the pages": browser.missing}  # fmt: skip
     for name, problem_of in missing.items():
         problem = problem_of()
         if problem is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.forget import Forgetter, Why, content_hash
+from memvault.curation.forget import Forgetter, Why
 from memvault.curation.forgotten import Forgotten, Step
 from memvault.curation.targets import Target
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
@@ -17,7 +17,7 @@ from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, id_of_path
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import content_hash, parse_note
 from memvault.vault.properties import memory_of
 
 START = datetime(2026, 1, 10, 12, tzinfo=UTC)

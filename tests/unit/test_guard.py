@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
-from mcp_server.guard import AccessPolicy, is_loopback
+from mcp_server.guard import AccessPolicy, GuardMiddleware, is_loopback
 
 LOCAL = AccessPolicy("127.0.0.1", engine_token="engine")
 OPEN = AccessPolicy("0.0.0.0", engine_token="engine", client_token="client")
@@ -70,3 +73,38 @@ def test_the_configured_token_opens_no_administration() -> None:
 def test_loopback_is_this_machine_alone() -> None:
     assert all(is_loopback(host) for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"))
     assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.2", "localhost.evil"))
+
+
+def test_a_browser_that_signed_in_reads_pages_and_no_more() -> None:
+    host, cookie = ("host", "nas.lan:8420"), ("cookie", "memvault_token=client")
+    assert status(OPEN, "/", host, cookie) is None
+    assert status(OPEN, "/memories", host, ("cookie", "memvault_token=wrong")) == 401
+    assert status(OPEN, "/", host, ("cookie", "memvault_token=engine")) == 401
+    assert status(OPEN, "/", host, cookie, ("origin", "http://evil.example")) == 403
+    for path in ("/bridge", "/admin/status"):
+        assert status(OPEN, path, host, cookie) == 401
+    assert status(OPEN, "/", host, ("cookie", "a=b; \x00=")) == 401
+
+
+def guarded() -> TestClient:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("the page")(scope, receive, send)
+
+    return TestClient(GuardMiddleware(page, OPEN), base_url="http://nas.lan:8420")
+
+
+def test_a_browser_beyond_this_machine_is_asked_for_the_token_once() -> None:
+    browser = guarded()
+    asked = browser.get("/", headers={"accept": "text/html"})
+    assert asked.status_code == 401 and 'action="/sign-in"' in asked.text
+    assert browser.get("/").text == "A valid bearer token is required."
+    wrong = browser.post("/sign-in", data={"token": "wrong"})
+    assert wrong.status_code == 401 and "set-cookie" not in wrong.headers
+    answer = browser.post("/sign-in", data={"token": "client"}, follow_redirects=False)
+    given = answer.headers["set-cookie"].lower()
+    assert answer.status_code == 303 and "httponly" in given and "samesite=strict" in given
+    assert browser.get("/").text == "the page"
+
+
+def test_the_token_of_a_form_is_never_longer_than_one_can_be() -> None:
+    assert guarded().post("/sign-in", data={"token": "x" * 10_000}).status_code == 401

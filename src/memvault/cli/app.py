@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memvault import __version__
-from memvault.cli import ask, clients, engine, health, vaults
+from memvault.cli import ask, clients, engine, health, manifest, undo, vaults
 from memvault.cli.arguments import take_global_options
 from memvault.model.errors import InvalidParams, MemvaultError
 
@@ -46,7 +46,7 @@ def options(
     """Your Obsidian vault as the memory of every AI you use."""
 
 
-for _group in (vaults, engine, ask, health, clients):
+for _group in (vaults, engine, ask, manifest, undo, health, clients):
     _group.add_commands(app)
 
 

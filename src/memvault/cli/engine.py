@@ -57,7 +57,7 @@ def serve(
         ),
     ] = True,
 ) -> None:
-    """Run the engine in the foreground: the watcher, and MCP over HTTP at /mcp."""
+    """Run the engine in the foreground: the watcher, the page at /, and MCP over HTTP at /mcp."""
     from mcp_server.engine import run_engine
 
     places = places_of(context)
@@ -68,6 +68,7 @@ def serve(
 
     def ready(address: EngineAddress) -> None:
         if sys.stdout.isatty():
+            console.print(Text.assemble(("Page ", "dim"), f"http://{address.netloc}/"))
             console.print(Text.assemble(("MCP  ", "dim"), f"http://{address.netloc}/mcp"))
             console.print(Text(f"Serving {places.vault}. Ctrl-C stops.", style="dim"))
 

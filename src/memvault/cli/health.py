@@ -27,6 +27,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     shown = {
         "engine": f"process {address.pid}, version {address.version}, since "
         + time.strftime("%Y-%m-%d %H:%M", time.localtime(address.started)),
+        "page": f"http://{address.netloc}/",
         "mcp": f"http://{address.netloc}/mcp",
         **answer,
     }

@@ -136,6 +136,13 @@ class Sessions:
                 raise _not_found(session_id)
             return session
 
+    def recent(self, most: int) -> list[Session]:
+        """The last sessions that were active and have not expired, the latest first."""
+        with self._lock:
+            now = self._clock()
+            live = [each for each in self._sessions.values() if not self._has_expired(each, now)]
+        return list(reversed(live))[:most]
+
     def _has_expired(self, session: Session, now: datetime) -> bool:
         return now - session.last_activity > self._expiry
 

@@ -13,13 +13,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from memvault.curation.forgotten import Forgotten, Step
+from memvault.curation.operations.forgetting import hidden_by
 from memvault.curation.reversal import reversal_hash
-from memvault.curation.targets import Target, concept_ids, names_of_memory
+from memvault.curation.targets import Target
 from memvault.model.errors import (
     AmbiguousTarget,
     InvalidParams,
@@ -27,11 +27,11 @@ from memvault.model.errors import (
     NoteNotFound,
     StorageError,
 )
-from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.tombstone import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.parse import content_hash
 
 TRASH = ".trash"
 RETENTION = timedelta(days=30)
@@ -43,15 +43,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Who asks for a change, and what for; ``reason`` is a word, ``rationale`` a sentence."""
+    """Who asks for a change, and what for; ``reason`` is a word, ``rationale`` a sentence.
+
+    ``client`` is the name of the client, or of the person or the part of memvault that acts.
+    """
 
     client: str
     rationale: str
     reason: str | None = None
+    kind: Literal["client", "person", "system"] = "client"
 
     @property
     def actor(self) -> Actor:
-        return Actor(kind="client", name=self.client)
+        return Actor(kind=self.kind, name=self.client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +150,13 @@ class Forgetter:
     # -- forgetting -----------------------------------------------------------------------------
 
     def _forget_name(self, target: Target, why: Why, permanent: bool) -> Tombstone:
-        is_tag = target.kind == NodeKind.TAG
-        ids = frozenset(target.node_ids)
         now = self._clock()
         tombstone = Tombstone(
-            reversal_hash=reversal_hash(Step.FORGOTTEN, now, target.name, sorted(ids)),
+            reversal_hash=reversal_hash(Step.FORGOTTEN, now, target.name, sorted(target.node_ids)),
             name=target.name,
             kind=target.kind,
             node_ids=target.node_ids,
-            hidden=tuple(sorted(ids if is_tag else ids | concept_ids([target.name]))),
+            hidden=tuple(sorted(hidden_by(target))),
             forgotten_at=now,
             permanent=permanent,
             reason=why.reason,
@@ -175,7 +177,7 @@ class Forgetter:
             node_ids=(memory.id,),
             path=memory.path,
             content_hash=content,
-            hidden=tuple(sorted(concept_ids(names_of_memory(memory)))),
+            hidden=tuple(sorted(hidden_by(Target(memory.title, memory)))),
             forgotten_at=now,
             restorable_until=now if permanent else now + RETENTION,
             permanent=permanent,
@@ -328,7 +330,10 @@ class Forgetter:
         self, step: Step, tombstone: Tombstone, why: Why | None, *, path: str | None = None
     ) -> None:
         whole = step in (Step.FORGETTING, Step.FORGOTTEN)
-        data: dict[str, Any] = {"reversal_hash": tombstone.reversal_hash}
+        data: dict[str, Any] = {
+            "reversal_hash": tombstone.reversal_hash,
+            "trash_path": tombstone.trash_path,
+        }
         entry = JournalEntry(
             ts=self._clock(),
             kind=step,
@@ -349,11 +354,6 @@ def check_permanent(permanent: bool, reason: str | None) -> None:
         raise InvalidParams(
             "Permanent deletion requires reason='user_requested'", parameter="reason", reason=reason
         )
-
-
-def content_hash(data: bytes) -> str:
-    """blake2b-128 in hex, as notes' content hashes are."""
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _trash_paths(path: str) -> list[str]:

@@ -24,6 +24,9 @@ from memvault.vault.journal import Journal, JournalEntry
 logger = logging.getLogger(__name__)
 
 
+CHANGE_DONE = "change_done"  # an entry of a `Curator`: it names what it forgot and restored
+
+
 class Step(StrEnum):
     """The kinds of entries that tell of forgetting."""
 
@@ -72,7 +75,7 @@ class Forgotten:
 
         def entries() -> Iterator[JournalEntry]:
             try:
-                yield from journal.entries(frozenset(Step))
+                yield from journal.entries(frozenset(Step) | {CHANGE_DONE})
             except OSError as error:
                 logger.error("the journal cannot be read: %s", error.strerror)
 
@@ -129,7 +132,40 @@ class Forgotten:
             found = [each for key, each in self._tombstones.items() if self._is(key, state)]
         return sorted(found, key=lambda each: (each.forgotten_at, each.reversal_hash))
 
+    def tombstone(self, reversal_hash: str) -> Tombstone | None:
+        """What this hash forgot, restored since or not."""
+        with self._lock:
+            return self._tombstones.get(reversal_hash)
+
+    def standing_for(self, tombstone: Tombstone) -> list[str]:
+        """The reversal hashes of what keeps this very thing forgotten: this one, or one by which it
+        was forgotten again."""
+        same = (tombstone.node_ids, tombstone.path, tombstone.content_hash)
+        return [
+            each.reversal_hash
+            for each in self.kept()
+            if (each.node_ids, each.path, each.content_hash) == same
+        ]
+
+    def _fold_change(self, entry: JournalEntry) -> None:
+        for data in entry.data.get("forgot", ()):
+            try:
+                tombstone = Tombstone.model_validate(data)
+            except ValidationError:
+                logger.warning("the journal entry %s cannot be read", entry.id)
+                continue
+            self._tombstones[tombstone.reversal_hash] = tombstone
+            self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
+        for key in entry.data.get("restored", ()):
+            self._reach(str(key), _State.RESTORED)
+
+    def _reach(self, key: str, state: _State) -> None:
+        self._states[key] = max(state, self._states.get(key, _State.BEGUN))
+
     def _fold(self, entry: JournalEntry) -> None:
+        if entry.kind == CHANGE_DONE:
+            self._fold_change(entry)
+            return
         step = Step(entry.kind)
         key = str(entry.data.get("reversal_hash", ""))
         if step in (Step.FORGETTING, Step.FORGOTTEN):
@@ -145,7 +181,7 @@ class Forgotten:
         elif step is Step.RESTORING_WITHDRAWN:
             self._restoring.pop(key, None)
         else:
-            self._states[key] = max(_STATE_OF[step], self._states.get(key, _State.BEGUN))
+            self._reach(key, _STATE_OF[step])
 
     def _settle(self) -> None:
         over = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]

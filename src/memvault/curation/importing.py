@@ -14,8 +14,10 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from memvault.curation.told import with_versions
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
+from memvault.vault.contents import Contents
 from memvault.vault.conversations import Conversation, Provider, Unreadable, read_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
@@ -71,6 +73,7 @@ class _Import:
     def __init__(self, vault: Vault, journal: Journal) -> None:
         self._vault = vault
         self._journal = journal
+        self._contents = Contents(vault)
         self._report = ImportReport()
         self._hashes: dict[str, str] = {
             entry.note_id: str(entry.data.get("body_hash"))
@@ -102,7 +105,7 @@ class _Import:
             path = self._vault.create(conversation.folder, conversation.title, note)
             self._paths[conversation.id] = path
             self._report.added.append(path)
-            self._log("imported", conversation, path, _body(note))
+            self._log("imported", conversation, path, None, note)
 
     def _update(self, conversation: Conversation, path: str, body: bytes) -> None:
         """Replace the body if it is still the imported one; frontmatter stays byte for byte."""
@@ -111,37 +114,41 @@ class _Import:
             self._report.unchanged += 1
             return
         imported = self._hashes.get(conversation.id)
+        replaced = [b""]
 
         def change(data: bytes) -> bytes:
+            replaced[0] = data
             if _hash(_body(data)) != imported:
                 return data
             return data[: len(data) - len(_body(data))] + body
 
-        if _body(self._vault.edit(path, change)) != body:
+        written = self._vault.edit(path, change)
+        if _body(written) != body:
             self._leave(conversation, path, "its note was edited")
             return
         self._report.updated.append(path)
-        self._log("import_updated", conversation, path, body)
+        self._log("import_updated", conversation, path, replaced[0], written)
 
     def _leave(self, conversation: Conversation, path: str | None, reason: str) -> None:
         self._report.left_alone.append(LeftAlone(conversation.title, path, reason))
 
-    def _log(self, kind: str, conversation: Conversation, path: str, body: bytes) -> None:
-        self._hashes[conversation.id] = _hash(body)
-        self._journal.append(
-            JournalEntry(
-                ts=datetime.now(UTC),
-                kind=kind,
-                actor=Actor(kind="person"),
-                note_id=conversation.id,
-                path=path,
-                data={
-                    "source": conversation.provider,
-                    "conversation": conversation.external_id,
-                    "body_hash": _hash(body),
-                },
-            )
+    def _log(
+        self, kind: str, conversation: Conversation, path: str, before: bytes | None, note: bytes
+    ) -> None:
+        body_hash = self._hashes[conversation.id] = _hash(_body(note))
+        entry = JournalEntry(
+            ts=datetime.now(UTC),
+            kind=kind,
+            actor=Actor(kind="person"),
+            note_id=conversation.id,
+            path=path,
+            data={
+                "source": conversation.provider,
+                "conversation": conversation.external_id,
+                "body_hash": body_hash,
+            },
         )
+        self._journal.append(with_versions(entry, self._contents, before, note))
 
 
 def _imported_notes(vault: Vault) -> dict[str, str]:

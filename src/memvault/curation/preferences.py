@@ -19,12 +19,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from memvault.curation.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
+from memvault.curation.told import with_versions
 from memvault.model.errors import InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import is_uuid
 from memvault.model.memory import id_of_path
 from memvault.model.note import Block, ParsedNote
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.compose import compose_note, plain_text
+from memvault.vault.contents import Contents
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter import set_key
 from memvault.vault.journal import Actor, Journal, JournalEntry
@@ -180,31 +182,34 @@ def set_preference(
         raise InvalidParams(str(error)) from error
     place = _place(vault, preference_key(shown), path)
     before: list[Preference | None] = [None]
+    whole: list[bytes | None] = [None]
 
     def change(data: bytes) -> bytes:
         before[0] = _line_of(place, data, preference_key(shown))
+        whole[0] = data
         return _with_value(place, data, shown, text, before[0])
 
     with _creating:
-        if vault.stat(place) is None:
+        is_new = vault.stat(place) is None
+        if is_new:
             folder, _, name = place.rpartition("/")
             vault.create(folder, name.removesuffix(".md"), _NEW_NOTE)
     data = vault.edit(place, change)
     after = read_preferences(parse_note(place, data))[preference_key(shown)]
     old = before[0]
-    journal.append(
-        JournalEntry(
-            ts=now or datetime.now(UTC),
-            kind="preference_set",
-            actor=Actor(kind="client", name=client),
-            note_id=_id_of(place, data),
-            path=place,
-            rationale=reason,
-            before=old.value if old else None,
-            after=text,
-            data={"key": after.key},
-        )
+    entry = JournalEntry(
+        ts=now or datetime.now(UTC),
+        kind="preference_set",
+        actor=Actor(kind="client", name=client),
+        note_id=_id_of(place, data),
+        path=place,
+        rationale=reason,
+        before=old.value if old else None,
+        after=text,
+        data={"key": after.key},
     )
+    replaced = None if is_new else whole[0]
+    journal.append(with_versions(entry, Contents(vault), replaced, data))
     return after
 
 

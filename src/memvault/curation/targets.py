@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
@@ -87,7 +86,8 @@ def concept_ids(names: Iterable[str]) -> frozenset[str]:
 
 def names_of_memory(memory: Memory) -> tuple[str, ...]:
     """What links and sentences may call a note."""
-    return (PurePosixPath(memory.path).stem, memory.title, *memory.aliases)
+    name = memory.path.rpartition("/")[2]
+    return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
 
 
 def _at_path(target: str, memories: Memories) -> Memory | None:

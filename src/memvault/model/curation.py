@@ -20,6 +20,7 @@ class TaskType(StrEnum):
     MALFORMED_FRONTMATTER = "malformed_frontmatter"
     MALFORMED_TEXT = "malformed_text"
     CONFLICTING_FACTS = "conflicting_facts"
+    UNVERIFIED_CRITICAL = "unverified_critical"
     NEAR_DUPLICATES = "near_duplicates"
     STALE_FACT = "stale_fact"
     SUPERSEDED = "superseded"

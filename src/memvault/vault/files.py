@@ -179,6 +179,22 @@ class Vault:
                     return path
         raise StorageError(f"there are too many notes named {stem!r}; give another title")
 
+    def create_at(self, path: str, data: bytes) -> bool:
+        """Write a new file at exactly this path; False, and nothing done, if one stands there.
+
+        Raises:
+            OutsideVault, DiskFull, StorageError: nothing was written.
+        """
+        place = self._inside(path)
+        with storage_errors(path), self._writer.held():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with temporary_beside(place, data) as temporary:
+                try:
+                    publish(temporary, place)
+                except FileExistsError:
+                    return False
+        return True
+
     def edit(self, path: str, change: Callable[[bytes], bytes]) -> bytes:
         """Replace a note's bytes by `change` of them, at once.
 

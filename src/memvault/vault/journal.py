@@ -7,38 +7,33 @@ line is kept and reported, and an entry that stands twice counts once.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import logging
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
 from memvault.vault.write import storage_errors, sync_folder
+
+__all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
 
 FOLDER = Path(".memvault") / "journal"
 LOCK_TIMEOUT_SECONDS = 30.0
 
 _log = logging.getLogger(__name__)
-
-
-class Actor(BaseModel):
-    """Who did it: an AI client, a person, or memvault itself."""
-
-    model_config = ConfigDict(frozen=True)
-
-    kind: Literal["client", "person", "system"]
-    name: str = ""
 
 
 class JournalEntry(BaseModel):
@@ -123,6 +118,31 @@ class Journal:
                     yield item
             else:
                 _log.warning("journal: %s", item)
+
+    def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
+        """The entries behind these marks, an offset in bytes for each file's name, and the marks
+        behind them. A file that is shorter than its mark is read from its start, so entries may
+        come again; torn lines are left out.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        found: list[JournalEntry] = []
+        reached: dict[str, int] = {}
+        with storage_errors(FOLDER.as_posix()):
+            for file in self.files():
+                start = marks.get(file.name, 0)
+                with file.open("rb") as stream:
+                    size = stream.seek(0, os.SEEK_END)
+                    stream.seek(start if start <= size else 0)
+                    for raw in stream:
+                        if not raw.endswith(b"\n"):  # another process is writing it
+                            stream.seek(-len(raw), os.SEEK_CUR)
+                            break
+                        with contextlib.suppress(ValidationError):
+                            found.append(JournalEntry.model_validate_json(raw))
+                    reached[file.name] = stream.tell()
+        return found, reached
 
     def torn_lines(self) -> list[TornLine]:
         """The lines that hold no entry: what a crash or an editor left."""

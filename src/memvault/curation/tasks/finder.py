@@ -12,6 +12,7 @@ from memvault.curation.tasks.duplicates import Duplicates
 from memvault.curation.tasks.links import missing_notes, orphan, orphans, unresolved
 from memvault.curation.tasks.noted import Noted, malformed
 from memvault.curation.tasks.stale import stale
+from memvault.curation.tasks.unverified import unverified
 from memvault.model.curation import CurationTask
 from memvault.model.memory import Memory
 from memvault.reasoning.edges import EdgeIndex
@@ -76,6 +77,7 @@ class TaskFinder:
                     self._own[key] = _Own(missing, own)
         tasks = [task for noted in notes for task in malformed(noted)]
         tasks += self._stale(notes, now)
+        tasks += [task for noted in notes if (task := unverified(noted)) is not None]
         tasks += self._links(memories)
         tasks += conflict_tasks(
             [own.stated for own in self._own.values()], self._edges, memories.get

@@ -1,0 +1,1 @@
+"""The web pages: what the memory holds, who put it there, and setting it right by hand."""

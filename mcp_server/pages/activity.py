@@ -1,0 +1,108 @@
+"""*activity*: what each client wrote and read, taken back one by one or together."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from mcp_server.pages.changes import by_person, shown
+from mcp_server.pages.forms import Form, back_to
+from mcp_server.pages.paging import PAGE_SIZE
+from mcp_server.pages.site import Site
+from memvault.cognition.sessions import Session
+from memvault.model.change import ChangeKind
+from memvault.model.errors import InvalidParams
+
+MOST_READ = 12  # memories of a session that are named
+MOST_SESSIONS = 20
+PERSON = "you"
+
+
+class ActivityPage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.routes: list[BaseRoute] = [
+            site.page("/activity", self._show),
+            site.action("/undo", self._undo),
+        ]
+
+    def _show(self, request: Request) -> Response:
+        services, asked = self._site.services, request.query_params
+        history = services.curator.history
+        client, kind = asked.get("client", ""), asked.get("kind", "")
+        day = _day(asked.get("day", ""))
+        kinds = [ChangeKind(kind)] if kind in {each.value for each in ChangeKind} else None
+        changes = history.changes(
+            client=None if not client else "" if client == PERSON else client,
+            day=day,
+            kinds=kinds,
+            before=asked.get("before") or None,
+            limit=PAGE_SIZE + 1,
+        )
+        chosen_day = day.isoformat() if day else ""
+        filters: dict[str, Any] = {"client": client, "kind": kind, "day": chosen_day}
+        rows = changes[:PAGE_SIZE]
+        return self._site.render(
+            "activity.html",
+            request,
+            changes=shown(services, rows, lines=True),
+            all_shown=services.curator.undoable(rows),
+            older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
+            query=urlencode({key: value for key, value in filters.items() if value}),
+            clients=self._clients(),
+            kinds=[each.value for each in ChangeKind],
+            sessions=self._sessions() if not asked.get("before") else [],
+            **filters,
+        )
+
+    def _clients(self) -> list[str]:
+        """Who changed anything: a person, then the clients by name."""
+        changes = self._site.services.curator.history.changes(limit=None)
+        return [PERSON, *sorted({change.client for change in changes if change.client})]
+
+    def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
+        """The sessions since the engine began, the last active first, with the ids and titles of
+        what they read last."""
+        by_id = self._site.services.catalogue.by_id
+        found = []
+        for session in self._site.services.sessions.recent(MOST_SESSIONS):
+            memories = [by_id(key) for key in session.working_set[:MOST_READ]]
+            read = [(memory.id, memory.title) for memory in memories if memory is not None]
+            found.append((session, read))
+        return found
+
+    def _undo(self, request: Request, form: Form) -> str | Response:
+        """Take the changes of this form back. Those with a note that was changed since stay, and
+        their lines are shown."""
+        services = self._site.services
+        wanted = form.texts("change")
+        if not wanted:
+            raise InvalidParams("Choose what is to be taken back.")
+        undone = services.curator.undo(wanted, by_person("taken back on the page"))
+        if undone.change is not None:
+            services.index_written(undone.change.paths)
+        for listener in self._site.on_undo:
+            listener()
+        back = form.text("back", "/activity")
+        if not undone.conflicts:
+            return back
+        return self._site.render(
+            "undone.html",
+            request,
+            status=409,
+            undone=shown(services, undone.undone, lines=False),
+            conflicts=undone.conflicts,
+            back=back_to(back),
+        )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,96 @@
+"""*ask*: the answer that an AI client would get, and why each memory is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from mcp_server.pages.site import Site
+from memvault.model.errors import MemvaultError
+from memvault.model.query import ChunkHit, Mode
+from memvault.reasoning.verified_recall import Weighed
+from memvault.retrieval.excerpt import excerpts
+
+MOST_CHARS = 1_000  # of a question
+PASSAGE_BYTES = 1_600
+LOOKED_AT = 200  # passages of each search among which a memory's rank is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Where a search has a memory among all notes, and by what score: cosine or BM25."""
+
+    place: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a memory is in the answer; None where a search did not find it."""
+
+    weighed: Weighed
+    text: str
+    by_meaning: Rank | None
+    by_words: Rank | None
+    age_days: int
+
+
+class AskPage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.routes: list[BaseRoute] = [site.page("/ask", self._show)]
+
+    def _show(self, request: Request) -> Response:
+        query = request.query_params.get("q", "").strip()[:MOST_CHARS]
+        mode = request.query_params.get("mode", "auto")
+        chosen = Mode(mode) if mode in {each.value for each in Mode} else None
+        modes = ["auto", *(each.value for each in Mode)]
+        shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
+        if not query:
+            return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
+        answered = self._site.services.verified_recall.ask(query, mode=chosen)
+        return self._site.render(
+            "ask.html",
+            request,
+            answered=answered,
+            reasons=self._reasons(query, answered.memories),
+            pulse=self._site.box.pulse_of([(e.recalled, e.memory) for e in answered.memories]),
+            **shown,
+        )
+
+    def _reasons(self, query: str, found: Sequence[Weighed]) -> list[Reason]:
+        services = self._site.services
+        vectors = services.stores.vectors
+        try:
+            vector = services.embedder.embed_query(query)
+            meaning = _ranks(vectors.search_dense(vector, LOOKED_AT, texts=False))
+            words = _ranks(vectors.search_keywords(query, LOOKED_AT, texts=False))
+        except MemvaultError:
+            meaning, words = {}, {}
+        texts = excerpts(query, [each.recalled.text for each in found], PASSAGE_BYTES)
+        now = datetime.now(UTC)
+        return [
+            Reason(
+                each,
+                text,
+                meaning.get(each.memory.id),
+                words.get(each.memory.id),
+                max(0, (now - (each.memory.date or each.memory.created_at)).days),
+            )
+            for each, text in zip(found, texts, strict=True)
+        ]
+
+
+def _ranks(hits: Sequence[ChunkHit]) -> dict[str, Rank]:
+    """By note, the place of its best passage among notes."""
+    ranks: dict[str, Rank] = {}
+    for hit in hits:
+        if hit.note_id not in ranks and hit.score > 0.0:
+            ranks[hit.note_id] = Rank(len(ranks) + 1, hit.score)
+    return ranks

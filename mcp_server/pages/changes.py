@@ -1,0 +1,96 @@
+"""Changes as the pages make and show them, all through the curator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memvault.curation.forget import Why
+from memvault.curation.plan import LineChange, lines_changed
+from memvault.model.change import Change, ChangeKind
+
+if TYPE_CHECKING:
+    from mcp_server.services import Services
+
+PERSON = "page"
+MOST_LINES = 200  # of a change that are shown
+LOOKED_BACK = 20  # changes among which the person's last is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class ShownThing:
+    name: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """A change, who made it in words, the memories it is about, and the lines that differ."""
+
+    change: Change
+    who: str
+    things: tuple[ShownThing, ...]
+    lines: tuple[LineChange, ...] = ()
+
+    @property
+    def can_undo(self) -> bool:
+        return self.change.undoable and self.change.undone_by is None
+
+
+def by_person(rationale: str, reason: str | None = None) -> Why:
+    """Why a change is made that a person asks for on a page."""
+    return Why(client=PERSON, rationale=rationale, reason=reason, kind="person")
+
+
+def last_of_person(services: Services) -> Change | None:
+    """The newest change that a person made and that was not taken back yet."""
+    for change in services.curator.history.changes(limit=LOOKED_BACK):
+        is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
+        if is_own and change.undone_by is None and change.undoable:
+            return change
+    return None
+
+
+def shown(services: Services, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
+    """The changes with what goes with them; the lines are read from the kept versions."""
+    return [
+        ShownChange(
+            change,
+            who_made(change),
+            _things(services, change),
+            tuple(_lines(services, change)) if lines else (),
+        )
+        for change in changes
+    ]
+
+
+def who_made(change: Change) -> str:
+    if change.actor.kind == "person":
+        return "you"
+    if change.actor.kind == "system":
+        return "memvault"
+    return change.client or change.actor.name or "an unnamed client"
+
+
+def _things(services: Services, change: Change) -> tuple[ShownThing, ...]:
+    by_id = services.catalogue.by_id
+    known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
+    titles = {memory.title for memory in known}
+    named = tuple(ShownThing(name) for name in change.names if name not in titles)
+    linked = tuple(ShownThing(memory.title, memory.id) for memory in known)
+    if linked or named:
+        return (*linked, *named)
+    return tuple(ShownThing(path) for path in change.paths[:3])
+
+
+def _lines(services: Services, change: Change) -> list[LineChange]:
+    content = services.curator.history.content
+    found: list[LineChange] = []
+    for file in change.files:
+        if file.moved_to is not None or len(found) >= MOST_LINES:
+            continue
+        before, after = (content(key) if key else b"" for key in (file.before, file.after))
+        if before is not None and after is not None:
+            found += lines_changed(file.path, before, after)
+    return found[:MOST_LINES]

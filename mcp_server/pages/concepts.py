@@ -1,0 +1,136 @@
+"""*concepts*: what the manifest lists, as a table, to be merged and forgotten after a preview."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as WaitedInVain
+from contextlib import suppress
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from mcp_server.pages.forms import Form
+from mcp_server.pages.paging import paged
+from mcp_server.pages.site import Site
+from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
+from memvault.curation.targets import Target
+from memvault.model.errors import InvalidParams
+
+MOST_AT_ONCE = 10  # concepts that are forgotten in one go, as with the manifest
+PATIENCE = 0.2  # seconds that a page waits for them
+MOST_NAMING = 20  # notes that a preview lists
+
+
+_Known = tuple[object, list[Concept]]  # and the state of the index that they are of
+
+
+class ConceptsPage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._lock = threading.Lock()
+        self._known: _Known | None = None
+        self._making: Future[list[Concept]] | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="concepts")
+        site.on_visit.append(self._begin_making)
+        self.routes: list[BaseRoute] = [
+            site.page("/concepts", self._show),
+            site.page("/forget", self._preview),
+            site.action("/forget", self._forget),
+        ]
+
+    def _show(self, request: Request) -> Response:
+        asked = request.query_params
+        find, kind = asked.get("find", "").strip(), asked.get("kind", "")
+        every = self._concepts()
+        wanted = concept_key(find) if find else ""
+        rows = [
+            each
+            for each in every
+            if (not kind or each.kind == kind) and (not wanted or wanted in each.key)
+        ]
+        part = paged(rows, asked.get("page", ""))
+        filters = {key: value for key, value in {"find": find, "kind": kind}.items() if value}
+        return self._site.render(
+            "concepts.html",
+            request,
+            part=replace(part, rows=[each for each in part.rows if self._is_there(each)]),
+            find=find,
+            kind=kind,
+            kinds=sorted({each.kind for each in every}),
+            query=urlencode(filters) + "&" if filters else "",
+        )
+
+    def _concepts(self) -> list[Concept]:
+        """The most named first. Where the index has changed, they are made anew in the background;
+        whoever will not wait that long is given those of before, and their page is renewed."""
+        known, making = self._begin_making()
+        if making is not None:
+            with suppress(WaitedInVain):
+                return making.result(None if known is None else PATIENCE)
+        return known[1] if known is not None else []
+
+    def _begin_making(self) -> tuple[_Known | None, Future[list[Concept]] | None]:
+        """What is known, and what is being made because that is no longer true."""
+        state = self._state()
+        with self._lock:
+            if self._known is not None and self._known[0] == state:
+                return self._known, None
+            if self._making is None:
+                self._making = self._worker.submit(self._make, state)
+            return self._known, self._making
+
+    def _make(self, state: object) -> list[Concept]:
+        try:
+            services = self._site.services
+            found = concepts_of(services.catalogue.all(), services.edges).values()
+            ordered = sorted(found, key=lambda each: (-each.naming, each.key))
+            with self._lock:
+                self._known = (state, ordered)
+            return ordered
+        finally:
+            with self._lock:
+                self._making = None
+            self._site.renew()
+
+    def _state(self) -> tuple[object, int]:
+        """Another when the index has changed."""
+        services = self._site.services
+        return services.indexer, services.indexer.version
+
+    def _is_there(self, concept: Concept) -> bool:
+        services = self._site.services
+        key = concept.ids[0]
+        return services.catalogue.by_id(key) is not None or services.edges.node(key) is not None
+
+    def _preview(self, request: Request) -> Response:
+        asked = request.query_params
+        targets = self._targets(asked.getlist("source") or asked.getlist("target"))
+        return self._site.render(
+            "forget.html",
+            request,
+            targets=[(target, self._naming(target)) for target in targets],
+        )
+
+    def _forget(self, _: Request, form: Form) -> str:
+        targets = self._targets(form.texts("target"))
+        self._site.deeds.forget_all(targets)
+        return form.text("back", "/concepts")
+
+    def _targets(self, names: list[str]) -> list[Target]:
+        """Raises InvalidParams: none or too many; NoteNotFound, AmbiguousTarget."""
+        if not names or len(names) > MOST_AT_ONCE:
+            raise InvalidParams(f"Choose one to {MOST_AT_ONCE} concepts.")
+        return [self._site.deeds.target(name) for name in names]
+
+    def _naming(self, target: Target) -> list[str]:
+        """Titles of notes that name it, whose text stays as it is."""
+        services, ids = self._site.services, set(target.node_ids)
+        sources = {
+            edge.source for key in ids for edge in services.edges.of(key) if edge.target == key
+        }
+        found = (services.catalogue.by_id(key) for key in sources - ids)
+        return sorted(memory.title for memory in found if memory is not None)[:MOST_NAMING]

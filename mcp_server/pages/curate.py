@@ -1,0 +1,187 @@
+"""*curate*: one task at a time, an answer to each key."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from mcp_server.pages.answers import answers_to, called
+from mcp_server.pages.changes import PERSON
+from mcp_server.pages.difference import marked
+from mcp_server.pages.forms import Form
+from mcp_server.pages.memory import obsidian_address, resolver
+from mcp_server.pages.note_html import note_html
+from mcp_server.pages.site import Site
+from memvault.model.change import Actor
+from memvault.model.curation import CurationTask, TaskType
+from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.memory import Memory
+from memvault.vault.header import read_header
+
+# Tasks are looked for anew a moment after a change: until then an answered one is not shown.
+ANSWERED_SECONDS = 15.0
+
+
+class CuratePage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._answered: dict[str, float] = {}
+        self._lock = threading.Lock()
+        site.on_undo.append(self._open_again)
+        self.routes: list[BaseRoute] = [
+            site.page("/curate", self._show),
+            site.action("/curate/answer", self._answer),
+            site.action("/curate/write", self._write),
+            site.action("/curate/leave", self._leave),
+            site.action("/curate/take-up", self._take_up),
+        ]
+
+    def _show(self, request: Request) -> Response:
+        asked = request.query_params
+        kind = asked.get("kind", "")
+        every = self._open_tasks()
+        tasks = [each for each in every if not kind or each.task_type == kind]
+        skipped = int(asked.get("skip", "0")) if asked.get("skip", "").isdecimal() else 0
+        skipped = skipped % len(tasks) if tasks else 0
+        task = tasks[skipped] if tasks else None
+        left = self._site.services.curation.left.last()
+        return self._site.render(
+            "curate.html",
+            request,
+            task=task,
+            number=skipped + 1,
+            total=len(tasks),
+            kind=kind,
+            kinds=Counter(each.task_type.value for each in every),
+            skip=_address(kind, skipped + 1),
+            back=_address(kind, skipped),
+            left=left[0] if left else None,
+            **(self._told(task) if task else {}),
+        )
+
+    def _open_tasks(self) -> list[CurationTask]:
+        """Those that are not answered, of notes that are still there."""
+        services = self._site.services
+        now, by_id = time.monotonic(), services.catalogue.by_id
+        with self._lock:
+            self._answered = {k: until for k, until in self._answered.items() if until > now}
+            answered = set(self._answered)
+        return [
+            task
+            for task in services.curation.tasks()
+            if _name(task) not in answered
+            and all(by_id(key) is not None for key in task.target_nodes)
+        ]
+
+    def _told(self, task: CurationTask) -> dict[str, Any]:
+        services = self._site.services
+        found = (services.catalogue.by_id(key) for key in task.target_nodes)
+        memories = [memory for memory in found if memory is not None]
+        return {
+            "name": _name(task),
+            "memories": list(zip(memories, self._texts(task, memories), strict=True)),
+            "answers": answers_to(task),
+            "obsidian": obsidian_address(services.vault.root.name, task.paths[0]),
+            "missing": self._missing(task),
+            "problem_text": self._raw(memories[0]) if _is_malformed(task) else "",
+        }
+
+    def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
+        """What the notes say; of two that are compared, with their differences marked."""
+        bodies = [self._body(memory) for memory in memories]
+        if len(bodies) == 2 and task.task_type is not TaskType.SUPERSEDED:
+            return list(marked(*bodies))
+        return [
+            note_html(body, resolver(self._site, memory.path))
+            for body, memory in zip(bodies, memories, strict=True)
+        ]
+
+    def _body(self, memory: Memory) -> str:
+        text = self._raw(memory).replace("\r\n", "\n").replace("\r", "\n")
+        return text[read_header(text).body_start :].strip("\n")
+
+    def _raw(self, memory: Memory) -> str:
+        try:
+            return self._site.services.vault.read(memory.path).decode("utf-8", errors="replace")
+        except MemvaultError as error:  # it went away a moment ago
+            return error.message
+
+    def _missing(self, task: CurationTask) -> str | None:
+        """The name of the note that a link leads to and that nobody wrote yet."""
+        calls = (call for call in task.settled_by if call.tool == "store_memory")
+        is_link = task.task_type is TaskType.UNRESOLVED_LINKS
+        return next((str(call.arguments.get("title")) for call in calls), None) if is_link else None
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def _task(self, form: Form) -> CurationTask:
+        """Raises InvalidParams: it is a task no more."""
+        name = form.needed("task")
+        for task in self._open_tasks():
+            if _name(task) == name:
+                return task
+        raise InvalidParams("That is settled already, or the notes have changed; look again.")
+
+    def _answer(self, _: Request, form: Form) -> str:
+        task = self._task(form)
+        answer = called(task, form.needed("answer"))
+        if answer is None:
+            raise InvalidParams("There is no such answer to this task.")
+        for call in answer.calls:
+            self._site.deeds.settle(call)
+        self._close(task)
+        return form.text("back", "/curate")
+
+    def _write(self, _: Request, form: Form) -> str:
+        """Write the note that a link waits for, beside the note that links to it."""
+        task = self._task(form)
+        title = self._missing(task)
+        if title is None:
+            raise InvalidParams("No note is missing there.")
+        self._site.deeds.write(title, form.needed("text"), beside=task.paths[0])
+        self._close(task)
+        return form.text("back", "/curate")
+
+    def _leave(self, _: Request, form: Form) -> str:
+        services = self._site.services
+        actor = Actor(kind="person", name=PERSON)
+        task = self._task(form)
+        services.curation.left.leave(task, services.catalogue.by_id, actor, datetime.now(UTC))
+        return form.text("back", "/curate")
+
+    def _take_up(self, _: Request, form: Form) -> str:
+        actor = Actor(kind="person", name=PERSON)
+        self._site.services.curation.left.take_up(form.needed("left"), actor, datetime.now(UTC))
+        return form.text("back", "/curate")
+
+    def _close(self, task: CurationTask) -> None:
+        with self._lock:
+            self._answered[_name(task)] = time.monotonic() + ANSWERED_SECONDS
+
+    def _open_again(self) -> None:
+        """After something was taken back, what was answered may be a task once more."""
+        with self._lock:
+            self._answered.clear()
+
+
+def _name(task: CurationTask) -> str:
+    return " ".join([task.task_type, *task.target_nodes])
+
+
+def _is_malformed(task: CurationTask) -> bool:
+    return task.task_type in (TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT)
+
+
+def _address(kind: str, skip: int) -> str:
+    query = {key: value for key, value in {"kind": kind, "skip": skip}.items() if value}
+    return "/curate" + (f"?{urlencode(query)}" if query else "")

@@ -1,0 +1,64 @@
+"""What a form of a page sent, and whether it is one of ours.
+
+Requests of other web pages are refused before they come here (`mcp_server.guard`). Beside that
+every form carries a token that only the engine's own pages show, new with each engine.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+
+from memvault.model.errors import InvalidParams
+
+MOST_FIELDS = 1_000
+MOST_BYTES = 4 * 2**20
+
+
+class FormToken:
+    """The token of one engine's forms."""
+
+    def __init__(self) -> None:
+        self.text = secrets.token_urlsafe(24)
+
+    def fits(self, sent: str) -> bool:
+        return hmac.compare_digest(sent.encode(), self.text.encode())
+
+
+class Form:
+    """The fields of a form."""
+
+    def __init__(self, data: FormData) -> None:
+        self._data = data
+
+    @classmethod
+    async def of(cls, request: Request) -> Form:
+        """Raises InvalidParams: it is longer than any of our forms can be."""
+        if int(request.headers.get("content-length") or 0) > MOST_BYTES:
+            raise InvalidParams("This is more than a page can take; edit the note in your editor.")
+        return cls(
+            await request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
+        )
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self._data.get(name, default)
+        return value if isinstance(value, str) else default
+
+    def texts(self, name: str) -> list[str]:
+        return [value for value in self._data.getlist(name) if isinstance(value, str)]
+
+    def needed(self, name: str) -> str:
+        """Raises InvalidParams: it is empty or was not sent."""
+        value = self.text(name).strip()
+        if not value:
+            raise InvalidParams(f"Give a {name}.", parameter=name)
+        return value
+
+
+def back_to(path: str) -> str:
+    """A path of this site, whatever was asked for: never another host."""
+    is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
+    return path if is_own else "/"

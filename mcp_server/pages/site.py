@@ -1,0 +1,186 @@
+"""The site: its routes, what every page shows, and what goes with every answer.
+
+Pages are rendered here, on the server, from templates that escape all they are given. The one
+script adds keys and takes in what changes; without it every link and form works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_server.opening import Opening
+from mcp_server.pages.deeds import Deeds
+from mcp_server.pages.forms import Form, FormToken, back_to
+from mcp_server.toolbox import Toolbox
+from memvault import __version__
+from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
+
+if TYPE_CHECKING:
+    from mcp_server.services import Services
+    from memvault.model.change import Change
+
+HERE = Path(__file__).parent
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+Show = Callable[[Request], Response]
+# Does what a form asks for and gives the path of the page to show then, or the page itself.
+Act = Callable[[Request, Form], str | Response]
+
+
+class Site:
+    """What the pages share. Made once per server; safe in any thread."""
+
+    def __init__(self, box: Toolbox, opening: Opening) -> None:
+        self.box = box
+        self.opening = opening
+        self.token = FormToken()
+        self.deeds = Deeds(lambda: box.services)
+        self.revision = 0  # of what is made in the background
+        # Called when somebody opens a page, to begin in the background what other pages need.
+        self.on_visit: list[Callable[[], object]] = []
+        self.on_undo: list[Callable[[], None]] = []  # called when something was taken back
+
+    @property
+    def services(self) -> Services:
+        """Raises StoreUnavailable: they are not open yet."""
+        return self.box.services
+
+    def app(self, routes: list[BaseRoute]) -> Starlette:
+        """The pages at these routes, with what they look like."""
+        static = Mount("/static", StaticFiles(directory=HERE / "static"))
+        return Starlette(routes=[*routes, static], middleware=[Middleware(_Guarded)])
+
+    def renew(self) -> None:
+        """Have open pages ask for themselves again."""
+        self.revision += 1
+
+    def page(self, path: str, show: Show) -> Route:
+        """A page that is read; ``show`` runs in a thread of its own."""
+
+        async def shown(request: Request) -> Response:
+            return await run_in_threadpool(self._answered, lambda: show(request), request)
+
+        return Route(path, shown, methods=["GET"])
+
+    def action(self, path: str, act: Act) -> Route:
+        """A form that does something, then shows a page."""
+
+        async def acted(request: Request) -> Response:
+            try:
+                form = await Form.of(request)
+            except MemvaultError as error:
+                return self._refused(request, error)
+            if not self.token.fits(form.text("token")):
+                stale = InvalidParams("This page is from before; open it again and repeat that.")
+                return self._refused(request, stale, status=403)
+            return await run_in_threadpool(self._answered, lambda: done(request, form), request)
+
+        def done(request: Request, form: Form) -> Response:
+            then = act(request, form)
+            return RedirectResponse(back_to(then), 303) if isinstance(then, str) else then
+
+        return Route(path, acted, methods=["POST"])
+
+    def render(
+        self, template: str, request: Request, *, status: int = 200, **shown: Any
+    ) -> Response:
+        """The page of this template."""
+        text = self._templates.get_template(template).render(
+            {"frame": self._frame(request), "token": self.token.text, **shown}
+        )
+        return HTMLResponse(text, status_code=status, headers={"Cache-Control": "no-store"})
+
+    @cached_property
+    def _templates(self) -> Any:
+        from mcp_server.pages.templating import environment  # with the first page, not the start
+
+        return environment()
+
+    def _frame(self, request: Request) -> Mapping[str, Any]:
+        """What stands around every page."""
+        path = request.url.path
+        here = path + (f"?{request.url.query}" if request.url.query else "")
+        frame = {"path": path, "here": here, "version": __version__, "vault": "", "tasks": 0}
+        try:
+            services = self.services
+        except MemvaultError:
+            return frame
+        return {
+            **frame,
+            "vault": services.vault.root.name,
+            "tasks": services.curation.pending(),
+            "last": self.last_change(),
+            "notice": self.opening.notice(),
+        }
+
+    def last_change(self) -> Change | None:
+        """The person's last change that still stands: what the undo key takes back."""
+        from mcp_server.pages.changes import last_of_person
+
+        return last_of_person(self.services)
+
+    def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
+        try:
+            return answer()
+        except StoreUnavailable as error:
+            if self.opening.health()["status"] == "starting":
+                return self.render("starting.html", request, status=503, error=error)
+            return self._refused(request, error)
+        except NoteNotFound as error:
+            return self._refused(request, error, status=404)
+        except MemvaultError as error:
+            return self._refused(request, error)
+
+    def _refused(self, request: Request, error: MemvaultError, status: int = 409) -> Response:
+        referer = request.headers.get("referer", "")
+        base = str(request.base_url)
+        back = "/" + referer.removeprefix(base) if referer.startswith(base) else "/"
+        return self.render("refused.html", request, status=status, error=error, back=back_to(back))
+
+
+class _Guarded:
+    """Gives every answer the headers that keep a page to itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        await self._app(scope, receive, guarded)

@@ -1,0 +1,207 @@
+"""What became of a memory, and what was forgotten or merged, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.base import utc
+from mcp_server.answers.operations import LineageAnswer, LineageEntry, LogEntry, LogsAnswer
+from mcp_server.arguments import MemoryId
+from mcp_server.history_shapes import actor_shape
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.kinds import FULL, READS
+from memvault.curation.wording import description, explanation
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import NoteNotFound
+
+USUAL_SPAN = timedelta(hours=24)
+MAX_CONTENT_CHARS = 65_536
+
+ChangeType = Literal["created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"]
+Action = Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
+LogType = Annotated[
+    Literal["all", "quarantine", "prune", "merge", "dream_actions", "adversarial_blocks"],
+    Field(description="Which kind of entries."),
+]
+
+# The words of graph-tools for what was done; any other change adds to a note or sets what it says.
+_TYPES: dict[ChangeKind, ChangeType] = {
+    ChangeKind.CREATED: "created",
+    ChangeKind.IMPORTED: "created",
+    ChangeKind.MERGED: "merged",
+    ChangeKind.BOOSTED: "boosted",
+    ChangeKind.FORGOTTEN: "pruned",
+    ChangeKind.PURGED: "pruned",
+    ChangeKind.RESTORED: "restored",
+    ChangeKind.UNDONE: "restored",
+    ChangeKind.COMPRESSED: "dreamed",
+}
+_ACTIONS: dict[str, Action] = {
+    "prune": "prune",
+    "merge": "merge",
+    "dream_actions": "dream_consolidation",
+    "quarantine": "quarantine",
+    "adversarial_blocks": "adversarial_block",
+}
+
+
+class HistoryTools:
+    """Tools that read the history; nothing is changed."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=FULL, title="See how a memory came to be")
+    def get_node_lineage(
+        self,
+        node_id: MemoryId,
+        *,
+        depth: Annotated[int, Field(ge=1, le=20, description="How many changes back.")] = 5,
+        include_content_diffs: Annotated[
+            bool, Field(description="Also the note's text before and after each change.")
+        ] = False,
+    ) -> LineageAnswer:
+        """Tell what was done to a memory, by whom, when and why, newest first.
+
+        Each change has a `reversal_hash`, by which undo_change takes it back.
+        """
+        services = self._box.services
+        history = services.curator.history
+        memory = services.catalogue.by_id(node_id)
+        changes = history.lineage(node_id, depth, memory.path if memory else None)
+        if memory is None and not changes and not services.stores.graph.nodes([node_id]):
+            raise NoteNotFound(
+                f"No memory has the id {node_id}: recall_memory gives the ids there are",
+                id=node_id,
+            )
+        every = history.changes(node_id=node_id, limit=None)
+        standing = [each for each in every if each.undone_by is None]
+        paths = {memory.path} if memory else {p for each in changes for p in each.paths}
+        return LineageAnswer(
+            node_id=node_id,
+            current_content=self._box.text_of(memory) if memory else "",
+            lineage=[
+                self._entry(each, node_id, paths, with_content=include_content_diffs)
+                for each in changes
+            ],
+            merged_from=_distinct(
+                key for each in standing if node_id in each.node_ids for key in each.merged_from
+            ),
+            forked_to=_distinct(
+                key for each in standing if node_id in each.merged_from for key in each.node_ids
+            ),
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="See what was forgotten or merged")
+    def get_system_logs(
+        self,
+        *,
+        log_type: LogType = "all",
+        node_id: MemoryId | None = None,
+        since: Annotated[
+            datetime | None, Field(description="ISO 8601; left out, the last 24 hours.")
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    ) -> LogsAnswer:
+        """Tell why something is missing: what was forgotten, deleted or merged, by whom and why.
+
+        Use it when the person asks why you do not remember something. `explanation_for_user` can
+        be shown to them.
+        """
+        now = datetime.now(UTC)
+        start = now - USUAL_SPAN if since is None else _with_zone(since)
+        changes = self._box.services.curator.history.changes(
+            node_id=node_id, since=start, limit=None
+        )
+        wanted = None if log_type == "all" else _ACTIONS[log_type]
+        found = [
+            (each, action)
+            for each in changes
+            for action in _actions(each)
+            if wanted is None or action == wanted
+        ][:limit]
+        return LogsAnswer(
+            entries=[_log_entry(each, action, now) for each, action in found],
+            explanation_for_user=explanation(
+                list({each.reversal_hash: each for each, _ in found}.values()), start
+            ),
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _entry(
+        self, change: Change, node_id: str, paths: set[str], *, with_content: bool
+    ) -> LineageEntry:
+        before, after = self._contents(change, paths) if with_content else (None, None)
+        return LineageEntry(
+            timestamp=utc(change.at),
+            change_type=_type_of(change, node_id),
+            actor=actor_shape(change),
+            description=description(change),
+            content_before=before,
+            content_after=after,
+            reversal_hash=change.reversal_hash if change.undoable else None,
+        )
+
+    def _contents(self, change: Change, paths: set[str]) -> tuple[str | None, str | None]:
+        """The note's text before and after a change, as far as it is kept."""
+        history = self._box.services.curator.history
+        file = next((each for each in change.files if paths & set(each.paths)), None)
+        if file is None:
+            return None, None
+        # What moved away is as it was.
+        versions = (file.before, file.after or (file.before if file.moved_to else None))
+        found = [None if key is None else history.content(key) for key in versions]
+        texts = [None if data is None else data.decode("utf-8", "replace") for data in found]
+        before, after = (None if text is None else text[:MAX_CONTENT_CHARS] for text in texts)
+        return before, after
+
+
+def _type_of(change: Change, node_id: str) -> ChangeType:
+    if any(node_id in each.node_ids for each in change.forgot):
+        return "pruned"
+    if change.merged_from:
+        return "merged"
+    return _TYPES.get(change.kind, "annotated")
+
+
+def _actions(change: Change) -> list[Action]:
+    """What a change is in the words of the log; nothing for one that only adds."""
+    found: list[Action] = []
+    if change.forgot or change.kind is ChangeKind.PURGED:
+        found.append("prune")
+    if change.merged_from:
+        found.append("merge")
+    if change.kind is ChangeKind.COMPRESSED:
+        found.append("dream_consolidation")
+    return found
+
+
+def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
+    in_time = all(each.restorable(now) for each in change.forgot) if change.forgot else True
+    recoverable = change.undoable and change.undone_by is None and in_time
+    is_forgotten = change.kind is ChangeKind.FORGOTTEN
+    tool_name = "restore_concept" if is_forgotten else "undo_change"
+    ids = change.merged_from if action == "merge" else change.node_ids
+    return LogEntry(
+        timestamp=utc(change.at),
+        action=action,
+        node_ids=list(ids),
+        reason=change.reason or change.rationale or str(change.kind),
+        details=f"{description(change)} (reversal_hash {change.reversal_hash})",
+        recoverable=recoverable,
+        recovery_tool=tool_name if recoverable else None,
+    )
+
+
+def _with_zone(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _distinct(keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(keys))

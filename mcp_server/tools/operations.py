@@ -1,0 +1,316 @@
+"""Setting right what a memory says of itself, and joining what is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from typing import Annotated, TypeVar
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.operations import (
+    AnnotatedAnswer,
+    ConflictShape,
+    LineShape,
+    MergedAnswer,
+    SetAnswer,
+    UndoneAnswer,
+)
+from mcp_server.arguments import Rationale, SessionId, TargetName
+from mcp_server.caller import client_name
+from mcp_server.history_shapes import done_shape
+from mcp_server.toolbox import Toolbox
+from mcp_server.tools.curation import why_of
+from mcp_server.tools.kinds import ADDS, FULL, SETS
+from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.importance import stage_importance
+from memvault.curation.operations.lifecycle import stage_lifecycle
+from memvault.curation.operations.merge import Known, stage_merge
+from memvault.curation.operations.properties import Setting
+from memvault.curation.operations.verify import stage_verification
+from memvault.curation.plan import LineChange, Plan
+from memvault.curation.staging import Staging
+from memvault.curation.targets import Target, resolve
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Lifecycle
+
+MOST_LINES = 100  # of a preview
+
+Result = TypeVar("Result")
+Preview = Annotated[bool, Field(description="Only say what would be changed, line by line.")]
+Importance = Annotated[
+    float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
+]
+Delta = Annotated[
+    float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
+]
+Note = Annotated[str, Field(min_length=1, max_length=4096, description="The remark, in Markdown.")]
+Sources = Annotated[
+    list[TargetName],
+    Field(min_length=2, max_length=100, description="What is one thing; the target may be among."),
+]
+
+
+class OperationTools:
+    """Tools that change notes as a person wants them; each can be taken back."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=SETS, tags=FULL, title="Merge memories or concepts")
+    def merge_concepts(
+        self,
+        sources: Sources,
+        target: TargetName,
+        *,
+        rationale: Rationale,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> MergedAnswer:
+        """Make one memory, or one concept, of several that the person agrees are the same.
+
+        The target's note keeps its text and gains the others', each under a heading that names
+        its origin, and their names as aliases. Links to the others lead to it from now on. The
+        others go to the vault's trash. Names without notes become one concept; no note is touched.
+        """
+        self._box.touch(session_id)
+        services = self._box.services
+        what = [self._resolved(name) for name in sources]
+        into = self._resolved(target)
+        known = Known(services.catalogue, services.indexer.links, services.catalogue.linking)
+        names = tuple(dict.fromkeys(each.name for each in (into, *what)))
+        plan, merged, change = self._do(
+            lambda staging: stage_merge(staging, known, what, into),
+            ChangeKind.MERGED, names, into.node_ids, rationale, preview=preview,
+        )  # fmt: skip
+        return MergedAnswer(
+            node_id=merged.node_ids[0],
+            path=merged.path,
+            merged_from=list(merged.merged_from),
+            notes_changed=list(merged.notes_changed),
+            preview=preview,
+            lines=_lines(plan) if preview else None,
+            reversal_hash=change.reversal_hash if change else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=ADDS, tags=FULL, title="Annotate a memory")
+    def annotate_node(
+        self,
+        target: TargetName,
+        note: Note,
+        *,
+        rationale: Rationale,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> AnnotatedAnswer:
+        """Add a dated remark at the end of a memory's note, under "Annotations".
+
+        For what the person wants added without changing what is written: a correction, a link,
+        a doubt. A concept without a note gets a note for it.
+        """
+        self._box.touch(session_id)
+        found = self._resolved(target)
+        plan, path, change = self._do(
+            lambda staging: stage_annotation(staging, found, note, _today()),
+            ChangeKind.ANNOTATED, (found.name,), found.node_ids, rationale, preview=preview,
+        )  # fmt: skip
+        added = [line.after for line in plan.lines_changed() if line.after is not None]
+        return AnnotatedAnswer(
+            node_id=found.node_ids[0],
+            path=path,
+            after="\n".join(added),
+            preview=preview,
+            lines=_lines(plan) if preview else None,
+            reversal_hash=change.reversal_hash if change else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=ADDS, tags=FULL, title="Change a memory's importance")
+    def boost_importance(
+        self,
+        target: TargetName,
+        *,
+        rationale: Rationale,
+        importance: Importance = None,
+        delta: Delta = None,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> SetAnswer:
+        """Set how important a memory or concept is, or change it by `delta`.
+
+        Important memories come first among equally relevant ones. Give `importance` or `delta`.
+        """
+        self._box.touch(session_id)
+        found = self._resolved(target)
+        known = self._box.services.curator.importance_of(found.node_ids)
+        return self._set(
+            lambda staging: stage_importance(
+                staging, found, importance=importance, delta=delta, known=known
+            ),
+            ChangeKind.BOOSTED, found, rationale, preview=preview,
+        )  # fmt: skip
+
+    @tool(annotations=SETS, tags=FULL, title="Set a memory's lifecycle")
+    def set_lifecycle(
+        self,
+        target: TargetName,
+        lifecycle: Lifecycle,
+        *,
+        rationale: Rationale,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> SetAnswer:
+        """Set how long a memory lasts: permanent, temporary (a project's) or ephemeral (decays).
+
+        Make something permanent only if the person asked for it: the history says who did.
+        """
+        self._box.touch(session_id)
+        found = self._resolved(target)
+        return self._set(
+            lambda staging: stage_lifecycle(staging, found, lifecycle),
+            ChangeKind.LIFECYCLE_SET, found, rationale, preview=preview,
+        )  # fmt: skip
+
+    @tool(annotations=SETS, tags=FULL, title="Say whether a memory is right")
+    def verify_memory(
+        self,
+        target: TargetName,
+        *,
+        rationale: Rationale,
+        verified: Annotated[bool, Field(description="false: the person says it is wrong.")] = True,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> SetAnswer:
+        """Mark a memory as checked by the person, or as wrong, with today's date.
+
+        Only when the person confirmed it, never on your own judgement.
+        """
+        self._box.touch(session_id)
+        found = self._resolved(target)
+        by = client_name() or "a client"
+        return self._set(
+            lambda staging: stage_verification(
+                staging, found, verified=verified, by=by, on=_today()
+            ),
+            ChangeKind.VERIFIED, found, rationale, preview=preview,
+        )  # fmt: skip
+
+    @tool(annotations=SETS, tags=FULL, title="Take changes back")
+    def undo_change(
+        self,
+        *,
+        rationale: Rationale,
+        change: Annotated[
+            str | None, Field(min_length=4, max_length=64, description="Its reversal_hash.")
+        ] = None,
+        client: Annotated[
+            str | None,
+            Field(min_length=1, max_length=100, description="All that this client changed."),
+        ] = None,
+        day: Annotated[date | None, Field(description="All of this day, in UTC.")] = None,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> UndoneAnswer:
+        """Take back one change, or all of a client or of a day, to the byte.
+
+        Give `change`, or `client`, `day` or both. A note that was edited since is not touched:
+        its change is told among the conflicts, and both versions are kept. What was taken back
+        can be had again by taking back the undoing.
+        """
+        self._box.touch(session_id)
+        services = self._box.services
+        hashes = self._named_changes(change, client, day)
+        undone = services.curator.undo(hashes, why_of(rationale), preview=preview)
+        if undone.change is not None:
+            services.index_written(undone.change.paths)
+        return UndoneAnswer(
+            undone=[done_shape(each) for each in undone.undone],
+            conflicts=[
+                ConflictShape(
+                    reversal_hash=each.reversal_hash,
+                    path=each.path,
+                    reason=each.reason,
+                    lines=_shapes(each.lines[:MOST_LINES]) or None,
+                )
+                for each in undone.conflicts
+            ],
+            preview=preview,
+            lines=_lines(undone.plan) if preview else None,
+            reversal_hash=undone.change.reversal_hash if undone.change else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _named_changes(
+        self, change: str | None, client: str | None, day: date | None
+    ) -> Sequence[str]:
+        if (change is None) == (client is None and day is None):
+            raise InvalidParams("Provide either change, or client or day; not both and not neither")
+        if change is not None:
+            return [change]
+        curator = self._box.services.curator
+        hashes = curator.undoable(curator.history.changes(client=client, day=day, limit=None))
+        if not hashes:
+            raise InvalidParams("Nothing to take back: no change of that client or day is left")
+        return hashes
+
+    def _set(
+        self,
+        stage: Callable[[Staging], Setting],
+        kind: ChangeKind,
+        target: Target,
+        rationale: str,
+        *,
+        preview: bool,
+    ) -> SetAnswer:
+        plan, setting, change = self._do(
+            stage, kind, (target.name,), target.node_ids, rationale, preview=preview
+        )
+        return SetAnswer(
+            node_id=target.node_ids[0],
+            path=setting.path,
+            before=setting.before,
+            after=setting.after,
+            preview=preview,
+            lines=_lines(plan) if preview else None,
+            reversal_hash=change.reversal_hash if change else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _do(
+        self,
+        stage: Callable[[Staging], Result],
+        kind: ChangeKind,
+        names: tuple[str, ...],
+        node_ids: tuple[str, ...],
+        rationale: str,
+        *,
+        preview: bool,
+    ) -> tuple[Plan, Result, Change | None]:
+        """Stage it and, unless it is a preview or changes nothing, make it."""
+        why, services = why_of(rationale), self._box.services
+        done = services.curator.perform(stage, kind, names, node_ids, why, preview=preview)
+        if done.change is not None:
+            services.index_written(done.change.paths)
+        return done.plan, done.result, done.change
+
+    def _resolved(self, target: str) -> Target:
+        services = self._box.services
+        return resolve(target, services.catalogue, services.stores.graph)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _lines(plan: Plan) -> list[LineShape]:
+    return _shapes(plan.lines_changed(MOST_LINES))
+
+
+def _shapes(lines: Sequence[LineChange]) -> list[LineShape]:
+    return [
+        LineShape(path=each.path, line=each.line, before=each.before, after=each.after)
+        for each in lines
+    ]

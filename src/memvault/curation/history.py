@@ -1,0 +1,229 @@
+"""Every change of the vault that the journal tells of, newest first."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, date, datetime
+
+from memvault.curation.told import Stroke, planned, told
+from memvault.model.change import Change, ChangeKind, Fact
+from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
+from memvault.vault.contents import Contents
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.parse import content_hash
+
+SHORTEST_HASH = 4  # digits by which a change may be called
+
+
+class History:
+    """Reads the journal when it is asked, and then only what was added. Thread-safe."""
+
+    def __init__(self, vault: Vault, journal: Journal, contents: Contents) -> None:
+        self._vault = vault
+        self._journal = journal
+        self._contents = contents
+        self._marks: dict[str, int] = {}
+        self._begun: dict[str, Change] = {}
+        self._over: dict[str, Stroke] = {}
+        self._told: dict[str, Change] = {}
+        self._changes: tuple[Change, ...] = ()  # newest first
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._by_hash: dict[str, Change] = {}
+        self._packs: dict[str, list[str]] | None = {}  # of a version: the changes that kept it
+        self._lock = threading.RLock()
+
+    def changes(
+        self,
+        *,
+        client: str | None = None,
+        day: date | None = None,
+        node_id: str | None = None,
+        path: str | None = None,
+        kinds: Collection[ChangeKind] | None = None,
+        since: datetime | None = None,
+        before: str | None = None,
+        limit: int | None = 50,
+    ) -> list[Change]:
+        """The newest changes that fit, newest first; all of them with a limit of None.
+
+        Args:
+            client: the name under which a client did it; "" is a person or memvault itself.
+            day: in UTC.
+            before: the reversal hash of the last change of the page before.
+
+        Raises:
+            NoteNotFound: ``before`` names no change.
+            StorageError: the journal cannot be read.
+        """
+        found: list[Change] = []
+        for change in self._behind(before):
+            if since is not None and change.at < since:
+                break
+            fits = (
+                (client is None or change.client == client)
+                and (day is None or change.at.astimezone(UTC).date() == day)
+                and (node_id is None or node_id in (*change.node_ids, *change.merged_from))
+                and (path is None or path in change.paths)
+                and (kinds is None or change.kind in kinds)
+            )
+            if fits:
+                found.append(change)
+                if len(found) == limit:
+                    break
+        return found
+
+    def change(self, reversal_hash: str) -> Change:
+        """The change of this hash, or of the beginning of it.
+
+        Raises:
+            NoteNotFound: there is none.
+            AmbiguousTarget: several begin so.
+        """
+        asked = reversal_hash.strip().casefold()
+        with self._lock:
+            self._refresh()
+            known = self._by_hash.get(asked)
+            if known is not None:
+                return known
+            alike = [key for key in self._by_hash if key.startswith(asked)]
+        if len(alike) == 1 and len(asked) >= SHORTEST_HASH:
+            return self._by_hash[alike[0]]
+        if alike and len(asked) >= SHORTEST_HASH:
+            raise AmbiguousTarget(
+                f"{len(alike)} changes begin with {asked!r}: give more of the hash",
+                candidates=[{"reversal_hash": key} for key in alike[:10]],
+            )
+        raise NoteNotFound(
+            f"No change has the reversal_hash {reversal_hash!r}: get_node_lineage and the history "
+            "give them",
+            target=reversal_hash,
+        )
+
+    def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
+        """The newest changes of a memory: by its id, and where its note is or ever was."""
+        with self._lock:
+            self._refresh()
+            changes = self._changes
+        paths = {path} if path is not None else set()
+        found: list[Change] = []
+        for change in changes:
+            if node_id in (*change.node_ids, *change.merged_from) or paths & set(change.paths):
+                found.append(change)
+                paths |= {
+                    file.path for file in change.files if file.moved_to and file.moved_to in paths
+                }
+                if len(found) == depth:
+                    break
+        return found
+
+    def facts(self) -> list[tuple[Change, Fact]]:
+        """What holds of concepts without notes, oldest first: what was not taken back."""
+        with self._lock:
+            self._refresh()
+            changes = self._changes
+        return [
+            (change, fact)
+            for change in reversed(changes)
+            if change.undone_by is None
+            for fact in change.facts
+        ]
+
+    def latest(self) -> datetime:
+        """When the newest change was made, or begun and taken back."""
+        with self._lock:
+            self._refresh()
+            return self._latest
+
+    def begun(self) -> list[Change]:
+        """Changes of which only the intent is known, oldest first."""
+        with self._lock:
+            self._refresh()
+            return [change for key, change in self._begun.items() if key not in self._over]
+
+    def content(self, wanted: str) -> bytes | None:
+        """A version of a note, by its hash, as far as it is kept or stands in the vault."""
+        with self._lock:
+            self._refresh()
+            if self._packs is None:
+                self._packs = _packs(self._changes)
+            packs = self._packs.get(wanted, [])
+        for key in packs:
+            kept = self._contents.get(key, wanted)
+            if kept is not None and content_hash(kept) == wanted:
+                return kept
+        places = {
+            place
+            for key in packs
+            for file in self._by_hash[key].files
+            if wanted in (file.before, file.after)
+            for place in file.paths
+        }
+        return next((data for data in map(self._read, sorted(places)) if _is(data, wanted)), None)
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return self._vault.read(path)
+        except MemvaultError:
+            return b""
+
+    def _behind(self, before: str | None) -> Iterator[Change]:
+        with self._lock:
+            self._refresh()
+            changes = self._changes
+        start = changes.index(self.change(before)) + 1 if before is not None else 0
+        yield from changes[start:]
+
+    def _refresh(self) -> None:
+        entries, self._marks = self._journal.entries_after(self._marks)
+        if not entries:
+            return
+        for entry in entries:
+            self._fold(entry)
+        done = {
+            key: change for key, change in self._begun.items() if self._over.get(key) is Stroke.DONE
+        }
+        self._changes = tuple(_judged({**self._told, **done}.values()))
+        self._by_hash = {change.reversal_hash: change for change in self._changes}
+        self._packs = None
+
+    def _fold(self, entry: JournalEntry) -> None:
+        self._latest = max(self._latest, entry.ts)
+        if entry.kind == Stroke.BEGUN:
+            change = planned(entry)
+            if change is not None:
+                self._begun[change.reversal_hash] = change
+        elif entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
+            self._over[str(entry.data.get("reversal_hash"))] = Stroke(entry.kind)
+        elif (change := told(entry)) is not None:
+            self._told[change.reversal_hash] = change
+
+
+def _judged(changes: Collection[Change]) -> list[Change]:
+    """Newest first, each with the change that took it back; one that was itself taken back takes
+    back nothing."""
+    undone: dict[str, str] = {}
+    found = []
+    for change in sorted(changes, key=lambda each: (each.at, each.reversal_hash), reverse=True):
+        undone_by = undone.get(change.reversal_hash)
+        if undone_by is None:
+            for key in change.undoes:
+                undone.setdefault(key, change.reversal_hash)
+        is_undone = undone_by is not None
+        found.append(change.model_copy(update={"undone_by": undone_by}) if is_undone else change)
+    return found
+
+
+def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
+    packs: dict[str, list[str]] = defaultdict(list)
+    for change in changes:
+        for version in {each for file in change.files for each in (file.before, file.after)}:
+            if version is not None:
+                packs[version].append(change.reversal_hash)
+    return packs
+
+
+def _is(data: bytes, wanted: str) -> bool:
+    return content_hash(data) == wanted

@@ -1,0 +1,311 @@
+"""``manifest.md`` of one vault: written, read back as a preview, and applied as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memvault.curation.curator import Curator
+from memvault.curation.forget import Why
+from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
+from memvault.curation.manifest.naming import Indexed, Naming
+from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
+from memvault.curation.manifest.records import Written, keep, kept, state_name, withheld
+from memvault.curation.manifest.writing import write_manifest
+from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.forgetting import stage_forgetting
+from memvault.curation.operations.merge import stage_merge
+from memvault.curation.plan import LineChange, Plan
+from memvault.curation.staging import Staging
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
+from memvault.vault.files import Vault
+from memvault.vault.ignore import MANIFEST
+from memvault.vault.manifest import Fault, Line, What, faults, read_lines
+
+MOST_UNCONFIRMED = 10  # concepts that are forgotten without being asked twice …
+MOST_UNCONFIRMED_SHARE = 0.05  # … and notes, of all there are, if they are more than one
+ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A note that a change touches; ``lines`` is empty for one that moves to the trash whole."""
+
+    path: str
+    lines: tuple[LineChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """What applying would do, or why it does nothing.
+
+    Attributes:
+        touched: by change, the notes that it touches.
+        asks: why it wants a confirmation, None if it does not.
+    """
+
+    wanted: tuple[Wanted, ...] = ()
+    touched: tuple[tuple[Touched, ...], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    asks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenManifest:
+    """``waiting`` counts the concepts whose lines a person deleted and that are still there."""
+
+    path: str
+    concepts: int
+    waiting: int
+
+
+class Refused(InvalidParams):
+    """The manifest cannot be applied; ``data['lines']`` are the lines that say why."""
+
+
+class ManifestKeeper:
+    """Thread-safe, as far as what it is given is.
+
+    Args:
+        indexed: the vault as it is indexed now.
+        clock: the time, with a zone.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        curator: Curator,
+        indexed: Callable[[], Indexed],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._vault = vault
+        self._curator = curator
+        self._indexed = indexed
+        self._clock = clock
+
+    def concepts(self) -> dict[str, Concept]:
+        """What a manifest would list now, by key.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        indexed = self._indexed()
+        return concepts_of(indexed.known.memories.all(), indexed.edges)
+
+    def write(self, path: str = MANIFEST) -> WrittenManifest:
+        """Make the manifest true to the vault. What a person wrote in it and has not applied
+        waits on; a manifest that is there no more is written anew.
+
+        Raises:
+            NoteConflict: somebody keeps saving it.
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+            OutsideVault, DiskFull, StorageError: it is as it was.
+        """
+        now = self.concepts()
+        for _ in range(ATTEMPTS):
+            before = self._bytes(path)
+            text, waiting = self._written(before, now)
+            data = text.encode("utf-8", "surrogateescape")
+            written = WrittenManifest(path, len(now), waiting)
+            if data == before:
+                return written
+            if before is None:
+                if self._vault.create_at(path, data):
+                    return written
+            elif self._replaced(path, before, data):
+                return written
+        raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
+
+    def text(self, path: str = MANIFEST) -> str:
+        """The manifest as it stands; as it would be written, if there is none."""
+        before = self._bytes(path)
+        if before is not None:
+            return before.decode("utf-8", "replace")
+        now = self.concepts()
+        return write_manifest("", now, state_name(map(Written.of, now.values())))
+
+    def preview(self, path: str = MANIFEST) -> Previewed:
+        """What a person's edits would change, each note and line.
+
+        Raises:
+            NoteNotFound: there is no manifest.
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        reading = self._read_edits(read_lines(_text(self._vault.read(path))), self.concepts())
+        if reading.faults:
+            return Previewed(reading.wanted, faults=reading.faults)
+        wrong: list[Fault] = []
+        touched = [self._touched(each, wrong) for each in reading.wanted]
+        return Previewed(
+            reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
+        )
+
+    def apply(self, why: Why, path: str = MANIFEST, *, confirm: bool = False) -> Change | None:
+        """Do what the manifest asks for, all of it or nothing, and write it anew in the same
+        change. None where it asks for nothing.
+
+        Raises:
+            Refused: it cannot be read, or wants a confirmation.
+            NoteNotFound: there is no manifest.
+            NoteConflict: a note that it would change keeps changing.
+            StoreUnavailable, GraphQueryError, DiskFull, StorageError: nothing was done.
+        """
+        now = self.concepts()
+        for attempt in range(1, ATTEMPTS + 1):
+            plan = self._plan(path, now, confirm)
+            if plan is None:
+                return None
+            try:
+                return self._curator.apply(plan, why)
+            except NoteConflict:
+                if attempt == ATTEMPTS:
+                    raise
+        raise AssertionError("unreachable")
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def _written(self, before: bytes | None, now: Mapping[str, Concept]) -> tuple[str, int]:
+        """The text that is to be written, and how many deletions wait in it."""
+        text = _text(before or b"")
+        lines = read_lines(text)
+        state = _state_of(lines)
+        known = kept(self._vault, state) if state else None
+        waiting: dict[str, Written] = {}
+        if known is not None and not faults(lines):
+            waiting = withheld(known, _listed(lines))
+            waiting = {key: each for key, each in waiting.items() if key in now}
+        listed = {key: Written.of(each) for key, each in now.items()} | waiting
+        name = keep(self._vault, listed.values(), [state] if state else [])
+        was = known or {}
+        return write_manifest(text, now, name, withheld=waiting, gone=lambda key: key in was), len(
+            waiting
+        )
+
+    def _replaced(self, path: str, before: bytes, data: bytes) -> bool:
+        """False if somebody saved it meanwhile."""
+        unchanged = True
+
+        def change(found: bytes) -> bytes:
+            nonlocal unchanged
+            unchanged = found == before
+            return data if unchanged else found
+
+        self._vault.edit(path, change)
+        return unchanged
+
+    def _bytes(self, path: str) -> bytes | None:
+        try:
+            return self._vault.read(path)
+        except NoteNotFound:
+            return None
+
+    # -- reading back ---------------------------------------------------------------------------
+
+    def _read_edits(self, lines: Sequence[Line], now: Mapping[str, Concept]) -> Reading:
+        state = _state_of(lines)
+        written = kept(self._vault, state) if state else None
+        return read_edits(lines, written, now, Naming(self._indexed(), now).targets)
+
+    def _touched(self, wanted: Wanted, wrong: list[Fault]) -> tuple[Touched, ...]:
+        """The notes that one change touches; what cannot be done goes to the faults."""
+        if wanted.action is Action.DELETE:
+            paths = [target.note.path for target in wanted.targets if target.note is not None]
+            return tuple(Touched(path) for path in paths)
+        staging = self._curator.stage()
+        try:
+            self._stage(staging, wanted)
+        except MemvaultError as error:
+            wrong.append(Fault(wanted.line or 1, error.message))
+            return ()
+        plan = staging.plan(ChangeKind.MANIFEST_APPLIED, wanted.concepts, wanted.node_ids)
+        lines: dict[str, list[LineChange]] = {path: [] for path in plan.paths}
+        for change in plan.lines_changed():
+            lines[change.path].append(change)
+        return tuple(Touched(path, tuple(some)) for path, some in lines.items())
+
+    def _asks(self, reading: Reading) -> str | None:
+        concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
+        all_notes = sum(1 for _ in self._indexed().known.memories.all())
+        share = notes / all_notes if all_notes else 0.0
+        if concepts <= MOST_UNCONFIRMED and (notes <= 1 or share <= MOST_UNCONFIRMED_SHARE):
+            return None
+        return (
+            f"This forgets {concepts} concepts, and {notes} of {all_notes} notes go to the trash. "
+            "Confirm it to have it done"
+        )
+
+    # -- applying -------------------------------------------------------------------------------
+
+    def _plan(self, path: str, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
+        """Everything that is asked for as one plan; None if nothing is."""
+        staging = self._curator.stage()
+        lines = read_lines(_text(staging.read(path)))
+        reading = self._read_edits(lines, now)
+        _check(reading.faults)
+        if not reading.wanted:
+            return None
+        asks = self._asks(reading)
+        if asks is not None and not confirm:
+            raise Refused(f"{asks} (confirm=true)", lines=[])
+        for wanted in reading.wanted:
+            try:
+                self._stage(staging, wanted)
+            except NoteConflict:
+                raise
+            except MemvaultError as error:
+                _check([Fault(wanted.line or 1, error.message)])
+        self._stage_manifest(staging, path, lines, reading)
+        names = tuple(name for each in reading.wanted for name in each.concepts)
+        ids = tuple(dict.fromkeys(key for each in reading.wanted for key in each.node_ids))
+        return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
+
+    def _stage(self, staging: Staging, wanted: Wanted) -> None:
+        if wanted.action is Action.ANNOTATE:
+            stage_annotation(staging, wanted.targets[0], wanted.text, self._clock().date())
+        elif wanted.into is not None:
+            stage_merge(staging, self._indexed().known, wanted.targets, wanted.into)
+        else:
+            for target in wanted.targets:
+                stage_forgetting(staging, target)
+
+    def _stage_manifest(
+        self, staging: Staging, path: str, lines: Sequence[Line], reading: Reading
+    ) -> None:
+        """The manifest as it is to stand beside what is done: in the same change, so that a crash
+        cannot leave it to be applied twice."""
+        gone: dict[str, str | None] = {}
+        for each in reading.wanted:
+            into = each.into.node_ids[0] if each.into else None
+            if each.action is not Action.ANNOTATE:
+                gone |= {key: into for target in each.targets for key in target.node_ids}
+        indexed = self._indexed()
+        left = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
+        state = _state_of(lines)
+        name = keep(self._vault, [Written.of(each) for each in left.values()], [state])
+        text = write_manifest(
+            _text(staging.read(path)),
+            left,
+            name,
+            gone=lambda key: key in reading.known,
+            done={each.line for each in reading.wanted if each.line is not None},
+        )
+        staging.write(path, text.encode("utf-8", "surrogateescape"))
+
+
+def _check(found: Sequence[Fault]) -> None:
+    if found:
+        raise Refused("; ".join(map(str, found)), lines=[fault.line for fault in found])
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _state_of(lines: Sequence[Line]) -> str:
+    return next((line.name for line in lines if line.what is What.END), "")
+
+
+def _listed(lines: Sequence[Line]) -> set[str]:
+    return {concept_key(line.name) for line in lines if line.what is What.CONCEPT}

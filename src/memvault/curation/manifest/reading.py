@@ -1,0 +1,252 @@
+"""What a person's edits of a manifest mean: three versions compared.
+
+As it was written (`records`), as it is edited, and as the vault is now. A concept is forgotten only
+if the first lists it, the second does not, and it is still there; what came since is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memvault.curation.manifest.concepts import Concept, concept_key
+from memvault.curation.manifest.records import Written, withheld
+from memvault.curation.targets import Target
+from memvault.model.errors import MemvaultError
+from memvault.model.graph import NodeKind
+from memvault.vault.manifest import Fault, Line, What, faults
+
+MOST_NAMED = 5  # paths that a message lists
+
+TargetsOf = Callable[[str], Sequence[Target]]
+
+
+class Action(StrEnum):
+    DELETE = "delete"
+    MERGE = "merge"
+    ANNOTATE = "annotate"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One change that the manifest asks for.
+
+    Attributes:
+        line: of the manifest, counted from 1; None for a line that is no more.
+        targets: what is forgotten or merged away, or is annotated.
+        into: of a merge, what stays.
+        text: of an annotation.
+        says: what a person should know of it, besides the lines that change.
+    """
+
+    action: Action
+    concepts: tuple[str, ...]
+    targets: tuple[Target, ...]
+    line: int | None = None
+    into: Target | None = None
+    text: str = ""
+    says: str = ""
+
+    @property
+    def node_ids(self) -> tuple[str, ...]:
+        own = self.into.node_ids if self.into else ()
+        return tuple(dict.fromkeys((*own, *(key for t in self.targets for key in t.node_ids))))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``faults`` are why nothing can be applied; ``known`` are the keys of every concept that was
+    or is one."""
+
+    wanted: tuple[Wanted, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    known: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def forgotten_notes(self) -> int:
+        return sum(target.note is not None for each in self._deletions for target in each.targets)
+
+    @property
+    def forgotten_concepts(self) -> int:
+        return len(self._deletions)
+
+    @property
+    def _deletions(self) -> list[Wanted]:
+        return [each for each in self.wanted if each.action is Action.DELETE]
+
+
+def read_edits(
+    lines: Sequence[Line],
+    written: Mapping[str, Written] | None,
+    now: Mapping[str, Concept],
+    targets_of: TargetsOf,
+) -> Reading:
+    """What the lines ask for.
+
+    Args:
+        written: the state that the last line names, None if it is not kept.
+        now: the concepts that the vault has now.
+        targets_of: the notes, or the concept without one, of a name, path or id; raises if there
+            is none.
+    """
+    wrong = faults(lines)
+    if not wrong and written is None:
+        end = next(number for number, line in enumerate(lines, 1) if line.what is What.END)
+        wrong = [Fault(end, "what this manifest held when it was written is not known here; "
+                            "`memvault manifest` writes it anew")]  # fmt: skip
+    if wrong or written is None:
+        return Reading(faults=tuple(wrong))
+    return _Comparison(lines, written, now, targets_of).reading()
+
+
+class _Comparison:
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        written: Mapping[str, Written],
+        now: Mapping[str, Concept],
+        targets_of: TargetsOf,
+    ) -> None:
+        self._lines = list(enumerate(lines, 1))
+        self._written = written
+        self._now = now
+        self._targets_of = targets_of
+        self._faults: list[Fault] = []
+        self._into: dict[str, tuple[Target, str]] = {}  # of a merged id: what stays, as named
+        self._stays: set[str] = set()
+        self._deleted: dict[str, Written] = {}
+
+    def reading(self) -> Reading:
+        self._compare_list()
+        merges = [
+            self._merge(number, line) for number, line in self._lines if line.what is What.MERGE
+        ]
+        notes = [self._note(number, line) for number, line in self._lines if line.what is What.NOTE]
+        deletions = [self._deletion(key, each) for key, each in self._deleted.items()]
+        wanted = (each for each in (*notes, *merges, *deletions) if each is not None)
+        found = tuple(wanted)
+        self._check_survivors(found)
+        wrong = tuple(sorted(self._faults, key=lambda fault: fault.line))
+        return Reading(found, wrong, frozenset(self._written.keys() | self._now.keys()))
+
+    def _compare_list(self) -> None:
+        """Finds what was deleted, and refuses what stands there and names nothing."""
+        listed: set[str] = set()
+        heading = 1
+        for number, line in self._lines:
+            if line.what is What.ACTIVE:
+                heading = number
+            if line.what is not What.CONCEPT:
+                continue
+            key = concept_key(line.name)
+            listed.add(key)
+            if not line.nested and key not in self._now and key not in self._written:
+                self._wrong(number, f"nothing is called {line.name!r}. A thing is renamed in its "
+                                    "note; a remark goes on a line without a dash")  # fmt: skip
+        self._deleted = withheld(self._written, listed)
+        if len(self._written) > 1 and len(self._deleted) == len(self._written):
+            self._wrong(heading, "no concept is left in the list, which looks like an accident: "
+                                 "keep one line, or forget them in turn")  # fmt: skip
+
+    def _deletion(self, key: str, written: Written) -> Wanted | None:
+        """None for what is no more, is merged instead, or is another thing by now."""
+        concept = self._now.get(key)
+        if concept is None or bool(concept.paths) != written.has_notes:
+            return None
+        targets = self._resolve(None, concept.name)
+        came: list[str] = []
+        if written.has_notes:
+            came = [t.note.path for t in targets if t.note and t.note.id not in written.ids]
+            targets = [t for t in targets if t.note and t.note.id in written.ids]
+        targets = [t for t in targets if not self._into.keys() & set(t.node_ids)]
+        if not targets:
+            return None
+        says = [_stands_for(concept.name, targets)]
+        if came:
+            says.append(f"{_listed(came)} came since the manifest was written, and stays")
+        shown = ". ".join(part for part in says if part)
+        return Wanted(Action.DELETE, (concept.name,), tuple(targets), says=shown)
+
+    def _merge(self, number: int, line: Line) -> Wanted | None:
+        first, *others = (self._resolve(number, name) for name in line.names)
+        if not first or not all(others):
+            return None
+        if len(first) > 1:
+            self._wrong(number, f"{_stands_for(line.names[0], first)}: name the one to keep by its "
+                                "path")  # fmt: skip
+            return None
+        into = first[0]
+        own = set(into.node_ids)
+        by_id = {target.node_ids: target for some in others for target in some}
+        sources = [target for key, target in by_id.items() if not own & set(key)]
+        if not sources:
+            self._wrong(number, "these are one already")
+            return None
+        taken = {key for target in (into, *sources) for key in target.node_ids}
+        if taken & (self._into.keys() | self._stays):
+            self._wrong(number, "another merge has one of these already: put them all into one")
+            return None
+        self._stays |= own
+        for target in sources:
+            self._into |= dict.fromkeys(target.node_ids, (into, line.names[0]))
+        says = "; ".join(filter(None, (
+            _stands_for(name, some) for name, some in zip(line.names, (first, *others), strict=True)
+        )))  # fmt: skip
+        return Wanted(Action.MERGE, line.names, tuple(sources), number, into, says=says)
+
+    def _note(self, number: int, line: Line) -> Wanted | None:
+        targets = self._resolve(number, line.name)
+        if not targets:
+            return None
+        says = _stands_for(line.name, targets)
+        if len(targets) > 1:
+            self._wrong(number, f"{says}: name one by its path")
+            return None
+        target = targets[0]
+        if target.kind == NodeKind.TAG and target.note is None:
+            self._wrong(number, f"{line.name} is a tag, which has no note that could say so")
+            return None
+        merged = self._into.get(target.node_ids[0])
+        if merged is not None:
+            target, kept = merged
+            says = f"{line.name} is merged into {kept}, which gets the line"
+        elif target.note is None:
+            says = f"{says}: a note is made for it"
+        return Wanted(Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says)
+
+    def _check_survivors(self, wanted: Sequence[Wanted]) -> None:
+        """What is forgotten cannot be merged into, nor annotated."""
+        gone = {key for each in wanted if each.action is Action.DELETE for key in each.node_ids}
+        for each in wanted:
+            kept = each.into or each.targets[0]
+            if each.action is not Action.DELETE and each.line and gone & set(kept.node_ids):
+                self._wrong(each.line, f"{kept.name} stands no more in the list, so it would be "
+                                       "forgotten: put its line back")  # fmt: skip
+
+    def _resolve(self, number: int | None, name: str) -> list[Target]:
+        """What goes by the name, none with a fault."""
+        try:
+            return list(self._targets_of(name))
+        except MemvaultError as error:
+            if number is not None:
+                self._wrong(number, error.message)
+            return []
+
+    def _wrong(self, line: int, message: str) -> None:
+        self._faults.append(Fault(line, message))
+
+
+def _stands_for(name: str, targets: Sequence[Target]) -> str:
+    """Says so if a concept is not just one note."""
+    paths = [target.note.path for target in targets if target.note is not None]
+    if len(paths) > 1:
+        return f"{name} stands for {len(paths)} notes: {_listed(paths)}"
+    if not paths:
+        return f"{name} stands for no note"
+    return ""
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    return ", ".join(paths[:MOST_NAMED]) + more

@@ -1,0 +1,281 @@
+"""Writing ``manifest.md``: its own lines made true, a person's left where and as they stand."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from memvault.curation.manifest.concepts import Concept, concept_key
+from memvault.model.graph import NodeKind
+from memvault.vault.manifest import ACTIVE, Line, What, counts, last_line, read_lines
+
+HEAD = f"""\
+# Knowledge Manifest
+
+What your memory holds, by name. Set it right here, then run `memvault manifest --apply`: you are \
+shown what would change before anything does. (Or tell an AI that has the tool reload_manifest.)
+
+- Delete a line to forget what it names. Its notes go to the vault's trash, for 30 days.
+- `[MERGE: Keep, Other]` on a line of its own joins Other into Keep.
+- `[NOTE: Name] what you want to add` on a line of its own adds that to Name's note.
+
+Whatever else you write here stays where you put it.
+
+{ACTIVE}
+"""
+TAIL = """
+## Pending Merges
+
+## Notes
+
+"""
+# Headings of the groups, in this order; other kinds follow by name, tags come last.
+GROUPS = {
+    NodeKind.PROJECT: "Projects",
+    NodeKind.PERSON: "People",
+    NodeKind.ORGANISATION: "Organisations",
+    "organization": "Organisations",
+    NodeKind.DECISION: "Decisions",
+    NodeKind.EVENT: "Events",
+    NodeKind.PLACE: "Places",
+    NodeKind.TOOL: "Tools",
+    "fact": "Facts",
+    "preference": "Preferences",
+    NodeKind.CONCEPT: "Concepts",
+    NodeKind.NOTE: "Notes",
+    "session": "Sessions",
+}
+TAGS = "Tags"
+_ORDER = {heading: place for place, heading in enumerate(GROUPS.values())}
+
+
+def write_manifest(
+    before: str,
+    concepts: Mapping[str, Concept],
+    writing: str,
+    *,
+    withheld: Collection[str] = (),
+    gone: Callable[[str], bool] = lambda _: False,
+    done: Collection[int] = (),
+) -> str:
+    """The text with these concepts in it; an empty ``before`` gives a new manifest.
+
+    Args:
+        concepts: those to be listed, by key.
+        writing: names the state that is written.
+        withheld: keys of concepts whose lines a person deleted: they do not come back.
+        gone: whether a key was a concept's, and is no more; its line goes.
+        done: numbers, from 1, of the lines with directives that were carried out: they go.
+    """
+    newline = "\r\n" if "\r\n" in before else "\n"
+    lines = _with_sections(read_lines(before), newline)
+    kept, seen = _kept(lines, concepts, gone, done, newline)
+    missing = [each for key, each in concepts.items() if key not in seen and key not in withheld]
+    kept = _listed(_without_empty_groups(lines, kept), missing, newline)
+    return "".join(line.raw for line in _ended(kept, writing, newline))
+
+
+def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
+    """The lines, with the list of concepts and what follows it if they have none."""
+    if not any(line.raw.strip() for line in lines):
+        return read_lines(HEAD + TAIL)
+    if any(line.what is What.ACTIVE for line in lines):
+        return lines
+    bare = "".join(line.raw for line in lines if line.what is not What.END).rstrip("\r\n")
+    return read_lines(bare + f"\n\n{ACTIVE}\n{TAIL}".replace("\n", newline))
+
+
+def _kept(
+    lines: Sequence[Line],
+    concepts: Mapping[str, Concept],
+    gone: Callable[[str], bool],
+    done: Collection[int],
+    newline: str,
+) -> tuple[list[Line], set[str]]:
+    """What stays of the lines, and the keys of the concepts among them."""
+    kept: list[Line] = []
+    seen: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        if number in done:
+            continue
+        if line.what is What.CONCEPT:
+            key = concept_key(line.name)
+            if key in concepts:
+                seen.add(key)
+                if not line.nested:
+                    kept.append(_current(line, concepts[key], newline))
+                    continue
+            elif gone(key) and not line.nested:
+                continue
+        kept.append(line)
+    return kept, seen
+
+
+def _current(line: Line, concept: Concept, newline: str) -> Line:
+    """The line with what is counted now; one that says so already stays to the byte."""
+    wanted = _line(concept, newline)
+    same = (line.name, line.text) == (wanted.name, wanted.text)
+    return line if same else wanted
+
+
+def _line(concept: Concept, newline: str) -> Line:
+    is_tag = concept.kind == NodeKind.TAG  # nobody expects a note of it
+    text = counts(concept.name, 1 if is_tag else len(concept.paths), concept.naming)
+    return Line(f"- {concept.name}{text}{newline}", What.CONCEPT, concept.name, text=text)
+
+
+def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+    """Without the headings of groups whose last concept has gone, and the blank lines of theirs."""
+    had = {name for name, size in _sizes(before).items() if size}
+    has = _sizes(lines)
+    kept: list[Line] = []
+    blank = 0  # lines that go with a heading
+    for line in lines:
+        if line.what is What.GROUP and line.name in had and not has[line.name]:
+            blank = 2
+        elif blank and not line.raw.strip() and kept and not kept[-1].raw.strip():
+            blank -= 1
+        else:
+            blank = 0
+            kept.append(line)
+    return kept
+
+
+def _sizes(lines: Iterable[Line]) -> dict[str, int]:
+    """By group, how many of its lines are anything but blank."""
+    sizes: dict[str, int] = {}
+    group: str | None = None
+    for line in lines:
+        if line.what is What.GROUP:
+            group = line.name
+            sizes.setdefault(group, 0)
+        elif line.what is What.END or line.raw.startswith(("# ", "## ")):
+            group = None
+        elif group is not None and line.raw.strip():
+            sizes[group] += 1
+    return sizes
+
+
+def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> list[Line]:
+    """The lines with the missing concepts among them, each in its group, by name."""
+    groups: dict[str, list[Concept]] = defaultdict(list)
+    for concept in missing:
+        groups[_heading(concept.kind)].append(concept)
+    places = _places(lines)
+    inserted: dict[int, list[Line]] = defaultdict(list)
+    fresh: dict[str, list[Line]] = {}
+    for heading, some in groups.items():
+        new = [_line(concept, newline) for concept in sorted(some, key=_by_name)]
+        if heading in places:
+            _insert(lines, places[heading], new, inserted)
+        else:
+            blank = Line(newline)
+            fresh[heading] = [Line(f"### {heading}{newline}", What.GROUP), blank, *new, blank]
+    for heading in sorted(fresh, key=_group_order):
+        after = [at for name, at in places.items() if _group_order(name) > _group_order(heading)]
+        inserted[min(after, default=_end_of_list(lines))] += fresh[heading]
+    return _woven(lines, inserted, newline)
+
+
+def _places(lines: Sequence[Line]) -> dict[str, int]:
+    """Where each group's heading stands, the first of a name."""
+    places: dict[str, int] = {}
+    for at, line in enumerate(lines):
+        if line.what is What.GROUP:
+            places.setdefault(line.name, at)
+    return places
+
+
+def _insert(
+    lines: Sequence[Line], heading: int, new: Sequence[Line], inserted: dict[int, list[Line]]
+) -> None:
+    """Each new line before the first of its group that follows it by name; a person's remark
+    below a concept stays below it."""
+    end = heading + 1
+    own: list[int] = []
+    while end < len(lines) and not _closes(lines[end]):
+        if lines[end].what is What.CONCEPT and not lines[end].nested:
+            own.append(end)
+        end += 1
+    names = [_sorting(lines[at].name) for at in own]
+    last = own[-1] + 1 if own else heading + 1
+    if own:
+        while last < end and lines[last].raw.strip():
+            last += 1
+    elif last < end and not lines[last].raw.strip():
+        last += 1
+    for line in new:
+        at = bisect(names, _sorting(line.name))
+        inserted[own[at] if at < len(own) else last].append(line)
+
+
+def _end_of_list(lines: Sequence[Line]) -> int:
+    """The place after the last line of the list."""
+    start = next(at for at, line in enumerate(lines) if line.what is What.ACTIVE)
+    for at in range(start + 1, len(lines)):
+        if _closes(lines[at]) and lines[at].what is not What.GROUP:
+            return at
+    return len(lines)
+
+
+def _closes(line: Line) -> bool:
+    return line.what in (What.GROUP, What.END) or line.raw.startswith(("# ", "## "))
+
+
+def _woven(
+    lines: Sequence[Line], inserted: Mapping[int, Sequence[Line]], newline: str
+) -> list[Line]:
+    woven: list[Line] = []
+    for at, line in enumerate([*lines, None]):
+        new = inserted.get(at, ())
+        if new and woven and not woven[-1].raw.endswith(("\r", "\n")):
+            woven.append(Line(newline))
+        starts_group = bool(new) and new[0].what is What.GROUP
+        if starts_group and woven and woven[-1].raw.strip():
+            woven.append(Line(newline))
+        woven.extend(new)
+        if line is not None:
+            woven.append(line)
+    return woven
+
+
+def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
+    """With one last line, where it stands or at the end."""
+    ended: list[Line] = []
+    has_end = False
+    for line in lines:
+        if line.what is not What.END:
+            ended.append(line)
+        elif not has_end:
+            has_end = True
+            end = line.raw[len(line.raw.rstrip("\r\n")) :]
+            same = line.name == writing
+            ended.append(line if same else Line(last_line(writing) + end, What.END, writing))
+    if has_end:
+        return ended
+    if ended and not ended[-1].raw.endswith(("\r", "\n")):
+        ended.append(Line(newline))
+    if ended and ended[-1].raw.strip():
+        ended.append(Line(newline))
+    return [*ended, Line(last_line(writing) + newline, What.END, writing)]
+
+
+def _heading(kind: str) -> str:
+    if kind == NodeKind.TAG:
+        return TAGS
+    return GROUPS.get(kind) or " ".join(kind.split()).capitalize() or GROUPS[NodeKind.NOTE]
+
+
+def _group_order(heading: str) -> tuple[int, str]:
+    if heading == TAGS:
+        return (len(_ORDER) + 1, heading)
+    return (_ORDER.get(heading, len(_ORDER)), heading)
+
+
+def _by_name(concept: Concept) -> tuple[str, str]:
+    return _sorting(concept.name)
+
+
+def _sorting(name: str) -> tuple[str, str]:
+    return (name.casefold(), name)

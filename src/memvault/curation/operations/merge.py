@@ -1,0 +1,319 @@
+"""Making one memory of several, or one concept of several names.
+
+The note that stays keeps its text and gains the others', each under a heading that names where it
+is from, and their names as aliases. Links to the others are written anew, so that they lead to the
+note that stays and read as before. The others go to the trash. Concepts that have no note are
+joined in the journal, and no note is touched.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from memvault.curation.operations.properties import property_of, set_property, spelling
+from memvault.curation.staging import Staging
+from memvault.curation.targets import Memories, Target, concept_ids, names_of_memory
+from memvault.model.change import Fact, FactKind
+from memvault.model.errors import InvalidParams
+from memvault.model.graph import NodeKind
+from memvault.model.memory import Memory
+from memvault.model.note import ParsedNote
+from memvault.text.words import name_key
+from memvault.vault.compose import close_open_fence
+from memvault.vault.note_text import appended, lines_of, newline_of, note_text
+from memvault.vault.parse import parse_note
+from memvault.vault.properties import UNDERSTOOD
+from memvault.vault.relink import Led, Old, rewrite_links
+from memvault.vault.resolve import LinkIndex, keys_of
+
+_IN_NO_HEADING = re.compile(r"[\[\]#^|]")
+_OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
+    "source", "modality", "verified_by", "verified_on", "title", "conversation",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What merging asks of the vault as it is indexed.
+
+    Attributes:
+        linking: paths of the notes with a link of one of these keys (`keys_of`).
+    """
+
+    memories: Memories
+    links: LinkIndex
+    linking: Callable[[Iterable[str]], set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """``path`` is the note that stays, None for concepts; ``notes_changed`` are all notes whose
+    text changes or that go to the trash."""
+
+    node_ids: tuple[str, ...]
+    path: str | None
+    merged_from: tuple[str, ...]
+    notes_changed: tuple[str, ...]
+
+
+def stage_merge(
+    staging: Staging, known: Known, sources: Sequence[Target], target: Target
+) -> Merged:
+    """Merge the sources into the target, which may be one of them.
+
+    Raises:
+        InvalidParams: there is nothing to merge, a tag is among them, or a note would be merged
+            into a concept that has none.
+        NoteNotFound: a note is gone already.
+        MalformedFrontmatter: the note that stays cannot be edited safely.
+    """
+    others = _others(sources, target)
+    merged_from = tuple(key for other in others for key in other.node_ids)
+    staging.note_merged(merged_from)
+    if target.note is None:
+        _join(staging, others, target)
+        return Merged(target.node_ids, None, merged_from, ())
+    notes = [other.note for other in others if other.note is not None]
+    merging = _Merging(staging, known, target.note, notes)
+    merging.run([other.name for other in others if other.note is None])
+    return Merged(target.node_ids, target.note.path, merged_from, tuple(merging.changed))
+
+
+def _others(sources: Sequence[Target], target: Target) -> list[Target]:
+    own = set(target.node_ids)
+    others = {each.node_ids: each for each in sources if not own & set(each.node_ids)}
+    if not others:
+        raise InvalidParams("Nothing to merge: name at least one thing besides the target")
+    if any(each.kind == NodeKind.TAG for each in (*others.values(), target)):
+        raise InvalidParams("A tag cannot be merged: rename it in the notes that carry it")
+    named = [each.name for each in others.values() if each.note is not None]
+    if target.note is None and named:
+        raise InvalidParams(
+            f"{target.name} has no note that could take the text of {named[0]}: give that note as "
+            "the target, and its other names become aliases"
+        )
+    return list(others.values())
+
+
+def _join(staging: Staging, others: Sequence[Target], target: Target) -> None:
+    node = target.nodes[0]
+    names = tuple(other.name for other in others)
+    ids = {key for other in others for key in other.node_ids} | concept_ids(names)
+    staging.note_fact(
+        Fact(
+            kind=FactKind.JOINED,
+            node_ids=tuple(sorted(ids - {node.id})),
+            names=names,
+            into=node.name,
+            into_id=node.id,
+            into_kind=node.kind,
+        )
+    )
+
+
+class _Merging:
+    """One merge of notes."""
+
+    def __init__(
+        self, staging: Staging, known: Known, survivor: Memory, notes: Sequence[Memory]
+    ) -> None:
+        self._staging = staging
+        self._known = known
+        self._path = survivor.path
+        self._survivor = survivor
+        self._notes = notes
+        self._headings = _headings(notes)
+        self._replaced: dict[str, str] = {}  # of a merged note: its first heading, which goes
+        self.changed: list[str] = []
+
+    def run(self, names: Sequence[str]) -> None:
+        """Merge the notes, and take these names as well."""
+        texts = {memory.path: note_text(memory.path, self._staging.read(memory.path))
+                 for memory in self._notes}  # fmt: skip
+        parsed = {path: parse_note(path, self._staging.read(path)) for path in texts}
+        for path, note in parsed.items():
+            if _leading_title(note, texts[path]) is not None:
+                self._replaced[path] = note.title
+        self._relink_all()
+        self._properties(parsed.values(), names)
+        if self._notes:
+            self._append([self._section(memory, parsed[memory.path]) for memory in self._notes])
+        for memory in self._notes:
+            self._staging.trash(memory.path)
+        self.changed = sorted({*self.changed, self._path, *(note.path for note in self._notes)})
+
+    def _relink_all(self) -> None:
+        keys = {key for memory in self._notes for key in keys_of(memory.path, memory.aliases)}
+        merged = {memory.path for memory in self._notes}
+        for path in sorted(self._known.linking(keys) - merged):
+            if not self._staging.exists(path):
+                continue
+            data = self._staging.read(path)
+            changed = rewrite_links(path, data, self._redirect_from(path))
+            if changed != data:
+                self._staging.write(path, changed)
+                self.changed.append(path)
+
+    def _redirect_from(self, source: str) -> Callable[[Old], Led | None]:
+        def redirect(link: Old) -> Led | None:
+            if not link.target:
+                return None
+            return self._led(self._known.links.resolve(link.target, source), link, source)
+
+        return redirect
+
+    def _led(self, leads_to: str | None, link: Old, source: str) -> Led | None:
+        """Where a link to a merged note leads now."""
+        heading = self._headings.get(leads_to or "")
+        if leads_to is None or heading is None:
+            return None
+        subpath = link.subpath
+        if subpath and subpath == self._replaced.get(leads_to):
+            subpath = heading
+        if not subpath and link.is_embed:
+            subpath = heading
+        return Led(self._path, self._name_of(self._path, source), subpath)
+
+    def _name_of(self, path: str, source: str) -> str:
+        """The shortest that a wikilink may say."""
+        stem = PurePosixPath(path).stem
+        if self._known.links.resolve(stem, source) == path:
+            return stem
+        return path.removesuffix(".md").removesuffix(".markdown")
+
+    def _properties(self, parsed: Iterable[ParsedNote], names: Sequence[str]) -> None:
+        known = {name_key(name) for name in names_of_memory(self._survivor)}
+        known.add(name_key(PurePosixPath(self._path).stem))
+        all_names = [name for memory in self._notes for name in names_of_memory(memory)]
+        self._add_to("aliases", [*all_names, *names], known)
+        tags = [tag for note in parsed for tag in _listed(note.frontmatter, "tags")]
+        own = {name_key(tag) for tag in self._survivor.tags}
+        self._add_to("tags", tags, own)
+
+    def _add_to(self, key: str, values: Iterable[str], known: set[str]) -> None:
+        new = [value for value in dict.fromkeys(values) if name_key(value) not in known]
+        distinct = list({name_key(value): value for value in reversed(new)}.values())[::-1]
+        if not distinct:
+            return
+        there = property_of(self._staging, self._path, key)
+        listed = there if isinstance(there, list) else [] if there is None else [there]
+        set_property(self._staging, self._path, key, [*listed, *distinct])
+
+    def _append(self, sections: Sequence[str]) -> None:
+        survivor = note_text(self._path, self._staging.read(self._path))
+        newline = newline_of(survivor)
+        text = re.sub(r"\r\n|\r|\n", newline, "\n".join(sections))
+        changed = appended(self._with_title(survivor, newline), text)
+        self._staging.write(self._path, changed.encode("utf-8", "surrogateescape"))
+
+    def _section(self, memory: Memory, note: ParsedNote) -> str:
+        """The text of a note as it stands in the survivor, code that it leaves open closed."""
+        there = self._staging.read(memory.path)
+        data = rewrite_links(
+            memory.path, there, self._moved_from(memory.path), self._attachment_of(memory.path)
+        )
+        body = lines_of(note_text(memory.path, data))[note.body_line - 1 :]
+        title = _leading_title(note, note_text(memory.path, there))
+        if title is not None:
+            del body[title - note.body_line]
+        text = "".join(body).removeprefix("\ufeff").strip("\r\n")
+        parts = [f"# {self._headings[memory.path]}", *_kept_properties(note)]
+        parts += [text] if text.strip() else []
+        return close_open_fence("\n\n".join(parts)) + "\n"
+
+    def _with_title(self, text: str, newline: str) -> str:
+        """The first heading of a note is its title: an empty note gets its own first."""
+        note = parse_note(self._path, text.encode("utf-8", "surrogateescape"))
+        if note.blocks or note.headings or note.code:
+            return text
+        return appended(text, f"# {self._survivor.title}{newline}")
+
+    def _moved_from(self, source: str) -> Callable[[Old], Led | None]:
+        """For links in text that moves to the survivor."""
+        links = self._known.links
+
+        def redirect(link: Old) -> Led | None:
+            if not link.target:
+                return None
+            leads_to = links.resolve(link.target, source)
+            led = self._led(leads_to, link, self._path)
+            if led is not None or leads_to is None:
+                return led
+            if links.resolve(link.target, self._path) == leads_to:
+                return None
+            return Led(leads_to, self._name_of(leads_to, self._path), link.subpath)
+
+        return redirect
+
+    def _attachment_of(self, source: str) -> Callable[[str], str | None]:
+        """For files beside a note whose text moves to another folder."""
+        folder = posixpath.dirname(source)
+
+        def attached(dest: str) -> str | None:
+            if "://" in dest or folder == posixpath.dirname(self._path):
+                return None
+            path = posixpath.normpath(posixpath.join(folder, unquote(dest)))
+            is_beside = not path.startswith("..") and self._staging.is_file(path)
+            return path if is_beside else None
+
+        return attached
+
+
+def _headings(notes: Sequence[Memory]) -> dict[str, str]:
+    """By path, the heading that names where a text is from, each another."""
+    found: dict[str, str] = {}
+    for memory in notes:
+        title = " ".join(_IN_NO_HEADING.sub(" ", memory.title).split())
+        heading = f"From {title or PurePosixPath(memory.path).stem}"
+        taken = set(found.values())
+        numbered = (f"{heading} {number}" for number in range(2, len(notes) + 2))
+        found[memory.path] = heading if heading not in taken else next(
+            each for each in numbered if each not in taken
+        )  # fmt: skip
+    return found
+
+
+def _leading_title(note: ParsedNote, text: str) -> int | None:
+    """The line of a first heading that says only the title, which the heading of origin says."""
+    if not note.headings or note.headings[0].level != 1 or note.headings[0].text != note.title:
+        return None
+    line = note.headings[0].line
+    before = lines_of(text)[note.body_line - 1 : line - 1]
+    is_first = not any(each.strip() for each in before)
+    return line if is_first and lines_of(text)[line - 1].lstrip().startswith("#") else None
+
+
+def _listed(values: Mapping[str, Any], key: str) -> list[str]:
+    found = values.get(spelling(dict(values), key))
+    items = found if isinstance(found, list) else [] if found is None else [found]
+    return [str(item) for item in items if isinstance(item, str | int | float)]
+
+
+def _kept_properties(note: ParsedNote) -> list[str]:
+    """Frontmatter that the survivor does not take over: links as fields, the rest as it was."""
+    fields, said = [], []
+    for key, value in note.frontmatter.items():
+        if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):
+            continue
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, dict) for item in items):
+            continue
+        text = ", ".join(_written(item) for item in items)
+        if "[[" in text:
+            fields.append(f"{key}:: {text}")
+        elif text and "`" not in text and "\n" not in text:
+            said.append(f"`{key}: {text}`")
+    parts = [f"It had {', '.join(said)}."] if said else []
+    return [*parts, *(["\n".join(fields)] if fields else [])]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):  # ``[[Name]]`` without quotes is YAML for a list in a list
+        return f"[[{', '.join(map(str, value[0] if isinstance(value[0], list) else value))}]]"
+    return str(value).lower() if isinstance(value, bool) else str(value)

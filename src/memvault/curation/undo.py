@@ -1,0 +1,162 @@
+"""Taking a change back: each file to what it was, unless it was changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memvault.curation.forgotten import Forgotten
+from memvault.curation.plan import Forgetting, LineChange, lines_changed
+from memvault.curation.staging import TRASH, Staging
+from memvault.model.change import Change, FileChange
+from memvault.vault.ignore import MANIFEST
+from memvault.vault.parse import content_hash
+
+NOT_KEPT = "what it was before is not kept any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A change that was not taken back, since a note of it was changed afterwards.
+
+    Attributes:
+        lines: the lines in which the note as it stands differs from what it would be again.
+        kept: hash of the version that it would be again, for `History.content`; None if not kept.
+    """
+
+    reversal_hash: str
+    path: str
+    reason: str
+    lines: tuple[LineChange, ...] = ()
+    kept: str | None = None
+
+
+class Undoing:
+    """Stages the opposite of changes, one after another.
+
+    Args:
+        content: a version by its hash, None if it is not kept.
+    """
+
+    def __init__(
+        self,
+        staging: Staging,
+        content: Callable[[str], bytes | None],
+        forgotten: Forgotten,
+    ) -> None:
+        self.staging = staging
+        self._content = content
+        self._forgotten = forgotten
+
+    def take_back(self, change: Change) -> list[Conflict]:
+        """Stage it; with a conflict in any file, nothing of this change is staged."""
+        kept, conflicts = self.staging, []
+        self.staging = kept.copy()
+        for file in reversed(change.files):
+            if file.path == MANIFEST and not self._stands(file):
+                continue  # it was written anew since: nothing of a person's is in the way
+            conflict = self._file(change, file)
+            if conflict is not None:
+                conflicts.append(conflict)
+        if conflicts:
+            self.staging = kept
+            return conflicts
+        for tombstone in change.forgot:
+            for key in self._forgotten.standing_for(tombstone):
+                self.staging.note_restored(key)
+        for key in change.restored:
+            self._forget_again(key, change)
+        self.staging.note_undone(change.reversal_hash)
+        return []
+
+    def _stands(self, file: FileChange) -> bool:
+        """Whether a file is as the change left it."""
+        now = self._now(file.path)
+        return now is not None and content_hash(now) == file.after
+
+    def _file(self, change: Change, file: FileChange) -> Conflict | None:
+        if file.moved_to is not None:
+            return self._moved_back(change, file)
+        now = self._now(file.path)
+        if now is None:
+            return self._gone(change, file)
+        found = content_hash(now)
+        if found == file.before:
+            return None
+        before = self._version(file.before)
+        if found == file.after and file.before is None:
+            self.staging.trash(file.path)
+            return None
+        if found == file.after and before is not None:
+            self.staging.write(file.path, before)
+            return None
+        if found == file.after:
+            return self._conflict(change, file, NOT_KEPT)
+        reason = "it was changed since, and stays as it is"
+        if file.before is None:
+            return Conflict(change.reversal_hash, file.path, reason)
+        return self._conflict(change, file, reason, now, before)
+
+    def _gone(self, change: Change, file: FileChange) -> Conflict | None:
+        """A file that stands no more where the change left it."""
+        if file.before is None:
+            return None  # what it made is gone already
+        if file.after is not None:
+            return self._conflict(change, file, "it is no longer there: it was moved or deleted")
+        return self._made_again(change, file)
+
+    def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
+        target = file.moved_to or ""
+        now = self._now(file.path)
+        if now is not None:
+            if content_hash(now) == file.before:
+                return None
+            return self._conflict(change, file, "another note stands there by now", now)
+        there = self._now(target)
+        if there is not None and content_hash(there) == file.before:
+            self.staging.move(target, file.path)
+            return None
+        if there is not None and not target.startswith(f"{TRASH}/"):
+            return self._conflict(change, file, f"{target} was changed since, and stays as it is")
+        return self._made_again(change, file)
+
+    def _made_again(self, change: Change, file: FileChange) -> Conflict | None:
+        before = self._version(file.before)
+        if before is None:
+            return self._conflict(change, file, NOT_KEPT)
+        self.staging.create(file.path, before)
+        return None
+
+    def _forget_again(self, key: str, change: Change) -> None:
+        """What was restored is forgotten as it was before: its files are staged already."""
+        old = self._forgotten.tombstone(key)
+        if old is None:
+            return
+        path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)
+        self.staging.forget_staged(
+            Forgetting(old.name, old.kind, old.node_ids, old.hidden, path or old.path)
+        )
+
+    def _version(self, wanted: str | None) -> bytes | None:
+        return None if wanted is None else self._content(wanted)
+
+    def _now(self, path: str) -> bytes | None:
+        return self.staging.read(path) if self.staging.exists(path) else None
+
+    def _conflict(
+        self,
+        change: Change,
+        file: FileChange,
+        reason: str,
+        now: bytes | None = None,
+        before: bytes | None = None,
+    ) -> Conflict:
+        before = before if before is not None else self._version(file.before)
+        lines = () if now is None or before is None else lines_changed(file.path, now, before)
+        return Conflict(
+            change.reversal_hash,
+            file.path,
+            reason,
+            tuple(lines),
+            file.before if before is not None else None,
+        )

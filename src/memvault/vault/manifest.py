@@ -1,0 +1,252 @@
+"""The text of ``manifest.md``: which of its lines are memvault's, and which a person's.
+
+A line is memvault's own if it is one of these; any other, blank ones included, is a remark:
+
+- ``## Active Concepts``, the heading of the list, and under it ``### …``, the heading of a group,
+  and ``- Name`` with what memvault counts behind it, one line a concept;
+- ``[MERGE: Keep, Other]`` and ``[NOTE: Name] text``, anywhere, on a line of their own;
+- the last line, which names the writing and shows that the text is whole.
+
+Nothing in a code block is memvault's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+ACTIVE = "## Active Concepts"
+_END = re.compile(r"%%\s*memvault:\s*end of the manifest\b(?P<rest>.*)%%\s*\Z")
+_WRITING = re.compile(r"\s+(?P<id>[0-9a-f]{8,64})\b")
+_HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*\Z")
+_BULLET = re.compile(r"(?P<indent>[ \t]*)[-*+][ \t]+(?P<rest>\S.*?)[ \t]*\Z")
+_DIRECTIVE = re.compile(
+    r"(?:[-*+][ \t]+)?\[(?:(?P<loud>MERGE|NOTE)\b|(?P<word>(?i:merge|note))[ \t]*:)(?P<rest>.*)\Z"
+)
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
+_BETWEEN = " · "
+_NOTES = re.compile(r"no note|\d+ notes?")
+_NAMING = re.compile(r"named in \d+ notes?")
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+_CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
+
+
+class What(StrEnum):
+    REMARK = "remark"
+    ACTIVE = "active"
+    GROUP = "group"
+    CONCEPT = "concept"
+    MERGE = "merge"
+    NOTE = "note"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, with its line end, as it is written.
+
+    Attributes:
+        name: of a group or concept; of a note the concept that it is about; of the last line the
+            writing that it names.
+        names: of a merge, in order.
+        text: of a note, what it says; of a concept, what is counted behind its name.
+        nested: a concept's line is indented: it may be a remark on the concept above.
+        fault: what is wrong with a directive, which then has no names.
+    """
+
+    raw: str
+    what: What = What.REMARK
+    name: str = ""
+    names: tuple[str, ...] = ()
+    text: str = ""
+    nested: bool = False
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What makes a manifest unreadable; lines are counted from 1."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}"
+
+
+def read_lines(text: str) -> list[Line]:
+    """The lines; joined, their ``raw`` is the text. Nothing is refused (see `faults`)."""
+    return list(_read(text))
+
+
+def faults(lines: Sequence[Line]) -> list[Fault]:
+    """Why nothing should be read from this text: it is empty, cut off or malformed. Bytes that are
+    not UTF-8 stand in it as surrogates."""
+    if not any(line.raw.strip() for line in lines):
+        return [Fault(1, "the manifest is empty; `memvault manifest` writes it anew")]
+    found = [
+        Fault(number, "a conflict that a sync tool or git left here; settle it first")
+        for number, line in enumerate(lines, 1)
+        if line.raw.startswith(_CONFLICT_MARKS)
+    ]
+    found += [
+        Fault(number, "this is not UTF-8")
+        for number, line in enumerate(lines, 1)
+        if _NOT_UTF8.search(line.raw)
+    ]
+    found += [Fault(number, line.fault) for number, line in enumerate(lines, 1) if line.fault]
+    found += _once(lines, What.ACTIVE, f"the heading `{ACTIVE}`")
+    found += _once(lines, What.END, "the last line, `%% memvault: end of the manifest … %%`,")
+    end = next((n for n, line in enumerate(lines, 1) if line.what is What.END), len(lines))
+    active = next((n for n, line in enumerate(lines, 1) if line.what is What.ACTIVE), 1)
+    if end < active:
+        found.append(Fault(end, f"the last line stands above `{ACTIVE}`"))
+    if end <= len(lines) and lines[end - 1].what is What.END and not lines[end - 1].name:
+        found.append(Fault(end, "the last line no longer says which writing this is"))
+    return sorted(found, key=lambda fault: fault.line)
+
+
+def named(name: str) -> tuple[str, str]:
+    """What stands behind a dash, parted into a concept's name and what is counted of it."""
+    if _BETWEEN not in name:
+        return name, ""
+    parts = name.split(_BETWEEN)
+    for counted in (_NAMING, _NOTES):
+        if len(parts) > 1 and counted.fullmatch(parts[-1]):
+            parts.pop()
+    bare = _BETWEEN.join(parts)
+    return (bare.rstrip(), name[len(bare) :]) if bare.strip() else (name, "")
+
+
+def counts(name: str, notes: int, naming: int) -> str:
+    """What is counted of a concept: how many notes it stands for, if not one, and how many others
+    name it. A name that ends like this is followed by its notes always, so that it stays whole."""
+    of = ""
+    if notes != 1 or named(name)[1]:
+        of = " · no note" if notes == 0 else f" · {notes} note{'s' if notes != 1 else ''}"
+    by = f" · named in {naming} note{'s' if naming != 1 else ''}" if naming else ""
+    return of + by
+
+
+def last_line(writing: str) -> str:
+    return f"%% memvault: end of the manifest {writing}. Keep this line as it is. %%"
+
+
+def _read(text: str) -> Iterator[Line]:
+    fence = ""
+    listing = False
+    for raw in _split(text):
+        line = raw.rstrip("\r\n")
+        mark = _FENCE.match(line) if line.lstrip(" ")[:1] in ("`", "~") else None
+        if fence:
+            if mark and mark["marks"].startswith(fence) and not line.strip(" `~"):
+                fence = ""
+            yield Line(raw)
+            continue
+        if mark:
+            fence = mark["marks"]
+            yield Line(raw)
+            continue
+        found = _own(raw, line, listing)
+        if found.what is What.ACTIVE:
+            listing = True
+        elif found.what is What.END or line.startswith(("# ", "## ")):
+            listing = False
+        yield found
+
+
+def _split(text: str) -> list[str]:
+    """Lines with their ends; only those signs end one that end it in every editor."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
+
+
+def _own(raw: str, line: str, listing: bool) -> Line:
+    """``listing``: the line stands under the heading of the concepts."""
+    if line.startswith("#"):
+        return _heading(raw, line, listing)
+    end = _END.match(line) if line.startswith("%%") else None
+    if end:
+        writing = _WRITING.match(end["rest"])
+        return Line(raw, What.END, writing["id"] if writing else "")
+    directive = _DIRECTIVE.match(line) if "[" in line else None
+    if directive:
+        word = (directive["loud"] or directive["word"]).upper()
+        rest = directive["rest"] if directive["word"] else directive["rest"].lstrip()
+        if directive["loud"]:
+            if not rest.startswith(":"):
+                return _faulty(raw, word)
+            rest = rest[1:]
+        return _merge(raw, rest) if word == "MERGE" else _note(raw, rest)
+    bullet = _BULLET.match(line)
+    if listing and bullet:
+        name, text = named(bullet["rest"])
+        return Line(raw, What.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
+    return Line(raw)
+
+
+def _heading(raw: str, line: str, listing: bool) -> Line:
+    heading = _HEADING.match(line)
+    if heading and f"{heading['marks']} {heading['text']}".casefold() == ACTIVE.casefold():
+        return Line(raw, What.ACTIVE)
+    if heading and listing and heading["marks"] == "###":
+        return Line(raw, What.GROUP, heading["text"])
+    return Line(raw)
+
+
+def _merge(raw: str, rest: str) -> Line:
+    body = rest.strip()
+    if not body.endswith("]"):
+        return _faulty(raw, "MERGE")
+    names = _names(body[:-1])
+    if len(names) < 2 or not all(names):
+        return _faulty(raw, "MERGE")
+    return Line(raw, What.MERGE, names=names)
+
+
+def _note(raw: str, rest: str) -> Line:
+    name, closed, text = _first_name(rest.strip())
+    if not (closed and name and text.strip()):
+        return _faulty(raw, "NOTE")
+    return Line(raw, What.NOTE, name, text=text.strip())
+
+
+def _faulty(raw: str, word: str) -> Line:
+    shown = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
+    what = What.MERGE if word == "MERGE" else What.NOTE
+    return Line(raw, what, fault=f"this should read `{shown}`")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names parted by commas; one in quotes or double brackets may have commas of its own."""
+    found = re.findall(r'\s*(\[\[[^\]]*\]\]|"[^"]*"|[^,]*?)\s*(?:,|\Z)', text)
+    return tuple(_bare(name) for name in found[:-1] if name or found.count("") > 1)
+
+
+def _first_name(text: str) -> tuple[str, bool, str]:
+    """The name at the start, whether a bracket closes it, and what follows."""
+    for opening, closing in (("[[", "]]"), ('"', '"')):
+        if text.startswith(opening) and (end := text.find(closing, len(opening))) > 0:
+            rest = text[end + len(closing) :].lstrip()
+            return _bare(text[: end + len(closing)]), rest.startswith("]"), rest[1:]
+    name, bracket, rest = text.partition("]")
+    return name.strip(), bool(bracket), rest
+
+
+def _bare(name: str) -> str:
+    """Without quotes, or the brackets of a link."""
+    if name.startswith("[[") and name.endswith("]]"):
+        return name[2:-2].partition("|")[0].strip()
+    return name.strip('"').strip() if name.startswith('"') else name.strip()
+
+
+def _once(lines: Sequence[Line], what: What, called: str) -> list[Fault]:
+    places = [number for number, line in enumerate(lines, 1) if line.what is what]
+    if len(places) == 1:
+        return []
+    if not places and what is What.END:
+        return [Fault(len(lines), f"the manifest is cut off: {called} is missing")]
+    if not places:
+        return [Fault(1, f"{called} is missing")]
+    return [Fault(number, f"{called} stands here once more") for number in places[1:]]

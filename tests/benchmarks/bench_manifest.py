@@ -1,0 +1,120 @@
+"""``manifest.md`` of a large vault: writing it, previewing a person's edits, applying them.
+
+``python -m tests.benchmarks.bench_manifest [--notes N] [--keep DIR]``
+
+Each note links to four things that have no note, so there are five concepts a note. Also the time
+that a map takes (visualize://), as the resource draws it, without the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from pathlib import Path
+
+from mcp_server.manifest_file import apply_manifest, keeper_of
+from mcp_server.opening import Opening
+from mcp_server.resources_visual import VisualResources
+from mcp_server.services import Services
+from mcp_server.toolbox import Toolbox
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from memvault.curation.forget import Why
+from tests.benchmarks.measure import Figure, median, percentile, show, timed
+
+NAMED = 4  # things without a note that each note links to
+DELETED, MERGED, ANNOTATED = 40, 5, 10  # concepts, of each what a person might do in a sitting
+SOUNDS = ("ba", "de", "fi", "go", "ku", "la", "mo", "ne", "pi", "ra", "so", "tu", "va", "xe", "zo")
+
+
+def words(number: int) -> str:
+    """A name that no other number has."""
+    sounds = []
+    for _ in range(5):
+        number, rest = divmod(number, len(SOUNDS))
+        sounds.append(SOUNDS[rest])
+    return "".join(sounds).capitalize()
+
+
+def write_notes(vault: Path, count: int) -> None:
+    for number in range(count):
+        things = (f"[[{words(count + number * NAMED + each)}]]" for each in range(NAMED))
+        folder = vault / f"part {number % 40}"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = f"Here {', '.join(things)} meet, as [[{words((number * 7) % count)}]] says.\n"
+        (folder / f"{words(number)}.md").write_text(text, encoding="utf-8")
+
+
+def edit(manifest: Path, count: int) -> None:
+    """What a person might do to the list."""
+    dice = random.Random(3)
+    names = [words(number) for number in dice.sample(range(count), DELETED // 2 + MERGED * 2)]
+    merged, deleted = names[: MERGED * 2], names[MERGED * 2 :]
+    deleted += [words(count + number) for number in range(DELETED // 2)]
+    gone = {f"- {name}" for name in deleted}
+    lines = [
+        line
+        for line in manifest.read_text(encoding="utf-8").splitlines()
+        if line.split(" · ")[0] not in gone
+    ]
+    lines += [f"[MERGE: {merged[n]}, {merged[n + 1]}]" for n in range(0, MERGED * 2, 2)]
+    lines += [f"[NOTE: {merged[n]}] seen again" for n in range(min(ANNOTATED, len(merged)))]
+    manifest.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def measure(services: Services) -> list[Figure]:
+    keeper, count = keeper_of(services), len(services.catalogue)
+    services.landscape.warm_up()
+    services.edges.warm_up()
+    concepts = len(keeper.concepts())
+    writing = timed(keeper.write, 3, warm_up=0)
+    edit(services.vault.root / "manifest.md", count)
+    previews = timed(keeper.preview, 5, warm_up=0)
+    changes = len(keeper.preview().wanted)
+    began = time.perf_counter()
+    apply_manifest(services, Why("", "a benchmark", kind="person"), confirm=True)
+    applying = (time.perf_counter() - began) * 1e3
+    box = Toolbox(Opening.of(services))
+    resources = VisualResources(box)
+    ids = random.Random(5).choices([memory.id for memory in services.catalogue.all()], k=200)
+    nodes = iter(ids)
+
+    def draw() -> object:
+        drawn = resources.map("node", next(nodes), depth="3")
+        return json.loads(str(drawn.contents[0].content))
+
+    draws = timed(draw, 100)
+    box.close()
+    return [
+        Figure("concepts", concepts, ""),
+        Figure("manifest written", median(writing), "ms"),
+        Figure(f"preview of {changes} changes", max(previews), "ms", "2000"),
+        Figure("applied and indexed", applying, "ms"),
+        Figure("map of 60 nodes, depth 3, p95", percentile(draws, 0.95), "ms"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--notes", type=int, default=4_000)
+    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = asked.keep or Path(folder)
+        vault = root / "vault"
+        if not vault.exists():
+            vault.mkdir(parents=True)
+            write_notes(vault, asked.notes)
+        settings = Settings(index=IndexSettings(ner="off"))
+        services = Services(vault, settings, StateFolder.of_vault(vault, root / "state"))
+        services.start(watch=False)
+        figures = measure(services)
+        services.close()
+    show("manifest", figures)
+
+
+if __name__ == "__main__":
+    main()

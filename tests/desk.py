@@ -1,0 +1,123 @@
+"""A vault and all that changes it, without indexes: what is known of a note is read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memvault.curation.curator import Curator, Performed, Result
+from memvault.curation.forget import Forgetter, Why
+from memvault.curation.forgotten import Forgotten
+from memvault.curation.operations.merge import Known, stage_merge
+from memvault.curation.staging import Staging
+from memvault.curation.targets import Target
+from memvault.model.change import Change, ChangeKind
+from memvault.model.graph import GraphNode
+from memvault.model.memory import Memory, id_of_entity
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from memvault.vault.parse import parse_note
+from memvault.vault.properties import memory_of
+from memvault.vault.resolve import LinkIndex, link_key
+
+WHY = Why("a client", "They asked me to set it right.")
+MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
+
+
+class Desk:
+    """A curator of the vault at ``root``; ``clock`` is what it takes the time from."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.vault = Vault(root)
+        self.journal = Journal(self.vault)
+        self.now = MORNING
+        self.open()
+
+    def open(self) -> None:
+        """As the engine does at its start."""
+        forgotten = Forgotten.read(self.journal)
+        self.forgetter = Forgetter(
+            self.vault, self.journal, forgotten, clock=self._clock, deleted=self._deleted
+        )
+        self.forgetter.mend()
+        self.curator = Curator(self.vault, self.journal, forgotten, clock=self._clock)
+        self.mended = self.curator.mend()
+
+    def _clock(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+    def _deleted(self, tombstone: object) -> None:
+        self.curator.expunge(tombstone)
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def read(self, path: str) -> str:
+        return (self.root / path).read_bytes().decode("utf-8", "surrogateescape")
+
+    def tree(self) -> dict[str, bytes]:
+        """The notes, by path."""
+        return {stat.path: self.vault.read(stat.path) for stat in self.vault.walk()}
+
+    def memory(self, path: str) -> Memory:
+        return memory_of(parse_note(path, self.vault.read(path)), fallback_time=MORNING)
+
+    def target(self, name: str) -> Target:
+        """The note at a path, else the concept of this name."""
+        if self.vault.stat(name) is not None:
+            memory = self.memory(name)
+            return Target(memory.title, memory)
+        node = GraphNode(id_of_entity("concept", name.casefold()), "concept", name)
+        return Target(name, nodes=(node,))
+
+    def known(self) -> Known:
+        links = LinkIndex()
+        linked: dict[str, set[str]] = {}
+        for path, data in self.tree().items():
+            note = parse_note(path, data)
+            links.add(path, note.aliases)
+            linked[path] = {link_key(link.target) for link in note.links}
+
+        def linking(keys: Iterable[str]) -> set[str]:
+            wanted = set(keys)
+            return {path for path, targets in linked.items() if targets & wanted}
+
+        return Known(_Notes(self), links, linking)
+
+    def do(
+        self, kind: ChangeKind, target: Target, stage: Callable[[Staging], Result]
+    ) -> Performed[Result]:
+        return self.curator.perform(stage, kind, (target.name,), target.node_ids, WHY)
+
+    def merge(self, *sources: str, into: str) -> Change | None:
+        return self.merge_known(
+            self.known(), [self.target(each) for each in sources], self.target(into)
+        )
+
+    def merge_known(self, known: Known, found: list[Target], target: Target) -> Change | None:
+        done = self.do(
+            ChangeKind.MERGED, target, lambda staging: stage_merge(staging, known, found, target)
+        )
+        return done.change
+
+    def forget(self, path: str) -> str:
+        return self.forgetter.forget(self.target(path), WHY).reversal_hash
+
+
+class _Notes:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def by_id(self, memory_id: str) -> Memory | None:
+        return next((each for each in self.all() if each.id == memory_id), None)
+
+    def by_path(self, path: str) -> Memory | None:
+        return self._desk.memory(path) if self._desk.vault.stat(path) else None
+
+    def all(self) -> Iterator[Memory]:
+        return (self._desk.memory(stat.path) for stat in self._desk.vault.walk())

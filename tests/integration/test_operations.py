@@ -1,0 +1,222 @@
+"""Setting right what the memory holds, by a real client, read from the notes' bytes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.integration.caller import Caller
+from tests.snapshot import differences, snapshot
+
+WHY = "The person asked for it just now."
+
+
+def root(caller: Caller) -> Path:
+    return caller.services.vault.root
+
+
+def tree(caller: Caller) -> dict[str, bytes]:
+    vault = caller.services.vault
+    return {stat.path: vault.read(stat.path) for stat in vault.walk()}
+
+
+def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: Caller) -> None:
+    before = tree(writer)
+    boat, drone = (writer.id_of(f"Counting by {what}") for what in ("boat", "drone"))
+    shown = writer.ok(
+        "merge_concepts", sources=[boat, drone], target=drone, rationale=WHY, preview=True
+    )
+    assert tree(writer) == before and "reversal_hash" not in shown
+    assert any(line.get("after") == "# From Counting by boat" for line in shown["lines"])
+    done = writer.ok("merge_concepts", sources=[boat, drone], target=drone, rationale=WHY)
+    assert done["merged_from"] == [boat] and done["node_id"] == drone
+    assert done["notes_changed"] == [
+        "projects/kelp/Counting by boat.md", "projects/kelp/Counting by drone.md",
+    ]  # fmt: skip
+    text = (root(writer) / "projects/kelp/Counting by drone.md").read_text()
+    assert "supersedes:: [[Counting by drone|Counting by boat]]" in text
+    assert "with two divers" in text and "aliases:\n  - Counting by boat\n" in text
+    found = writer.ok("recall_memory", query="who counts kelp with two divers from a boat?")
+    assert found["nodes"][0]["id"] == drone
+    assert writer.error("get_memory", id=boat)
+
+    lineage = writer.ok("get_node_lineage", node_id=drone, include_content_diffs=True)
+    entry = lineage["lineage"][0]
+    assert lineage["merged_from"] == [boat] and entry["change_type"] == "merged"
+    assert entry["actor"] == {"type": "agent", "id": "mcp"}
+    assert WHY.rstrip(".") in entry["description"]
+    assert "two divers" not in entry["content_before"]
+    assert entry["content_after"] == text == lineage["current_content"]
+    assert writer.ok("get_node_lineage", node_id=boat)["forked_to"] == [drone]
+
+    undone = writer.ok("undo_change", change=entry["reversal_hash"], rationale=WHY)
+    assert [each["kind"] for each in undone["undone"]] == ["merged"] and not undone["conflicts"]
+    assert tree(writer) == before
+    assert writer.ok("get_memory", id=boat)["title"] == "Counting by boat"
+    assert writer.ok("get_node_lineage", node_id=drone)["merged_from"] == []
+    assert "taken back already" in writer.error(
+        "undo_change", change=entry["reversal_hash"], rationale=WHY
+    )["message"]  # fmt: skip
+
+
+def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_together(
+    writer: Caller,
+) -> None:
+    before = tree(writer)
+    path = "permanent/Harbour Lab.md"
+    noted = writer.ok("annotate_node", target="Harbour Lab", note="Moved to Faro.", rationale=WHY)
+    assert noted["path"] == path and noted["after"].endswith("· Moved to Faro.")
+    boosted = writer.ok("boost_importance", target="Harbour Lab", delta=0.3, rationale=WHY)
+    assert (boosted["before"], boosted["after"]) == (0.5, 0.8)
+    lasting = writer.ok("set_lifecycle", target=path, lifecycle="temporary", rationale=WHY)
+    assert (lasting["before"], lasting["after"]) == ("permanent", "temporary")
+    verified = writer.ok("verify_memory", target="Harbour Lab", rationale=WHY)
+    assert (verified["before"], verified["after"]) == (None, True)
+    memory = writer.services.catalogue.by_path(path)
+    assert memory is not None and memory.verified and memory.importance == 0.8
+    writer.ok("forget_concept", target="Clay oven", rationale=WHY, reason="outdated")
+    stored = writer.ok("store_memory", content="The kelp is green.", rationale=WHY)
+    writer.ok("set_preference", key="reply language", value="Welsh", rationale=WHY)
+
+    undone = writer.ok("undo_change", client="mcp", rationale=WHY)
+    kinds = {each["kind"] for each in undone["undone"]}
+    assert kinds == {
+        "annotated", "boosted", "lifecycle_set", "verified", "forgotten", "created",
+        "preference_set",
+    }  # fmt: skip
+    assert undone["conflicts"] == [] and tree(writer) == before
+    assert writer.ok("get_memory", path="Clay oven")["id"]
+    assert writer.error("get_memory", path=stored["path"])
+    again = writer.ok("undo_change", change=undone["reversal_hash"], rationale=WHY)
+    assert again["conflicts"] == []
+    assert (root(writer) / stored["path"]).is_file()
+    assert "Moved to Faro." in (root(writer) / path).read_text()
+    assert not (root(writer) / "projects/oven/Clay oven.md").exists()
+
+
+def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) -> None:
+    path = root(writer) / "permanent/Harbour Lab.md"
+    was = path.read_bytes()
+    done = writer.ok("annotate_node", target="Harbour Lab", note="Moved.", rationale=WHY)
+    theirs = path.read_bytes().replace(b"Tagus", b"Douro")
+    path.write_bytes(theirs)
+    undone = writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert path.read_bytes() == theirs
+    assert undone["undone"] == [] and "reversal_hash" not in undone
+    (conflict,) = undone["conflicts"]
+    assert conflict["path"] == "permanent/Harbour Lab.md" and "changed since" in conflict["reason"]
+    assert any("Douro" in line.get("before", "") for line in conflict["lines"])
+    history = writer.services.curator.history
+    (file,) = history.change(done["reversal_hash"]).files
+    assert history.content(file.before) == was
+
+
+def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
+    writer: Caller,
+) -> None:
+    services, graph = writer.services, lambda: writer.services.stores.graph
+    note = root(writer) / "Harbour notes.md"
+    note.write_text("[[JWT]] is what we use. [[Json Web Token]] is its name. [[JWT]] again.\n")
+    services.scan()
+    first = snapshot(services.indexer)
+    before = tree(writer)
+    names = {node.name for node in graph().all_nodes()}
+    assert {"JWT", "Json Web Token"} <= names
+    done = writer.ok(
+        "merge_concepts", sources=["JWT", "Json Web Token"], target="Json Web Token", rationale=WHY
+    )
+    assert done["notes_changed"] == [] and "path" not in done and tree(writer) == before
+    assert "JWT" not in {node.name for node in graph().all_nodes()}
+    edges = [e for e in graph().neighbours([done["node_id"]]) if e.target == done["node_id"]]
+    assert len(edges) >= 3 and len({edge.id for edge in edges}) == len(edges)
+    kept = snapshot(services.indexer)
+    services.rebuild()
+    assert differences(kept, snapshot(services.indexer)) == []
+    writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert differences(first, snapshot(services.indexer)) == []
+
+
+def test_what_is_missing_is_explained_from_the_entries(writer: Caller) -> None:
+    assert writer.ok("get_system_logs")["entries"] == []
+    oven = writer.id_of("Clay oven")
+    writer.ok("forget_concept", target=oven, rationale="They sold the house.", reason="outdated")
+    writer.ok(
+        "merge_concepts",
+        sources=["Counting by boat", "Counting by drone"],
+        target="Counting by drone",
+        rationale=WHY,
+    )
+    logs = writer.ok("get_system_logs")
+    assert [each["action"] for each in logs["entries"]] == ["merge", "prune"]
+    pruned = writer.ok("get_system_logs", log_type="prune", node_id=oven)["entries"][0]
+    assert pruned["reason"] == "outdated" and pruned["recovery_tool"] == "restore_concept"
+    assert pruned["recoverable"] and pruned["node_ids"] == [oven]
+    explained = logs["explanation_for_user"]
+    assert "“Clay oven”" in explained and "They sold the house" in explained
+    assert "Merged “Counting by boat” into “Counting by drone”" in explained
+    writer.ok("restore_concept", target=oven, rationale=WHY)
+    assert not writer.ok("get_system_logs", log_type="prune")["entries"][0]["recoverable"]
+    tomorrow = datetime.now(UTC).replace(year=datetime.now(UTC).year + 1).isoformat()
+    assert writer.ok("get_system_logs", since=tomorrow)["entries"] == []
+
+
+def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> None:
+    before = tree(writer)
+    lab = "Harbour Lab"
+    for tool, arguments, says in (
+        ("merge_concepts", {"sources": [lab], "target": lab}, "sources"),
+        ("merge_concepts", {"sources": [lab, lab], "target": lab}, "Nothing to merge"),
+        ("merge_concepts", {"sources": [lab, "#ocean"], "target": lab}, "tag cannot be merged"),
+        ("merge_concepts", {"sources": [lab, "Diving permits"], "target": "Diving permits"},
+         "give that note as the target"),
+        ("boost_importance", {"target": lab}, "either importance or delta"),
+        ("boost_importance", {"target": lab, "importance": 2}, "importance"),
+        ("set_lifecycle", {"target": "Diving permits", "lifecycle": "permanent"}, "of its own"),
+        ("set_lifecycle", {"target": "Broken", "lifecycle": "temporary"}, "line"),
+        ("annotate_node", {"target": "Nothing like it", "note": "x"}, "No memory or concept"),
+        ("undo_change", {}, "either change"),
+        ("undo_change", {"change": "abcdef"}, "No change has"),
+        ("undo_change", {"client": "nobody"}, "Nothing to take back"),
+    ):  # fmt: skip
+        error = writer.error(tool, rationale=WHY, **arguments)
+        assert says in error["message"], (tool, arguments, error)
+    assert "between 10 and 500" in writer.error("verify_memory", target=lab, rationale="no")[
+        "message"
+    ] or writer.error("verify_memory", target=lab, rationale="no")  # fmt: skip
+    assert writer.error("get_node_lineage", node_id="11111111-2222-4333-8444-555555555555")
+    assert tree(writer) == before
+
+
+def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> None:
+    writer.ok("annotate_node", target="Clay oven", note="A secret remark.", rationale=WHY)
+    assert any((root(writer) / ".memvault/history").iterdir())
+    writer.ok(
+        "forget_concept", target="Clay oven", rationale=WHY, reason="user_requested",
+        soft_delete=False,
+    )  # fmt: skip
+    assert not any((root(writer) / ".memvault/history").iterdir())
+    assert not list((root(writer) / ".trash").glob("*.md"))
+
+
+def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
+    services = writer.services
+    twin = root(writer) / "permanent/The Harbour Lab.md"
+    twin.write_bytes((root(writer) / "permanent/Harbour Lab.md").read_bytes())
+    lonely = root(writer) / "permanent/Bees.md"
+    lonely.write_text("# Bees\n\nThe bees swarm in May, over the roofs of the old town.\n")
+    services.scan()
+    settled = set()
+    for _ in range(10):
+        services.curation.changed(services.catalogue.paths())
+        assert services.curation.wait(30)
+        tasks = [t for t in services.curation.tasks() if t.task_type not in settled]
+        calls = ((t, c) for t in tasks for c in t.settled_by if c.tool != "store_memory")
+        task, call = next(calls, (None, None))
+        if task is None:
+            break
+        writer.ok(call.tool, rationale=WHY, **call.arguments)
+        services.curation.changed(services.catalogue.paths())
+        assert services.curation.wait(30)
+        assert task not in services.curation.tasks(), task
+        settled.add(task.task_type)
+    assert {"near_duplicates", "superseded", "orphan"} <= settled

@@ -1,0 +1,97 @@
+"""kill -9 in the middle of a merge, or of taking it back: it is wholly done or wholly undone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.desk import Desk
+from tests.integration.merge_child import INTO, merge_and_die
+
+KILLS = 10  # at steps drawn from those that a merge of so many notes takes
+
+
+def vault_of(desk: Desk, notes: int) -> None:
+    desk.write(INTO, "# Survivor\n\nIts text, and [[Old 1]].\n")
+    for number in range(notes):
+        desk.write(f"old/Old {number}.md", f"# Old {number}\n\nText {number}, [[Old 0]].\n")
+        if number % 4 == 0:
+            desk.write(f"links/Link {number}.md", f"See [[Old {number}]] and ![[Old 1]].\n")
+
+
+def killed_at(context: multiprocessing.context.BaseContext, root: Path, step: int) -> bool:
+    """Whether it was killed, and did not end before that step."""
+    child = context.Process(target=merge_and_die, args=(root, step))
+    child.start()
+    child.join()
+    return child.exitcode != 0
+
+
+@pytest.fixture(scope="module")
+def context() -> multiprocessing.context.BaseContext:
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.integration.merge_child"])
+    return found
+
+
+@pytest.fixture
+def quick_folder(tmp_path: Path) -> Iterator[Path]:
+    """In memory where the system has a folder for that: flushing 900 times takes seconds."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as home:
+        yield Path(home)
+
+
+def whole(desk: Desk, before: dict[str, bytes], merged: dict[str, bytes]) -> str:
+    """What a start makes of it; the next start finds nothing more to do."""
+    desk.open()
+    tree = desk.tree()
+    assert tree in (before, merged)
+    desk.open()
+    assert desk.mended == [] and desk.tree() == tree
+    return "merged" if tree == merged else "as before"
+
+
+@pytest.mark.parametrize("taking_back", [False, True], ids=["merge", "undo"])
+def test_a_small_merge_killed_at_every_step_is_wholly_done_or_wholly_undone(
+    tmp_path: Path, context: multiprocessing.context.BaseContext, taking_back: bool
+) -> None:
+    desk = Desk(tmp_path)
+    vault_of(desk, 3)
+    before = desk.tree()
+    assert not killed_at(context, tmp_path, 10_000)
+    desk.open()
+    merged = desk.tree()
+    assert len(merged) < len(before)
+    found, step = {"merged"}, 0
+    while True:
+        if (desk.tree() == merged) is not taking_back:
+            killed_at(context, tmp_path, 10_000)  # which is as it was once more
+        if not killed_at(context, tmp_path, step):
+            break
+        found.add(whole(desk, before, merged))
+        step += 1
+    assert found == {"merged", "as before"} and step > 10
+
+
+def test_a_merge_of_200_notes_killed_anywhere_is_wholly_done_or_wholly_undone(
+    quick_folder: Path, context: multiprocessing.context.BaseContext
+) -> None:
+    desk = Desk(quick_folder)
+    vault_of(desk, 200)
+    before = desk.tree()
+    assert not killed_at(context, quick_folder, 10_000)
+    desk.open()
+    merged = desk.tree()
+    assert len(before) - len(merged) == 200
+    dice = random.Random(3)
+    found = []
+    for _ in range(KILLS):
+        killed_at(context, quick_folder, dice.randrange(900))
+        found.append(whole(desk, before, merged))
+    assert set(found) == {"merged", "as before"}

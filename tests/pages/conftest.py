@@ -1,0 +1,39 @@
+"""One browser for the run, one served vault for each file of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.pages import browser as browsers
+from tests.pages.browser import Browser
+from tests.pages.notes import NOTES
+from tests.pages.served import Served, served
+
+
+@pytest.fixture(scope="session")
+def window() -> Iterator[Browser]:
+    problem = browsers.missing()
+    if problem is not None:
+        pytest.skip(problem)
+    browser = browsers.start()
+    yield browser
+    browser.driver.quit()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("pages"), NOTES) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(window: Browser) -> Browser:
+    """The window, on a desk and in the light, with nothing logged so far."""
+    window.open("about:blank")
+    window.size(1280, 860)
+    window.dark(False)
+    window.complaints()
+    window.requests()
+    return window

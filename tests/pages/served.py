@@ -1,0 +1,99 @@
+"""The pages as a browser meets them: a vault, its services, and the engine's own application."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from mcp_server.app import engine_app
+from mcp_server.guard import AccessPolicy
+from mcp_server.opening import Opening
+from mcp_server.presence import Presence
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from tests.integration.caller import Caller
+from tests.integration.small_vault import write_notes
+from tests.servers.process import free_port
+
+
+class Served:
+    """A vault whose pages are served at ``url``."""
+
+    def __init__(self, services: Services, url: str, caller: Caller) -> None:
+        self.services = services
+        self.url = url
+        self.caller = caller
+
+    @property
+    def vault(self) -> Path:
+        return Path(self.services.vault.root)
+
+    def id_of(self, title: str) -> str:
+        return self.caller.id_of(title)
+
+    def path_of(self, title: str) -> Path:
+        memory = next(m for m in self.services.catalogue.all() if m.title == title)
+        return self.vault / memory.path
+
+    def bytes_of(self, title: str) -> bytes:
+        return self.path_of(title).read_bytes()
+
+    def edit(self, path: str, text: str) -> None:
+        """Save a note in an editor, with the watcher's work done."""
+        (self.vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.vault / path).write_text(text, encoding="utf-8", newline="")
+        self.services.index_written([path])
+
+    def settled(self) -> None:
+        """Wait until the tasks are those of the notes as they are."""
+        assert self.services.curation.wait(20)
+
+
+@contextmanager
+def served(home: Path, notes: Mapping[str, str]) -> Iterator[Served]:
+    """The notes, indexed and served by the engine's application on a port of this machine."""
+    vault = home / "My vault"
+    write_notes(vault, notes)
+    state = StateFolder.of_vault(vault, home / "state")
+    with serving(vault, Settings(index=IndexSettings(ner="off")), state) as running:
+        yield running
+
+
+@contextmanager
+def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Served]:
+    """This vault, as `served`."""
+    services = open_services(vault, settings, state)
+    services.scan()
+    opening = Opening.of(services)
+    server = build_server(opening)
+    port = free_port()
+    app = engine_app(
+        server,
+        opening,
+        policy=AccessPolicy("127.0.0.1", "engine-token"),
+        presence=Presence(),
+        stop=lambda: None,
+    )
+    running = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on")
+    )
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    caller = Caller(services)
+    services.curation.start()
+    try:
+        yield Served(services, f"http://127.0.0.1:{port}", caller)
+    finally:
+        opening.wind_down()
+        running.should_exit = True
+        thread.join(10)
+        services.close()

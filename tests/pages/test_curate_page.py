@@ -1,0 +1,173 @@
+"""The curate page: one task at a time, each answer by click and by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.pages.browser import Browser, wait_until
+from tests.pages.notes import NOTES
+from tests.pages.served import Served, served
+
+Do = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("curated"), NOTES) as running:
+        yield running
+
+
+@pytest.fixture(params=["click", "key"])
+def do(request: pytest.FixtureRequest, browser: Browser) -> Do:
+    def act(text: str, key: str) -> None:
+        if request.param == "click":
+            browser.click(text)
+        else:
+            browser.press(key)
+
+    return act
+
+
+def show(browser: Browser, site: Served, kind: str) -> None:
+    site.settled()
+    browser.open(f"{site.url}/curate?kind={kind}")
+
+
+def files_of(site: Served) -> dict[str, bytes]:
+    """Every note, by path."""
+    return {
+        path.relative_to(site.vault).as_posix(): path.read_bytes()
+        for path in sorted(Path(site.vault).rglob("*.md"))
+        if not path.relative_to(site.vault).as_posix().startswith(".")
+    }
+
+
+def taken_back(site: Served, before: dict[str, bytes], do: Do) -> None:
+    do("Undo", "u")
+    wait_until(lambda: files_of(site) == before, "the vault is not as it was")
+
+
+def test_duplicates_stand_side_by_side_with_what_differs_marked(
+    browser: Browser, site: Served
+) -> None:
+    show(browser, site, "near_duplicates")
+    marked = {each.text for each in browser.all("#task mark")}
+    assert {"storm.", "gale.", "eighteenth", "nineteenth"} <= marked
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "stays"),
+    [("Merge into the left", "1", 0), ("Merge into the right", "2", 1)],
+)
+def test_duplicates_are_merged_either_way(
+    browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
+) -> None:
+    before = files_of(site)
+    show(browser, site, "near_duplicates")
+    paths = [each.text.split(" · ")[0] for each in browser.all("#task article .path")]
+    do(text, key)
+    wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
+    merged = files_of(site)[paths[stays]]
+    assert b"eighteenth" in merged and b"nineteenth" in merged
+    taken_back(site, before, do)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "side"), [("Forget the left", "3", 0), ("Forget the right", "4", 1)]
+)
+def test_a_duplicate_is_forgotten(
+    browser: Browser, site: Served, do: Do, text: str, key: str, side: int
+) -> None:
+    before = files_of(site)
+    show(browser, site, "near_duplicates")
+    paths = [each.text.split(" · ")[0] for each in browser.all("#task article .path")]
+    do(text, key)
+    wait_until(lambda: paths[side] not in files_of(site), "nothing was forgotten")
+    assert files_of(site) == {p: data for p, data in before.items() if p != paths[side]}
+    taken_back(site, before, do)
+
+
+def test_a_stale_fact_is_verified(browser: Browser, site: Served, do: Do) -> None:
+    before = files_of(site)
+    show(browser, site, "stale_fact")
+    do("It still holds", "1")
+    wait_until(lambda: b"verified: true" in site.bytes_of("Lantern duty"), "nothing was verified")
+    taken_back(site, before, do)
+
+
+def test_a_financial_fact_that_nobody_verified_asks_to_be(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    before = files_of(site)
+    show(browser, site, "unverified_critical")
+    browser.sees("900 euros")
+    do("It is right", "1")
+    wait_until(lambda: b"verified: true" in site.bytes_of("Mooring rent"), "nothing was verified")
+    site.settled()
+    assert "unverified_critical" not in {task.task_type for task in site.services.curation.tasks()}
+    taken_back(site, before, do)
+
+
+def test_an_orphan_is_linked_to_the_closest(browser: Browser, site: Served, do: Do) -> None:
+    before = files_of(site)
+    show(browser, site, "orphan")
+    path = browser.one("#task article .path").text.split(" · ")[0]
+    do("Link it", "1")
+    wait_until(lambda: b"Related: [[" in files_of(site)[path], "nothing was linked")
+    taken_back(site, before, do)
+
+
+def test_the_older_of_two_says_that_it_is_superseded(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    before = files_of(site)
+    show(browser, site, "superseded")
+    do("Say so", "1")
+    wait_until(
+        lambda: b"Superseded by: [[" in site.bytes_of("Counting by boat"), "nothing was said"
+    )
+    taken_back(site, before, do)
+
+
+def test_a_missing_note_is_written(browser: Browser, site: Served, do: Do) -> None:
+    before = files_of(site)
+    show(browser, site, "unresolved_links")
+    browser.press("1")
+    browser.type("#task textarea", "A permit to dive, from the harbour master.")
+    browser.send("#task textarea")
+    path = "projects/kelp/Diving permits.md"
+    wait_until(lambda: path in files_of(site), "nothing was written")
+    assert files_of(site)[path] == b"A permit to dive, from the harbour master.\n"
+    taken_back(site, before, do)
+
+
+def test_a_task_is_left_as_it_is_and_asked_again(browser: Browser, site: Served, do: Do) -> None:
+    show(browser, site, "stale_fact")
+    do("Leave as it is", "l")
+    browser.sees("Nothing waits for you")
+    assert "stale_fact" not in {task.task_type for task in site.services.curation.tasks()}
+    do("Ask again", "r")
+    browser.sees("Not confirmed for")
+
+
+def test_tasks_are_skipped_and_come_round_again(browser: Browser, site: Served, do: Do) -> None:
+    show(browser, site, "orphan")
+    total = int(browser.one("#task .faint").text.split(" of ")[1].split()[0])
+    first = browser.one("#task article h3").text
+    seen = {first}
+    for _ in range(total):
+        do("Skip", "s")
+        seen.add(browser.one("#task article h3").text)
+    assert browser.one("#task article h3").text == first and len(seen) == total
+
+
+def test_a_malformed_note_shows_its_source_and_opens(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    show(browser, site, "malformed_frontmatter")
+    browser.sees("tags: [unclosed")
+    do("Open it", "e")
+    browser.sees("History")

@@ -1,0 +1,238 @@
+"""A memory's page: every action by click and by key, its effect in the note's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from tests.pages.browser import Browser, wait_until
+from tests.pages.served import Served
+
+Do = Callable[[str, str], None]
+
+
+@pytest.fixture(params=["click", "key"])
+def do(request: pytest.FixtureRequest, browser: Browser) -> Do:
+    """Act as a person would: by the button's text, or by its key."""
+
+    def act(text: str, key: str) -> None:
+        if request.param == "click":
+            browser.click(text)
+        else:
+            browser.press(key)
+
+    return act
+
+
+def show(browser: Browser, site: Served, title: str) -> bytes:
+    browser.open(f"{site.url}/memory/{site.id_of(title)}")
+    return site.bytes_of(title)
+
+
+def test_a_memory_is_verified_and_that_is_taken_back(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    before = show(browser, site, "Lantern duty")
+    do("Verify", "v")
+    browser.sees("Not verified after all")
+    after = site.bytes_of("Lantern duty")
+    assert b"verified: true" in after and b"type: fact  # kept\n" in after
+    do("Undo", "u")
+    wait_until(lambda: site.bytes_of("Lantern duty") == before, "it is not as it was")
+
+
+def test_a_memory_is_pinned_and_that_is_taken_back(browser: Browser, site: Served, do: Do) -> None:
+    before = show(browser, site, "Lantern duty")
+    do("Pin", "p")
+    browser.sees("Unpin")
+    assert b"pinned: true" in site.bytes_of("Lantern duty")
+    do("Undo", "u")
+    wait_until(lambda: site.bytes_of("Lantern duty") == before, "it is not as it was")
+
+
+def test_a_memory_is_forgotten_and_comes_back(browser: Browser, site: Served, do: Do) -> None:
+    before = show(browser, site, "Clay oven")
+    note = site.path_of("Clay oven")
+    do("Forget", "f")
+    wait_until(lambda: not note.exists(), "the note is still there")
+    assert (site.vault / ".trash" / note.name).read_bytes() == before
+    do("Undo", "u")
+    wait_until(note.exists, "the note did not come back")
+    assert note.read_bytes() == before
+
+
+def test_lifecycle_importance_and_tags_are_set_with_the_mouse(
+    browser: Browser, site: Served
+) -> None:
+    show(browser, site, "Counting by boat")
+    Select(browser.one("select[name=lifecycle]")).select_by_value("permanent")
+    wait_until(
+        lambda: b"lifecycle: permanent" in site.bytes_of("Counting by boat"), "no lifecycle is set"
+    )
+    browser.sees("lifecycle set")
+    Select(browser.one("select[name=importance]")).select_by_value("critical")
+    wait_until(
+        lambda: b"importance: critical" in site.bytes_of("Counting by boat"), "nothing is boosted"
+    )
+    browser.sees("boosted")
+    browser.type("input[name=tags]", "boats, divers")
+    browser.click("Set")
+    wait_until(lambda: b"  - divers\n" in site.bytes_of("Counting by boat"), "no tag is set")
+
+
+def test_lifecycle_importance_and_tags_are_set_with_keys(browser: Browser, site: Served) -> None:
+    before = show(browser, site, "Counting by drone")
+    browser.press("l")
+    browser.driver.switch_to.active_element.send_keys("p")
+    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+    wait_until(
+        lambda: b"lifecycle: permanent" in site.bytes_of("Counting by drone"), "no lifecycle is set"
+    )
+    browser.sees("lifecycle set")
+    browser.press("i")
+    browser.driver.switch_to.active_element.send_keys("c")
+    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+    wait_until(
+        lambda: b"importance: critical" in site.bytes_of("Counting by drone"), "nothing is boosted"
+    )
+    browser.sees("boosted")
+    browser.press("t")
+    browser.driver.switch_to.active_element.send_keys("drones", Keys.ENTER)
+    wait_until(lambda: b"drones" in site.bytes_of("Counting by drone"), "no tag is set")
+    for _ in range(3):
+        browser.press("u")
+    wait_until(lambda: site.bytes_of("Counting by drone") == before, "it is not as it was")
+
+
+def test_the_text_is_edited_and_lines_left_alone_keep_their_bytes(
+    browser: Browser, site: Served, do: Do
+) -> None:
+    before = show(browser, site, "Windows note")
+    do("Edit the text", "e")
+    browser.type("textarea[name=text]", "first line\nsecond line, corrected\nthird")
+    browser.send("textarea[name=text]")
+    browser.sees("edited")
+    assert site.bytes_of("Windows note") == b"first line\r\nsecond line, corrected\r\nthird"
+    do("Undo", "u")
+    wait_until(lambda: site.bytes_of("Windows note") == before, "it is not as it was")
+
+
+def test_a_remark_is_added(browser: Browser, site: Served, do: Do) -> None:
+    before = show(browser, site, "Harbour Lab")
+    do("Add a remark", "n")
+    browser.type("textarea[name=note]", "Closed on Mondays.")
+    browser.send("textarea[name=note]")
+    browser.sees("annotated")
+    after = site.bytes_of("Harbour Lab")
+    assert after.startswith(before.rstrip(b"\n")) and b"Closed on Mondays." in after
+    do("Undo", "u")
+    wait_until(lambda: site.bytes_of("Harbour Lab") == before, "it is not as it was")
+
+
+def test_two_memories_become_one_after_a_preview(browser: Browser, site: Served, do: Do) -> None:
+    target, other = site.bytes_of("Storm glass"), site.bytes_of("Weather tube")
+    note = site.path_of("Weather tube")
+    show(browser, site, "Storm glass")
+    do("Merge another", "m")
+    browser.type("input[name=source]", "Weather tube")
+    browser.one("input[name=source]").submit()
+    browser.sees("Merge Weather tube into Storm glass")
+    assert note.exists(), "a preview changes nothing"
+    do("Merge", "y")
+    wait_until(lambda: not note.exists(), "the note is still there")
+    assert b"nineteenth" in site.bytes_of("Storm glass")
+    do("Undo", "u")
+    wait_until(note.exists, "the note did not come back")
+    assert (site.bytes_of("Storm glass"), note.read_bytes()) == (target, other)
+
+
+def test_what_another_program_saved_meanwhile_is_not_overwritten(
+    browser: Browser, site: Served
+) -> None:
+    site.edit("permanent/Shared.md", "one\ntwo\n")
+    show(browser, site, "Shared")
+    browser.press("e")
+    browser.type("textarea[name=text]", "one of the page\ntwo\n")
+    site.edit("permanent/Shared.md", "one\ntwo of the editor\n")
+    browser.send("textarea[name=text]")
+    browser.sees("Somebody saved this note meanwhile")
+    assert site.bytes_of("Shared") == b"one\ntwo of the editor\n"
+    assert browser.one("textarea[name=text]").get_attribute("value") == "one of the page\ntwo\n"
+    browser.click("Save mine")
+    wait_until(lambda: site.bytes_of("Shared") == b"one of the page\ntwo\n", "not saved")
+    kept = site.services.curator.history.changes(path="permanent/Shared.md", limit=1)[0]
+    assert site.services.curator.history.content(kept.files[0].before or "") is not None
+
+
+def test_a_change_under_a_later_edit_is_not_taken_back_and_says_so(
+    browser: Browser, site: Served
+) -> None:
+    site.edit("permanent/Edited since.md", "one\n")
+    show(browser, site, "Edited since")
+    browser.press("p")
+    browser.sees("Unpin")
+    site.edit("permanent/Edited since.md", "one, by another hand\n")
+    browser.sees("by another hand")
+    browser.press("u")
+    browser.sees("Not taken back")
+    assert "one, by another hand" in browser.one("ol.lines").text
+    assert site.bytes_of("Edited since") == b"one, by another hand\n"
+    browser.press(Keys.ENTER)
+    browser.sees("History")
+
+
+def test_two_windows_on_one_note_lose_nothing(browser: Browser, site: Served) -> None:
+    site.edit("permanent/Two windows.md", "start\n")
+    first = browser.driver.current_window_handle
+    show(browser, site, "Two windows")
+    browser.press("e")
+    browser.type("textarea[name=text]", "start\nfrom the first\n")
+    browser.driver.switch_to.new_window("tab")
+    show(browser, site, "Two windows")
+    browser.press("e")
+    browser.type("textarea[name=text]", "start\nfrom the second\n")
+    browser.send("textarea[name=text]")
+    browser.sees("edited")
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    assert browser.one("textarea[name=text]").get_attribute("value") == "start\nfrom the first\n"
+    browser.send("textarea[name=text]")
+    browser.sees("Somebody saved this note meanwhile")
+    assert site.bytes_of("Two windows") == b"start\nfrom the second\n"
+
+
+def test_a_note_full_of_markup_and_scripts_shows_it_and_runs_none(
+    browser: Browser, site: Served
+) -> None:
+    memory = site.services.catalogue.by_path("permanent/Hostile.md")
+    assert memory is not None
+    for address in (f"/memory/{memory.id}", "/memories", "/", f"/ask?q={'script window pwned'}"):
+        browser.open(site.url + address)
+        assert browser.driver.execute_script("return window.pwned") is None
+        assert not browser.all("main script, main img, main b:not(.change b):not(.figures b)")
+    browser.open(f"{site.url}/memory/{memory.id}")
+    text = browser.one(".note").text
+    assert '<img src=x onerror="window.pwned = 2"> <b>bold?</b>' in text
+    assert "A[<script>window.pwned = 4</script>] --> B" in text
+    assert not browser.one(".note").find_elements("css selector", "a[href^=javascript]")
+    assert all(asked.startswith((site.url, "data:", "about:")) for asked in browser.requests())
+    assert not browser.complaints()
+
+
+def test_links_lead_from_memory_to_memory(browser: Browser, site: Served) -> None:
+    show(browser, site, "Kelp census")
+    browser.one(".note").find_element("link text", "Mira Sand").click()
+    browser.sees("marine biologist")
+    browser.one("svg.graph a.note-node").click()
+    wait_until(lambda: site.id_of("Mira Sand") not in browser.driver.current_url, "nothing led on")
+
+
+def test_a_change_made_elsewhere_appears_without_a_reload(browser: Browser, site: Served) -> None:
+    site.edit("permanent/Live.md", "as it was\n")
+    show(browser, site, "Live")
+    browser.sees("as it was")
+    site.edit("permanent/Live.md", "as it is now\n")
+    browser.sees("as it is now")

@@ -1,0 +1,208 @@
+"""Today, ask, activity, concepts and compress, in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from tests.pages.browser import Browser, wait_until
+from tests.pages.notes import NOTES
+from tests.pages.served import Served, served
+
+WHY = "the person asked to remember it"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("others"), NOTES) as running:
+        yield running
+
+
+def stored(site: Served, title: str) -> str:
+    """Have an AI client store a memory; gives its path."""
+    text = f"{title} is a thing that the client was told of."
+    answer = site.caller.ok("store_memory", content=text, title=title, rationale=WHY)
+    return str(answer["path"])
+
+
+def test_today_tells_what_came_in_from_whom_and_what_waits(browser: Browser, site: Served) -> None:
+    stored(site, "Fog horn")
+    site.settled()
+    browser.open(site.url)
+    row = browser.one("main .change").text
+    assert "created" in row and "Fog horn" in row and "by mcp" in row
+    pulse = site.caller.ok("get_memetic_status")["pulse"]
+    figures = browser.one(".figures").text
+    assert str(pulse["entropy"]) in figures and str(pulse["coherence"]) in figures
+    browser.press(Keys.ENTER)
+    assert browser.driver.current_url == f"{site.url}/curate"
+
+
+def test_keys_lead_to_every_page_and_a_palette_lists_them(browser: Browser, site: Served) -> None:
+    browser.open(site.url)
+    browser.press("?")
+    told = browser.one("#palette").text
+    assert all(word in told for word in ("Curate", "Activity", "Concepts"))
+    browser.press(Keys.ESCAPE)
+    for letter, path in [("a", "ask"), ("c", "curate"), ("m", "memories"), ("v", "activity"),
+                         ("o", "concepts"), ("b", "compress"), ("t", "")]:  # fmt: skip
+        browser.press("g", letter)
+        wait_until(lambda p=path: browser.driver.current_url == f"{site.url}/{p}", path)
+
+
+def test_a_list_is_walked_and_opened_by_key(browser: Browser, site: Served) -> None:
+    browser.open(f"{site.url}/memories")
+    browser.press("/")
+    browser.driver.switch_to.active_element.send_keys("lantern", Keys.ENTER)
+    browser.sees("for “lantern”")
+    browser.press("j")
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    wait_until(lambda: site.id_of("Lantern duty") in browser.driver.current_url, "not opened")
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, way: str) -> None:
+    browser.open(f"{site.url}/ask")
+    browser.type("input[name=q]", "Who leads the kelp census?")
+    if way == "click":
+        browser.click("Ask")
+    else:
+        browser.one("input[name=q]").send_keys(Keys.ENTER)
+    browser.sees("cosine")
+    nodes = site.caller.ok("recall_memory", query="Who leads the kelp census?")["nodes"]
+    wait_until(lambda: browser.all("main h3"), "no answer")
+    assert [each.text for each in browser.all("main h3")] == [node["title"] for node in nodes]
+    assert "⚠️" in browser.text() and "BM25" in browser.text()
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_what_is_asked_for_is_verified_or_forgotten_there(
+    browser: Browser, site: Served, way: str
+) -> None:
+    before = site.bytes_of("Mooring rent")
+    note = site.path_of("Mooring rent")
+    browser.open(f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F")
+    browser.sees("withheld from AI clients")
+    do = {"click": browser.click, "key": lambda text: browser.press(text[0].lower())}[way]
+    do("Verify")
+    wait_until(lambda: b"verified: true" in note.read_bytes(), "not verified")
+    browser.sees("✅")
+    assert "withheld" not in browser.one("main article").text
+    do("Undo")
+    wait_until(lambda: note.read_bytes() == before, "not taken back")
+    do("Forget")
+    wait_until(lambda: not note.exists(), "not forgotten")
+    do("Undo")
+    wait_until(note.exists, "not taken back")
+    assert note.read_bytes() == before
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_what_a_client_wrote_is_taken_back_one_or_together(
+    browser: Browser, site: Served, way: str
+) -> None:
+    paths = [stored(site, f"Buoy {number} {way}") for number in (1, 2, 3)]
+    browser.open(f"{site.url}/activity")
+    boxes = browser.all("input[name=change][type=checkbox]")
+    if way == "click":
+        boxes[0].click()
+        boxes[1].click()
+        browser.click("Take back the ticked")
+    else:
+        browser.press("j")
+        browser.driver.switch_to.active_element.send_keys(Keys.SPACE)
+        browser.press("j")
+        browser.driver.switch_to.active_element.send_keys(Keys.SPACE)
+        browser.press("y")
+    wait_until(lambda: not (site.vault / paths[2]).exists(), "not taken back")
+    assert not (site.vault / paths[1]).exists() and (site.vault / paths[0]).exists()
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_all_that_one_client_did_is_taken_back(browser: Browser, site: Served, way: str) -> None:
+    paths = [stored(site, f"Light {number} {way}") for number in (1, 2)]
+    browser.open(f"{site.url}/activity")
+    Select(browser.one("select[name=client]")).select_by_visible_text("mcp")
+    browser.sees("Take back all")
+    if way == "click":
+        browser.click("Take back all")
+    else:
+        browser.press("x")
+    wait_until(lambda: not any((site.vault / path).exists() for path in paths), "not taken back")
+
+
+def test_activity_tells_what_each_client_read(browser: Browser, site: Served) -> None:
+    site.caller.ok("get_memory", id=site.id_of("Clay oven"))
+    browser.open(f"{site.url}/activity")
+    assert "Clay oven" in browser.text().split("Read since the engine began")[1]
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, way: str) -> None:
+    before = {title: site.bytes_of(title) for title in ("Storm glass", "Weather tube")}
+    note = site.path_of("Weather tube")
+    browser.open(f"{site.url}/concepts")
+    for title in before:
+        browser.one(f"input[aria-label='{title}']").click()
+    do = {"click": lambda text, _: browser.click(text), "key": lambda _, key: browser.press(key)}
+    do[way]("Merge the ticked", "y")
+    browser.sees("To the trash")
+    do[way]("Merge", "y")
+    wait_until(lambda: note.exists() != site.path_of("Storm glass").exists(), "not merged")
+    do[way]("Undo", "u")
+    wait_until(note.exists, "not taken back")
+    wait_until(lambda: {title: site.bytes_of(title) for title in before} == before, "not as it was")
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_concepts_are_forgotten_after_a_preview(browser: Browser, site: Served, way: str) -> None:
+    note, before = site.path_of("Clay oven"), site.bytes_of("Clay oven")
+    browser.open(f"{site.url}/concepts")
+    browser.one("input[aria-label='Clay oven']").click()
+    browser.one("input[aria-label='Diving permits']").click()
+    do = {"click": lambda text, _: browser.click(text), "key": lambda _, key: browser.press(key)}
+    do[way]("Forget the ticked", "f")
+    browser.sees("goes to the vault's trash")
+    browser.sees("It has no note")
+    assert note.exists(), "a preview changes nothing"
+    do[way]("Forget", "y")
+    wait_until(lambda: not note.exists(), "not forgotten")
+    do[way]("Undo", "u")
+    wait_until(note.exists, "not taken back")
+    assert note.read_bytes() == before
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_sessions_become_a_brief_that_the_person_writes(
+    browser: Browser, site: Served, way: str
+) -> None:
+    sources = {title: site.bytes_of(title) for title in ("Tide talk", "Tide talk two")}
+    notes = [site.path_of(title) for title in sources]
+    browser.open(f"{site.url}/compress")
+    for title in sources:
+        browser.one(f"input[value='{site.id_of(title)}']").click()
+    if way == "click":
+        browser.click("Show their key facts")
+    else:
+        browser.press("y")
+    browser.sees("The tide gauge at the pier was moved to the north side in March.")
+    title = f"Tide gauge brief {way}"
+    browser.type("input[name=title]", title)
+    browser.type("textarea[name=text]", "The gauge stands on the north side.")
+    browser.one("input[name=then][value=trash]").click()
+    if way == "click":
+        browser.click("Write it")
+    else:
+        browser.send("textarea[name=text]")
+    brief = site.vault / "permanent" / f"{title}.md"
+    wait_until(brief.exists, "no brief")
+    wait_until(lambda: not any(note.exists() for note in notes), "the sources are still there")
+    assert b"The gauge stands on the north side." in brief.read_bytes()
+    assert b"- sessions/2026-03-14/Tide talk.md" in brief.read_bytes()
+    browser.sees("north side")
+    browser.press("u")
+    wait_until(lambda: all(note.exists() for note in notes), "the sources did not come back")
+    assert {title: site.bytes_of(title) for title in sources} == sources and not brief.exists()

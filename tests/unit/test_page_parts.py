@@ -1,0 +1,216 @@
+"""What the pages are made of: edited text, note text as HTML, differences, plots, left tasks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_server.pages.difference import marked
+from mcp_server.pages.forms import back_to
+from mcp_server.pages.note_html import note_html
+from mcp_server.pages.paging import PAGE_SIZE, paged
+from mcp_server.pages.plot import plotted
+from mcp_server.pages.templating import ago
+from mcp_server.pages.text_edit import editable, edited
+from memvault.cognition.course import Course, Point
+from memvault.curation.brief import key_facts
+from memvault.curation.tasks.left import LeftTasks
+from memvault.curation.tasks.noted import Noted
+from memvault.curation.tasks.unverified import unverified
+from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Lifecycle, Memory
+from memvault.model.pulse import CognitivePulse, SuggestedAction
+from memvault.vault.files import Vault
+from memvault.vault.journal import Actor, Journal
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ME = Actor(kind="person", name="page")
+LINES = st.lists(
+    st.tuples(st.text(st.characters(exclude_characters="\r\n\0", codec="utf-8"), max_size=8),
+              st.sampled_from(["\n", "\r\n", "\r"])),
+    max_size=8,
+).map(lambda lines: "".join(text + end for text, end in lines))  # fmt: skip
+ALLOWED = {"p", "a", "span", "h1", "h2", "h3", "h4", "h5", "h6", "em", "strong", "s", "code", "pre",
+           "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th",
+           "td"}  # fmt: skip
+
+
+def as_a_browser_sends(text: str) -> str:
+    """Every line end of a form's text is one, and the same."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+@given(LINES, st.booleans())
+def test_a_text_sent_back_as_it_was_shown_changes_no_byte(text: str, bom: bool) -> None:
+    before = (("\ufeff" if bom and not text.startswith("\ufeff") else "") + text).encode()
+    shown = editable(before)
+    assert shown is not None
+    assert edited(before, as_a_browser_sends(shown)) == before
+
+
+@given(LINES, LINES)
+def test_an_edited_text_is_what_was_sent_line_for_line(text: str, wanted: str) -> None:
+    after = edited(text.removeprefix("\ufeff").encode(), as_a_browser_sends(wanted)).decode()
+    normal = wanted.replace("\r\n", "\n").replace("\r", "\n")
+    assert after.replace("\r\n", "\n").replace("\r", "\n") == normal
+
+
+def test_lines_left_alone_keep_their_ends_and_new_ones_end_as_most_do() -> None:
+    before = b"a\r\nb\nc\r\n"
+    assert edited(before, "a\nb\nnew\nc\n") == b"a\r\nb\nnew\r\nc\r\n"
+
+
+def test_what_a_form_cannot_show_it_does_not_edit() -> None:
+    assert editable(b"caf\xe9") is None and editable(b"a\0b") is None
+    with pytest.raises(InvalidParams):
+        edited(b"caf\xe9", "cafe")
+
+
+PIECES = st.lists(
+    st.sampled_from(["<script>", "</script>", "<img src=x onerror=y>", "[[", "]]", "|", "![[", "#t",
+                     "](javascript:x)", "[", "](data:text/html,x)", '"', "'", "`", "```mermaid\n",
+                     "\n", "%%", "<a href='x'>", "](", ")", "&lt;", "> ", "- ", "word", " ",
+                     "](//e.x)", "](JAVASCRIPT:x)", "<!--", "]: javascript:x", "![", "| a |\n|-|\n",
+                     "\u202e", "\\", "*", "~~", "https://e.x/"]),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(PIECES)
+def test_a_notes_html_has_harmless_tags_and_links_alone(text: str) -> None:
+    tags = _Tags()
+    tags.feed(str(note_html(text, lambda target: "/memory/x" if target == "word" else None)))
+    for tag, attributes in tags.found:
+        assert tag in ALLOWED
+        assert set(attributes) <= {"href", "class", "title", "rel", "target", "start"}  # fmt: skip
+        href = attributes.get("href") or "/"
+        assert href.startswith(("/m", "http://", "https://", "mailto:", "/"))
+        assert not href.startswith("//")
+
+
+def test_links_lead_to_memories_and_what_is_missing_says_so() -> None:
+    html = str(
+        note_html("[[A|shown]] [[B]] [c](A.md)", lambda t: "/memory/1" if "A" in t else None)
+    )
+    assert '<a href="/memory/1">shown</a>' in html
+    assert '<span class="missing" title="no note yet">B</span>' in html
+    assert '<a href="/memory/1">c</a>' in html
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_marked_texts_say_what_they_said(one: str, other: str) -> None:
+    for text, shown in zip((one, other), marked(one, other), strict=True):
+        assert shown.replace("<mark>", "").replace("</mark>", "") == type(shown).escape(text)
+
+
+def test_a_list_comes_a_page_at_a_time() -> None:
+    rows = list(range(PAGE_SIZE + 1))
+    assert list(paged(rows, "2").rows) == [PAGE_SIZE]
+    assert paged(rows, "99").number == 2 and paged(rows, "x").number == 1
+    assert paged([], "").last == 1
+
+
+def test_a_page_to_go_back_to_is_of_this_site() -> None:
+    assert back_to("/memory/1?x=y") == "/memory/1?x=y"
+    assert {back_to(each) for each in ("//e.x", "https://e.x", "/\\e.x", "", "/a\nb")} == {"/"}
+
+
+def test_times_are_told_by_their_greatest_unit() -> None:
+    spans = {timedelta(seconds=3): "just now", timedelta(hours=2): "2 hours ago",
+             timedelta(days=1): "1 day ago", timedelta(days=800): "2 years ago"}  # fmt: skip
+    assert {span: ago(NOW - span, NOW) for span in spans} == spans
+
+
+def test_a_plot_goes_from_the_first_moment_to_the_last() -> None:
+    plot = plotted([Point(NOW, 0.0, 1.0, 1), Point(NOW + timedelta(days=1), 1.0, 0.0, 2)])
+    first, last = (pair.split(",") for pair in plot.entropy.split())
+    assert float(first[0]) < float(last[0]) and float(first[1]) > float(last[1])
+
+
+def pulse(entropy: float) -> CognitivePulse:
+    return CognitivePulse(entropy=entropy, coherence=0.5, suggested_action=SuggestedAction.READY)
+
+
+def test_the_course_is_kept_hourly_where_it_moves_and_read_again(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    course = Course(journal)
+    assert course.note(pulse(0.4), 10, NOW)
+    assert not course.note(pulse(0.5), 10, NOW + timedelta(minutes=30)), "within the hour"
+    assert not course.note(pulse(0.4), 10, NOW + timedelta(hours=2)), "nothing moved"
+    assert course.note(pulse(0.5), 10, NOW + timedelta(hours=3))
+    again = Course(journal)
+    assert [point.entropy for point in again.points(NOW - timedelta(days=1))] == [0.4, 0.5]
+    assert next(iter(again.points(NOW + timedelta(hours=4)))).entropy == 0.5
+
+
+def memory(path: str, **said: object) -> Memory:
+    fields = {"id": path, "title": path, "lifecycle": Lifecycle.PERMANENT, "created_at": NOW}
+    return Memory.model_validate({**fields, "path": path, "content_hash": "1", **said})
+
+
+def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> None:
+    journal, note = Journal(Vault(tmp_path)), memory("a")
+    task = CurationTask(task_type=TaskType.ORPHAN, target_nodes=("a",), paths=("a",),
+                        priority=Priority.LOW, detail="alone")  # fmt: skip
+    left = LeftTasks(journal)
+    assert not left.holds(task, lambda _: note)
+    key = left.leave(task, lambda _: note, ME, NOW)
+    again = LeftTasks(journal)
+    assert again.holds(task, lambda _: note) and again.last() == (key, NOW)
+    assert not again.holds(task, lambda _: note.model_copy(update={"content_hash": "2"}))
+    again.take_up(key, ME, NOW + timedelta(seconds=1))
+    assert not LeftTasks(journal).holds(task, lambda _: note)
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ({"type": "fact", "title": "Notice period of the lease"}, True),
+        ({"type": "decision", "title": "The budget"}, True),
+        ({"type": "fact", "title": "A boat", "metadata": {"insurance_premium": 3}}, True),
+        ({"type": "contract", "title": "With the harbour"}, True),
+        ({"type": "fact", "title": "Notice period", "verified": True}, False),
+        ({"type": "fact", "title": "Rent", "lifecycle": Lifecycle.EPHEMERAL}, False),
+        ({"type": "note", "title": "Rent"}, False),
+        ({"type": "fact", "title": "Kelp"}, False),
+    ],
+)
+def test_only_critical_facts_that_nobody_verified_ask_for_it(
+    said: dict[str, object], asks: bool
+) -> None:
+    task = unverified(Noted(memory("a", **said), NOW))
+    assert (task is not None) == asks
+
+
+def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:
+    notes = {
+        "a.md": b"# Tides\n\nThe gauge is read at noon.\nThe gauge is read at noon.\nWe had soup.\n",
+        "b.md": b"---\ntype: session\n---\nThe gauge is read by radio.\n",
+    }
+
+    def embed(texts: object) -> np.ndarray:
+        rows = [[1.0, 0.2 * ("radio" in t)] if "gauge" in t else [0.0, 1.0] for t in texts]
+        found = np.asarray(rows, np.float32)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    facts = key_facts([memory("a.md"), memory("b.md")], notes.__getitem__, embed, most=2)
+    assert all("gauge" in fact.text for fact in facts[:1])
+    assert {(fact.memory.path, fact.line) for fact in facts} <= {("a.md", 3), ("a.md", 4),
+                                                                 ("b.md", 4)}  # fmt: skip
+    assert key_facts([memory("a.md")], lambda _: b"too short\n", embed) == []

@@ -1,0 +1,152 @@
+"""Taking back what was done, in whatever order, to the byte."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.importance import stage_importance
+from memvault.curation.operations.lifecycle import stage_lifecycle
+from memvault.curation.operations.verify import stage_verification
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Lifecycle
+from tests.desk import MORNING, WHY, Desk
+from tests.integration.vault_moves import PATHS, notes, vaults
+
+TODAY = MORNING.date()
+MEMORY = Path("/dev/shm")  # where there is one, flushing to disk costs nothing
+HOME = MEMORY if MEMORY.is_dir() else None
+_path = st.sampled_from(PATHS)
+_moves = st.one_of(
+    st.tuples(st.just("merge"), _path, _path),
+    st.tuples(st.just("merge"), _path, _path),
+    st.tuples(st.just("forget"), _path),
+    st.tuples(st.just("restore"), st.integers(0, 9)),
+    st.tuples(st.just("annotate"), _path),
+    st.tuples(st.just("boost"), _path, st.sampled_from([0.2, -0.2])),
+    st.tuples(st.just("set"), _path, st.sampled_from(list(Lifecycle))),
+    st.tuples(st.just("verify"), _path, st.booleans()),
+    st.tuples(st.just("undo"), st.integers(0, 9)),
+)
+_edits = st.tuples(st.just("edit"), _path, notes())
+_many = examples(
+    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "25")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="MEMVAULT_EXAMPLES" not in os.environ,
+    database=None,
+)
+
+
+def do(desk: Desk, move: tuple[Any, ...], edited: dict[str, bytes]) -> None:
+    what, *given_ = move
+    try:
+        if what == "merge":
+            desk.merge(given_[0], into=given_[1])
+        elif what == "forget":
+            desk.forget(given_[0])
+        elif what == "restore":
+            kept = desk.forgetter.forgotten.kept()
+            if kept:
+                desk.forgetter.restore(kept[given_[0] % len(kept)].reversal_hash, WHY)
+        elif what == "undo":
+            standing = left(desk)
+            if standing:
+                desk.curator.undo([standing[given_[0] % len(standing)].reversal_hash], WHY)
+        elif what == "edit":
+            desk.write(*given_)
+            edited[given_[0]] = given_[1]
+        elif desk.vault.stat(given_[0]) is not None:
+            set_(desk, what, *given_)
+    except MemvaultError:  # the note is not there, or its YAML is broken
+        pass
+
+
+def set_(desk: Desk, what: str, path: str, value: Any = None) -> None:
+    target = desk.target(path)
+    match what:
+        case "annotate":
+            desk.do(
+                ChangeKind.ANNOTATED, target, lambda s: stage_annotation(s, target, "So.", TODAY)
+            )
+        case "boost":
+            desk.do(ChangeKind.BOOSTED, target, lambda s: stage_importance(s, target, delta=value))
+        case "set":
+            desk.do(ChangeKind.LIFECYCLE_SET, target, lambda s: stage_lifecycle(s, target, value))
+        case "verify":
+            desk.do(
+                ChangeKind.VERIFIED,
+                target,
+                lambda s: stage_verification(s, target, verified=value, by="Ada", on=TODAY),
+            )
+
+
+def left(desk: Desk) -> list[Change]:
+    changes = desk.curator.history.changes(limit=None)
+    wanted = set(desk.curator.undoable(changes))
+    return [each for each in changes if each.reversal_hash in wanted]
+
+
+def undo_all(desk: Desk, dice: Any) -> list[Change]:
+    """Take back everything that can be, in a random order; gives what cannot."""
+    while True:
+        standing = left(desk)
+        dice.shuffle(standing)
+        taken = [
+            each for each in standing if desk.curator.undo([each.reversal_hash], WHY).change
+        ]  # fmt: skip
+        if not taken:
+            return standing
+
+
+@_many
+@given(start=vaults, done=st.lists(_moves, min_size=1, max_size=8), dice=st.randoms())
+def test_everything_undone_in_any_order_leaves_the_vault_as_at_first(
+    start: dict[str, bytes], done: list[tuple[Any, ...]], dice: Any
+) -> None:
+    with tempfile.TemporaryDirectory(dir=HOME) as home:
+        desk = Desk(Path(home))
+        for path, data in start.items():
+            desk.write(path, data)
+        first = desk.tree()
+        for move in done:
+            do(desk, move, {})
+        assert undo_all(desk, dice) == []
+        assert desk.tree() == first
+        assert desk.forgetter.forgotten.kept() == []
+
+
+@_many
+@given(
+    start=vaults,
+    done=st.lists(st.one_of(_moves, _edits), min_size=2, max_size=10),
+    dice=st.randoms(),
+)
+def test_what_a_person_edited_since_stays_and_all_else_is_as_at_first(
+    start: dict[str, bytes], done: list[tuple[Any, ...]], dice: Any
+) -> None:
+    with tempfile.TemporaryDirectory(dir=HOME) as home:
+        desk = Desk(Path(home))
+        for path, data in start.items():
+            desk.write(path, data)
+        edited: dict[str, bytes] = {}
+        for move in done:
+            do(desk, move, edited)
+        standing = undo_all(desk, dice)
+        for change in standing:
+            conflicts = desk.curator.undo([change.reversal_hash], WHY, preview=True).conflicts
+            assert conflicts and all(each.reason for each in conflicts)
+        theirs = {path for change in standing for path in change.paths}
+        wanted = {path: data for path, data in (start | edited).items() if path not in theirs}
+        assert {path: data for path, data in desk.tree().items() if path not in theirs} == wanted
+        for path, data in edited.items():
+            kept = [each.read_bytes() for each in Path(home).rglob("*.md")]
+            assert path in theirs or data in kept
