@@ -7,18 +7,22 @@ the indexes too.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
+from fastmcp import Client
+
+from mcp_server.server import build_server
 from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
-from tests.integration.caller import Caller
 
 TIMES = 20
 LEAST = "100"
@@ -26,45 +30,46 @@ WHY = "The person asked for it just now."
 FEW_LINKS = 3  # notes that link to a note that is merged, at most
 
 
-def measure(services: Services) -> list[Figure]:
-    caller, dice = Caller(services), random.Random(4)
-    spent: dict[str, list[float]] = defaultdict(list)
+async def measure(services: Services) -> list[Figure]:
+    """Over one connection: closing it waits for what is measured in the background."""
+    dice, spent = random.Random(4), defaultdict[str, list[float]](list)
+    drawn = iter(dice.sample(_hardly_linked(services), 2 * TIMES + 2))
+    async with Client(build_server(services, tools="full")) as client:
 
-    def call(tool: str, **arguments: object) -> dict[str, object]:
-        began = time.perf_counter()
-        answer = caller.ok(tool, rationale=WHY, **arguments)
-        spent[tool].append((time.perf_counter() - began) * 1000)
-        return answer
-
-    linked = services.edges
-    ids = [
-        memory.id
-        for memory in services.catalogue.all()
-        if len({edge.source for edge in linked.of(memory.id) if edge.target == memory.id})
-        <= FEW_LINKS
-    ]
-    drawn = iter(dice.sample(ids, 2 * TIMES + 2))
-    for number, (one, other) in enumerate(zip(drawn, drawn, strict=True)):
-        if number == 1:
-            spent.clear()  # the first round warms up
-        call("annotate_node", target=one, note="It was looked at.")
-        call("boost_importance", target=one, delta=0.1)
-        call("set_lifecycle", target=one, lifecycle="temporary")
-        call("verify_memory", target=one)
-        done = call("merge_concepts", sources=[one, other], target=one)
-        call("undo_change", change=done["reversal_hash"])
-        done = call("forget_concept", target=other)
-        call("restore_concept", reversal_hash=done["reversal_hash"])
-    for _ in range(TIMES):
-        for tool, arguments in (("get_node_lineage", {"node_id": one}), ("get_system_logs", {})):
+        async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             began = time.perf_counter()
-            caller.ok(tool, **arguments)
+            answer = await client.call_tool(tool, arguments)
             spent[tool].append((time.perf_counter() - began) * 1000)
+            return answer.structured_content or {}
+
+        for number, (one, other) in enumerate(zip(drawn, drawn, strict=True)):
+            if number == 1:
+                spent.clear()  # the first round warms up
+            await call("annotate_node", target=one, note="It was looked at.", rationale=WHY)
+            await call("boost_importance", target=one, delta=0.1, rationale=WHY)
+            await call("set_lifecycle", target=one, lifecycle="temporary", rationale=WHY)
+            await call("verify_memory", target=one, rationale=WHY)
+            done = await call("merge_concepts", sources=[one, other], target=one, rationale=WHY)
+            await call("undo_change", change=done["reversal_hash"], rationale=WHY)
+            done = await call("forget_concept", target=other, rationale=WHY)
+            await call("restore_concept", reversal_hash=done["reversal_hash"], rationale=WHY)
+            await call("get_node_lineage", node_id=one)
+            await call("get_system_logs")
     return [
         Figure(f"{tool}, p95", percentile(times, 0.95), "ms", LEAST,
                note=f"median {median(times):.0f}")
         for tool, times in spent.items()
     ]  # fmt: skip
+
+
+def _hardly_linked(services: Services) -> list[str]:
+    edges = services.edges
+    return [
+        memory.id
+        for memory in services.catalogue.all()
+        if len({edge.source for edge in edges.of(memory.id) if edge.target == memory.id})
+        <= FEW_LINKS
+    ]
 
 
 def main() -> None:
@@ -82,7 +87,7 @@ def main() -> None:
         services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
         try:
             services.scan()
-            figures = measure(services)
+            figures = asyncio.run(measure(services))
             notes = len(services.catalogue)
         finally:
             services.close()

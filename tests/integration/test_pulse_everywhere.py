@@ -69,6 +69,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     vault.mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text, encoding="utf-8")
+    (vault / "manifest.md").write_text("# Knowledge Manifest\n", encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
     services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
     services.start(watch=False)
