@@ -87,7 +87,7 @@ class Undoing:
         if found == file.after and file.before is None:
             self.staging.trash(file.path)
             return None
-        if before is not None:
+        if found == file.after and before is not None:
             self.staging.write(file.path, before)
             return None
         if found == file.after:
