@@ -45,8 +45,9 @@ def edited(before: bytes, sent: str) -> bytes:
     lines = [line if line.endswith(("\r", "\n")) else line + end for line in lines]
     if lines and not wanted.endswith("\n"):
         lines[-1] = lines[-1].rstrip("\r\n")
-    for k, line in enumerate(lines[1:]):  # a lone \r and the \n of an empty line would be one end
-        if lines[k].endswith("\r") and line == "\n":
+    # A lone \r before an empty line would be one end with it; from below, as a mend makes a \n.
+    for k in reversed(range(len(lines) - 1)):
+        if lines[k].endswith("\r") and lines[k + 1] == "\n":
             lines[k] = lines[k][:-1] + "\n"
     bom = _BOM if before.startswith(_BOM.encode()) else ""
     return (bom + "".join(lines)).encode("utf-8")

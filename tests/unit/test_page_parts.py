@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_server.pages.difference import marked
@@ -65,6 +65,7 @@ def test_a_text_sent_back_as_it_was_shown_changes_no_byte(text: str, bom: bool) 
 
 
 @given(LINES, LINES)
+@example("\n0\r\r0\n", "0\n\n\n")
 def test_an_edited_text_is_what_was_sent_line_for_line(text: str, wanted: str) -> None:
     after = edited(text.removeprefix("\ufeff").encode(), as_a_browser_sends(wanted)).decode()
     normal = wanted.replace("\r\n", "\n").replace("\r", "\n")
