@@ -78,6 +78,7 @@ class Curation:
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
         self._finder: tuple[Index, TaskFinder] | None = None
+        self._notes: dict[str, tuple[NoteRecord, Noted]] = {}  # by path, as they were last
         self._thread = threading.Thread(target=self._run, name="memvault-curation", daemon=True)
 
     def start(self) -> None:
@@ -105,8 +106,9 @@ class Curation:
         each decision of the person."""
         tasks, decided = self._tasks or (), self.left.decided
         if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
-            memory_of = self._index().indexer.catalogue.by_id
-            still = tuple(each for each in tasks if not self.left.holds(each, memory_of))
+            memory_of, still = self._index().indexer.catalogue.by_id, tasks
+            if self.left.last() is not None:
+                still = tuple(each for each in tasks if not self.left.holds(each, memory_of))
             self._open = (tasks, decided, still)
         return self._open[2]
 
@@ -189,7 +191,13 @@ class Curation:
         if self._finder is None or self._finder[0] is not index:
             finder = TaskFinder(index.edges, index.landscape, index.indexer.vault.read, self._go_on)
             self._finder, everything = (index, finder), True
-        notes = [_noted(record) for record in index.indexer.catalogue.records()]
+        known, self._notes = self._notes, {}
+        for record in index.indexer.catalogue.records():
+            kept = known.get(record.memory.path)
+            if kept is None or kept[0] is not record:
+                kept = record, _noted(record)
+            self._notes[record.memory.path] = kept
+        notes = [noted for _, noted in self._notes.values()]
         paths = None if everything else waiting.paths
         self._tasks = tuple(self._finder[1].find(notes, paths, self._clock()))
 

@@ -22,13 +22,13 @@ from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.standing import Standing
 from indexer.watch import Watcher
 from mcp_server import heap
-from mcp_server.blas import use_one_thread
 from mcp_server.curating import Curation
 from mcp_server.index import Index, open_index
 from mcp_server.indexes import OpenIndexes
 from mcp_server.opening import EXPORTING
 from mcp_server.sharing import Sharing
 from mcp_server.tally import Tally
+from mcp_server.threads import share_the_processor
 from memvault.cognition.activity import Activity
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.sessions import Sessions
@@ -87,7 +87,7 @@ class Services:
         state: StateFolder,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        use_one_thread()
+        share_the_processor()
         state.create()
         self.settings = settings
         self.state = state

@@ -117,7 +117,7 @@ class ConceptsPage:
 
     def _forget(self, _: Request, form: Form) -> str:
         targets = self._targets(form.texts("target"))
-        self._site.deeds.forget_all(targets)
+        self._site.deeds.forget_all(targets, form.why())
         return form.text("back", "/concepts")
 
     def _targets(self, names: list[str]) -> list[Target]:

@@ -109,8 +109,9 @@ class Deeds:
             "remark added on the page",
         )
 
-    def edit(self, name: str, text: str, version: str) -> None:
-        """Give a note this text, if it is still the version that the form showed.
+    def edit(self, name: str, text: str, version: str, why: str = "") -> None:
+        """Give a note this text, if it is still the version that the form showed. ``why``, here
+        and below, is what the person gave as the reason, if anything.
 
         Raises NoteConflict: somebody saved it meanwhile; theirs stands.
         """
@@ -122,7 +123,7 @@ class Deeds:
                 raise NoteConflict(f"{path} was saved elsewhere meanwhile", path=path)
             staging.write(path, edited(data, text))
 
-        self._change(name, ChangeKind.EDITED, stage, "edited on the page")
+        self._change(name, ChangeKind.EDITED, stage, why or "edited on the page")
 
     def forget(self, name: str, reason: str | None = None) -> None:
         """To the vault's trash, or, of a concept without a note, out of the graph."""
@@ -132,10 +133,10 @@ class Deeds:
         """What merging these into the target, which may be among them, would change."""
         return self._merge(sources, target, preview=True)
 
-    def merge(self, sources: Sequence[str], target: str) -> None:
-        self._merge(sources, target, preview=False)
+    def merge(self, sources: Sequence[str], target: str, why: str = "") -> None:
+        self._merge(sources, target, preview=False, why=why)
 
-    def _merge(self, sources: Sequence[str], target: str, *, preview: bool) -> Plan:
+    def _merge(self, sources: Sequence[str], target: str, *, preview: bool, why: str = "") -> Plan:
         services, into = self._services(), self.target(target)
         known = Known(services.catalogue, services.indexer.links, services.catalogue.linking)
         others = [self.target(name) for name in sources]
@@ -144,7 +145,7 @@ class Deeds:
             ChangeKind.MERGED,
             (into.name,),
             into.node_ids,
-            by_person("merged on the page"),
+            by_person(why or "merged on the page"),
             preview=preview,
         )
         if done.change is not None:
@@ -185,7 +186,7 @@ class Deeds:
             case _:
                 raise InvalidParams(f"{call.tool} is not for this page.")
 
-    def forget_all(self, targets: Sequence[Target]) -> None:
+    def forget_all(self, targets: Sequence[Target], why: str = "") -> None:
         """Several things, as one change."""
 
         def stage(staging: Staging) -> None:
@@ -194,7 +195,9 @@ class Deeds:
 
         names = tuple(target.name for target in targets)
         ids = tuple(key for target in targets for key in target.node_ids)
-        self._perform(stage, ChangeKind.FORGOTTEN, names, ids, by_person("forgotten on the page"))
+        self._perform(
+            stage, ChangeKind.FORGOTTEN, names, ids, by_person(why or "forgotten on the page")
+        )
 
     def _change(
         self, name: str, kind: ChangeKind, stage: Stage, rationale: str, reason: str | None = None

@@ -50,6 +50,10 @@ class Form:
     def texts(self, name: str) -> list[str]:
         return [value for value in self._data.getlist(name) if isinstance(value, str)]
 
+    def why(self) -> str:
+        """The reason that the person gave, on one line; empty if none."""
+        return " ".join(self.text("why").split())
+
     def needed(self, name: str) -> str:
         """Raises InvalidParams: it is empty or was not sent."""
         value = self.text(name).strip()

@@ -38,12 +38,12 @@ class MemoryActions:
     def _edit(self, request: Request, form: Form) -> str | Response:
         key, text = request.path_params["id"], form.text("text")
         try:
-            self._site.deeds.edit(key, text, form.needed("version"))
+            self._site.deeds.edit(key, text, form.needed("version"), form.why())
         except NoteConflict:
-            return self._both_versions(request, key, text)
+            return self._both_versions(request, key, text, form.why())
         return form.text("back")
 
-    def _both_versions(self, request: Request, key: str, text: str) -> Response:
+    def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """Somebody else saved the note: theirs stands, and what was written here is shown."""
         memory = self._site.box.memory(key)
         data = self._site.services.vault.read(memory.path)
@@ -53,6 +53,7 @@ class MemoryActions:
             status=409,
             memory=memory,
             text=text,
+            why=why,
             version=content_hash(data),
             is_text=editable(data) is not None,
             lines=lines_changed(memory.path, data, text.encode("utf-8")),

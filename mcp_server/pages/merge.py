@@ -52,6 +52,6 @@ class MergePage:
 
     def _merge(self, _: Request, form: Form) -> str:
         target = form.needed("target")
-        self._site.deeds.merge(form.texts("source"), target)
+        self._site.deeds.merge(form.texts("source"), target, form.why())
         into = self._site.deeds.target(target).note
         return f"/memory/{into.id}" if into else "/concepts"

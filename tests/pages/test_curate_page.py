@@ -12,11 +12,17 @@ from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
 
 Do = Callable[[str, str], None]
+OPPOSED = {
+    "permanent/Pier depth of spring.md": "---\ntype: fact\n---\nThe water at the pier head is "
+    "four metres deep.\n\ncontradicts:: [[Pier depth of autumn]]\n",
+    "permanent/Pier depth of autumn.md": "---\ntype: fact\n---\nDredging left nine metres under "
+    "the pier head in October.\n",
+}
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("curated"), NOTES) as running:
+    with served(tmp_path_factory.mktemp("curated"), {**NOTES, **OPPOSED}) as running:
         yield running
 
 
@@ -45,6 +51,11 @@ def files_of(site: Served) -> dict[str, bytes]:
     }
 
 
+def shown_paths(browser: Browser) -> list[str]:
+    """Of the notes that the task is about, from left to right."""
+    return [each.text.split(" · ")[0] for each in browser.all("#task article .path")]
+
+
 def taken_back(site: Served, before: dict[str, bytes], do: Do) -> None:
     do("Undo", "u")
     wait_until(lambda: files_of(site) == before, "the vault is not as it was")
@@ -67,7 +78,7 @@ def test_duplicates_are_merged_either_way(
 ) -> None:
     before = files_of(site)
     show(browser, site, "near_duplicates")
-    paths = [each.text.split(" · ")[0] for each in browser.all("#task article .path")]
+    paths = shown_paths(browser)
     do(text, key)
     wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
     merged = files_of(site)[paths[stays]]
@@ -83,10 +94,77 @@ def test_a_duplicate_is_forgotten(
 ) -> None:
     before = files_of(site)
     show(browser, site, "near_duplicates")
-    paths = [each.text.split(" · ")[0] for each in browser.all("#task article .path")]
+    paths = shown_paths(browser)
     do(text, key)
     wait_until(lambda: paths[side] not in files_of(site), "nothing was forgotten")
     assert files_of(site) == {p: data for p, data in before.items() if p != paths[side]}
+    taken_back(site, before, do)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "side"), [("The left holds", "1", 0), ("The right holds", "2", 1)]
+)
+def test_the_one_of_two_conflicting_facts_that_holds_is_verified(
+    browser: Browser, site: Served, do: Do, text: str, key: str, side: int
+) -> None:
+    before = files_of(site)
+    show(browser, site, "conflicting_facts")
+    paths = shown_paths(browser)
+    assert set(paths) == set(OPPOSED)
+    do(text, key)
+    wait_until(lambda: b"verified: true" in files_of(site)[paths[side]], "nothing was verified")
+    assert files_of(site)[paths[1 - side]] == before[paths[1 - side]]
+    site.settled()
+    assert "conflicting_facts" not in {task.task_type for task in site.services.curation.tasks()}
+    taken_back(site, before, do)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "side"), [("Forget the left", "3", 0), ("Forget the right", "4", 1)]
+)
+def test_the_one_of_two_conflicting_facts_that_is_outdated_is_forgotten(
+    browser: Browser, site: Served, do: Do, text: str, key: str, side: int
+) -> None:
+    before = files_of(site)
+    show(browser, site, "conflicting_facts")
+    paths = shown_paths(browser)
+    do(text, key)
+    wait_until(lambda: paths[side] not in files_of(site), "nothing was forgotten")
+    assert files_of(site) == {p: data for p, data in before.items() if p != paths[side]}
+    taken_back(site, before, do)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "stays"),
+    [("Merge into the left", "5", 0), ("Merge into the right", "6", 1)],
+)
+def test_two_conflicting_facts_become_one_note(
+    browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
+) -> None:
+    before = files_of(site)
+    show(browser, site, "conflicting_facts")
+    paths = shown_paths(browser)
+    do(text, key)
+    wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
+    merged = files_of(site)[paths[stays]]
+    assert b"four metres" in merged and b"nine metres" in merged
+    taken_back(site, before, do)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [("stale_fact", "Forget it"), ("unverified_critical", "Forget it"), ("orphan", "Forget it"),
+     ("superseded", "Forget the older")],
+)  # fmt: skip
+def test_what_holds_no_more_is_forgotten(
+    browser: Browser, site: Served, do: Do, kind: str, text: str
+) -> None:
+    before = files_of(site)
+    show(browser, site, kind)
+    path = shown_paths(browser)[0]
+    do(text, "3")
+    wait_until(lambda: path not in files_of(site), "nothing was forgotten")
+    assert files_of(site) == {p: data for p, data in before.items() if p != path}
     taken_back(site, before, do)
 
 
@@ -114,7 +192,7 @@ def test_a_financial_fact_that_nobody_verified_asks_to_be(
 def test_an_orphan_is_linked_to_the_closest(browser: Browser, site: Served, do: Do) -> None:
     before = files_of(site)
     show(browser, site, "orphan")
-    path = browser.one("#task article .path").text.split(" · ")[0]
+    path = shown_paths(browser)[0]
     do("Link it", "1")
     wait_until(lambda: b"Related: [[" in files_of(site)[path], "nothing was linked")
     taken_back(site, before, do)
@@ -169,5 +247,7 @@ def test_a_malformed_note_shows_its_source_and_opens(
 ) -> None:
     show(browser, site, "malformed_frontmatter")
     browser.sees("tags: [unclosed")
+    address = browser.button("Open in Obsidian").get_attribute("href")
+    assert address == "obsidian://open?vault=My%20vault&file=permanent%2FBroken.md"
     do("Open it", "e")
     browser.sees("History")

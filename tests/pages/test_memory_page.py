@@ -113,9 +113,11 @@ def test_the_text_is_edited_and_lines_left_alone_keep_their_bytes(
     before = show(browser, site, "Windows note")
     do("Edit the text", "e")
     browser.type("textarea[name=text]", "first line\nsecond line, corrected\nthird")
+    browser.type("input[name=why]", "The second line was wrong")
     browser.send("textarea[name=text]")
     browser.sees("edited")
     assert site.bytes_of("Windows note") == b"first line\r\nsecond line, corrected\r\nthird"
+    assert "The second line was wrong" in browser.one("#history").text
     do("Undo", "u")
     wait_until(lambda: site.bytes_of("Windows note") == before, "it is not as it was")
 

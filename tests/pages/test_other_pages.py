@@ -150,8 +150,11 @@ def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, way
     do = {"click": lambda text, _: browser.click(text), "key": lambda _, key: browser.press(key)}
     do[way]("Merge the ticked", "y")
     browser.sees("To the trash")
+    browser.press("r")
+    browser.driver.switch_to.active_element.send_keys("One thing", Keys.ESCAPE)
     do[way]("Merge", "y")
     wait_until(lambda: note.exists() != site.path_of("Storm glass").exists(), "not merged")
+    assert site.services.curator.history.changes(limit=1)[0].rationale == "One thing"
     do[way]("Undo", "u")
     wait_until(note.exists, "not taken back")
     wait_until(lambda: {title: site.bytes_of(title) for title in before} == before, "not as it was")
@@ -168,8 +171,11 @@ def test_concepts_are_forgotten_after_a_preview(browser: Browser, site: Served, 
     browser.sees("goes to the vault's trash")
     browser.sees("It has no note")
     assert note.exists(), "a preview changes nothing"
+    browser.press("r")
+    browser.driver.switch_to.active_element.send_keys("Never built", Keys.ESCAPE)
     do[way]("Forget", "y")
     wait_until(lambda: not note.exists(), "not forgotten")
+    assert site.services.curator.history.changes(limit=1)[0].rationale == "Never built"
     do[way]("Undo", "u")
     wait_until(note.exists, "not taken back")
     assert note.read_bytes() == before

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.duplicates import BLOCK, MIN_COSINE, MOST_NEAR, Duplicates
 from memvault.curation.tasks.likeness import Likeness, likeness, wording
 from memvault.curation.tasks.noted import Noted, malformed
@@ -122,6 +123,11 @@ def near_pairs(vectors: Mapping[str, np.ndarray]) -> set[tuple[str, str]]:
     }
 
 
+def rows_of(vectors: dict[str, np.ndarray]) -> Rows:
+    ids = sorted(vectors)
+    return Rows(ids, np.stack([vectors[key] for key in ids]))
+
+
 def test_pairs_kept_as_notes_change_are_those_found_from_scratch():
     """More notes than one block holds, in pairs that lie close to each other."""
     dice = np.random.default_rng(3)
@@ -138,18 +144,18 @@ def test_pairs_kept_as_notes_change_are_those_found_from_scratch():
     keys = list(memories)
     for one, other in zip(keys[:60:2], keys[-60::2], strict=True):
         vectors[other] = vectors[one]
-    kept = Duplicates(lambda ids: {key: vectors[key] for key in ids}, lambda path: LONG.encode())
+    kept = Duplicates(lambda path: LONG.encode())
     changes = [set(keys), {keys[-2]}, {keys[5], keys[70]}]
     for number, changed in enumerate(changes):
         if number:
             for key in changed:
                 vectors[key] = vectors[keys[100 + number]].copy()
-        tasks = kept.tasks(memories, changed)
+        tasks = kept.tasks(memories, changed, rows_of(vectors))
         found = {tuple(sorted(task.target_nodes)) for task in tasks}
         assert found == near_pairs(vectors) and found
     gone = keys[0]
     left = {key: each for key, each in memories.items() if key != gone}
-    assert all(gone not in task.target_nodes for task in kept.tasks(left, {gone}))
+    assert all(gone not in task.target_nodes for task in kept.tasks(left, {gone}, rows_of(vectors)))
 
 
 def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only():
@@ -161,8 +167,9 @@ def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only():
         read.append(path)
         return LONG.encode()
 
-    kept = Duplicates(lambda ids: dict.fromkeys(ids, same), text)
-    assert len(kept.tasks(memories, set(memories))) <= 40 * MOST_NEAR
+    kept = Duplicates(text)
+    rows = rows_of(dict.fromkeys(memories, same))
+    assert len(kept.tasks(memories, set(memories), rows)) <= 40 * MOST_NEAR
     assert len(read) == 40  # each once
 
 

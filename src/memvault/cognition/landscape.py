@@ -16,7 +16,7 @@ import numpy as np
 
 from memvault.cognition.adjacency import Adjacency
 from memvault.cognition.coherence import Surroundings
-from memvault.cognition.vector_rows import VectorRows
+from memvault.cognition.vector_rows import Rows, VectorRows
 from memvault.model.chunk import ChunkSize, Vector
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import GraphEdge
@@ -122,6 +122,21 @@ class Landscape:
             alone = Adjacency.of(self._edges_of(missing))
             known.update({key: alone.around(key) for key in missing})
         return {key: known[key] for key in wanted}
+
+    def rows(self, ids: Sequence[str]) -> Rows:
+        """The same of those that have one, to be compared all at once."""
+        self.take_in_changes()
+        with self._lock:
+            kept = self._vectors.rows([key for key in ids if key in self._vectors])
+            missing = [key for key in ids if key not in self._vectors and self.is_memory(key)]
+        if not missing:
+            return kept
+        looked_up = self._look_up_vectors(missing)
+        found = {key: row for key, row in looked_up.items() if row is not None}
+        if not found:
+            return kept
+        parts = [kept.matrix] if kept.ids else []
+        return Rows([*kept.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
 
     def nearest(self, vector: Vector, limit: int) -> list[ChunkHit]:
         """The notes nearest to a vector as wholes; none if the store does not answer."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +12,14 @@ from memvault.model.chunk import Vector
 
 _FIRST_ROWS = 256
 _NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The vectors of these memories, one row each: 32-bit floats, memories by dimensions."""
+
+    ids: list[str]
+    matrix: npt.NDArray[np.float32]
 
 
 class VectorRows:
@@ -30,6 +41,14 @@ class VectorRows:
         if row == _NONE or self._rows is None:
             return None
         return np.asarray(self._rows[row], np.float32)
+
+    def rows(self, keys: Sequence[str]) -> Rows:
+        """Those of these that have a vector, in the order given."""
+        held = [key for key in keys if self._row_of[key] != _NONE]
+        if self._rows is None:
+            return Rows([], np.zeros((0, 0), np.float32))
+        taken = self._rows[[self._row_of[key] for key in held]]
+        return Rows(held, taken.astype(np.float32))
 
     def put(self, key: str, vector: Vector | None) -> None:
         self.forget(key)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
@@ -356,11 +356,13 @@ def check_permanent(permanent: bool, reason: str | None) -> None:
         )
 
 
-def _trash_paths(path: str) -> list[str]:
-    return [f"{TRASH}/{PurePosixPath(each).name}" for each in _numbered(path, first=1)]
+def _trash_paths(path: str) -> Iterator[str]:
+    return (f"{TRASH}/{PurePosixPath(each).name}" for each in _numbered(path, first=1))
 
 
-def _numbered(path: str, first: int) -> list[str]:
+def _numbered(path: str, first: int) -> Iterator[str]:
     """The path, then the same with a number behind the name."""
     stem, dot, suffix = path.rpartition(".")
-    return [path, *(f"{stem} {number}{dot}{suffix}" for number in range(first, MAX_SAME_NAME))]
+    yield path
+    for number in range(first, MAX_SAME_NAME):
+        yield f"{stem} {number}{dot}{suffix}"

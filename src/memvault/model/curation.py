@@ -42,6 +42,10 @@ class Settling(BaseModel):
         return cls(tool=tool, arguments=arguments)
 
 
+_PRESSING = {priority: place for place, priority in enumerate(Priority)}
+_FIRST = {task_type: place for place, task_type in enumerate(TaskType)}
+
+
 class CurationTask(BaseModel):
     """``target_nodes`` are memory ids and ``paths`` their notes, in the same order.
 
@@ -60,5 +64,4 @@ class CurationTask(BaseModel):
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:
         """Most pressing first, then by kind and path."""
-        return (list(Priority).index(self.priority), list(TaskType).index(self.task_type),
-                self.paths)  # fmt: skip
+        return _PRESSING[self.priority], _FIRST[self.task_type], self.paths

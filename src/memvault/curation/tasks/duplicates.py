@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.likeness import Likeness, Wording, likeness, wording
 from memvault.curation.tasks.titles import Title
-from memvault.model.chunk import Vector
 from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -32,32 +32,32 @@ class Duplicates:
     """Which notes are there twice, kept true as notes change. Not thread-safe.
 
     Args:
-        vectors: of whole notes, by memory id; L2-normalised, None for a note without text.
         read: a note's bytes, by path.
         go_on: called between blocks; raises to stop.
     """
 
     def __init__(
         self,
-        vectors: Callable[[Collection[str]], Mapping[str, Vector | None]],
         read: Callable[[str], bytes],
         go_on: Callable[[], None] = lambda: None,
     ) -> None:
-        self._vectors = vectors
         self._read = read
         self._go_on = go_on
         self._alike: dict[Pair, Likeness] = {}
 
-    def tasks(self, memories: Mapping[str, Memory], changed: Collection[str]) -> list[CurationTask]:
+    def tasks(
+        self, memories: Mapping[str, Memory], changed: Collection[str], rows: Rows
+    ) -> list[CurationTask]:
         """A task for each pair of like notes.
 
         Args:
             memories: every note, by id.
             changed: ids of those that are to be compared again, and of those that are gone.
+            rows: the vectors of whole notes, L2-normalised; a note without text has none.
         """
         changed = set(changed)
         kept = {pair: kind for pair, kind in self._alike.items() if changed.isdisjoint(pair)}
-        near = self._near(memories, changed & memories.keys())
+        near = self._near(changed & memories.keys(), rows)
         self._alike = kept | self._judged(memories, near)
         return [
             _duplicates(memories[one], memories[other])
@@ -66,19 +66,19 @@ class Duplicates:
             for (one, other), kind in self._alike.items()
         ]
 
-    def _near(self, memories: Mapping[str, Memory], changed: Collection[str]) -> set[Pair]:
+    def _near(self, changed: Collection[str], rows: Rows) -> set[Pair]:
         """Pairs of a changed note and one of its nearest, at least `MIN_COSINE` alike."""
-        found = {key: row for key, row in self._vectors(memories).items() if row is not None}
-        if not changed or not found:
-            return set()
         # What changed comes first: then each pair of changed notes is compared once.
-        ids = sorted(found, key=lambda key: (key not in changed, key))
-        rows = np.stack([found[key] for key in ids])
+        order = sorted(range(len(rows.ids)), key=lambda at: rows.ids[at] not in changed)
+        ids = [rows.ids[at] for at in order]
         fresh = sum(key in changed for key in ids)
+        if not fresh:
+            return set()
+        matrix = rows.matrix[order]
         pairs: set[Pair] = set()
         for first in range(0, fresh, BLOCK):
             self._go_on()
-            cosines = rows[first : min(first + BLOCK, fresh)] @ rows[first:].T
+            cosines = matrix[first : min(first + BLOCK, fresh)] @ matrix[first:].T
             pairs |= _nearest(cosines, first, ids)
         return pairs
 

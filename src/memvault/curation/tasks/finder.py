@@ -6,12 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from memvault.cognition.landscape import Landscape
+from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.conflicts import Stated, conflict_tasks, stated
 from memvault.curation.tasks.duplicates import Duplicates
-from memvault.curation.tasks.links import missing_notes, orphan, orphans, unresolved
+from memvault.curation.tasks.links import Orphans, missing_notes, orphan, unresolved
 from memvault.curation.tasks.noted import Noted, malformed
-from memvault.curation.tasks.stale import stale
+from memvault.curation.tasks.stale import ages_from, outlived
 from memvault.curation.tasks.unverified import unverified
 from memvault.model.curation import CurationTask
 from memvault.model.memory import Memory
@@ -22,14 +25,20 @@ MOST_SUGGESTED = 20  # orphans for which the closest note is looked up: as many 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What one note's edges say, as of its last change."""
+    """What a note and its edges say, as of its last change; ``held`` is the day from which it
+    goes stale, if it does."""
 
+    noted: Noted
+    tasks: tuple[CurationTask, ...]
+    held: datetime | None
     missing: tuple[str, ...]
     stated: Stated
 
 
 class TaskFinder:
-    """Finds the tasks of one generation of indexes. Not thread-safe.
+    """Finds the tasks of one generation of indexes. What one note asks for is worked out again
+    when that note changes; only what notes are to each other is looked at each time. Not
+    thread-safe.
 
     Args:
         edges, landscape: of that generation.
@@ -47,9 +56,11 @@ class TaskFinder:
         self._edges = edges
         self._landscape = landscape
         self._go_on = go_on
-        self._duplicates = Duplicates(landscape.vectors, read, go_on)
+        self._duplicates = Duplicates(read, go_on)
+        self._orphans = Orphans(edges)
         self._own: dict[str, _Own] = {}
         self._ids_at: dict[str, str] = {}
+        self._stale: dict[str, tuple[_Own, int, CurationTask]] = {}  # with the days that it tells
 
     def find(
         self, notes: Iterable[Noted], changed: Collection[str] | None, now: datetime
@@ -57,32 +68,38 @@ class TaskFinder:
         """Every task, most pressing first.
 
         Args:
-            notes: all that are indexed.
+            notes: all that are indexed; the same object as the last time for one that was not
+                even saved again.
             changed: paths that were written, linked anew or are gone since the last time; None
                 to look at everything.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        notes = list(notes)
-        memories = {noted.memory.id: noted.memory for noted in notes}
+        by_id = {noted.memory.id: noted for noted in notes}
+        memories = {key: noted.memory for key, noted in by_id.items()}
         again = self._changed_ids(memories, changed)
-        for key in again:
+        saved = {key for key, own in self._own.items() if by_id.get(key) is not own.noted}
+        for key in again | saved:
             self._go_on()
             self._own.pop(key, None)
-            if key in memories:
-                missing = missing_notes(key, self._edges)
-                own = stated(memories[key], self._edges)
-                if missing or own:
-                    self._own[key] = _Own(missing, own)
-        tasks = [task for noted in notes for task in malformed(noted)]
-        tasks += self._stale(notes, now)
-        tasks += [task for noted in notes if (task := unverified(noted)) is not None]
-        tasks += self._links(memories)
+            if key in by_id:
+                self._own[key] = self._read(by_id[key])
+        self._go_on()
+        tasks = [task for own in self._own.values() for task in own.tasks]
+        tasks += self._stale_tasks(now)
+        tasks += [
+            unresolved(memories[key], own.missing) for key, own in self._own.items() if own.missing
+        ]
+        self._go_on()
+        rows = self._landscape.rows(sorted(memories))
+        tasks += self._lonely(memories, again, rows)
+        self._go_on()
         tasks += conflict_tasks(
-            [own.stated for own in self._own.values()], self._edges, memories.get
+            [own.stated for own in self._own.values() if own.stated], self._edges, memories.get
         )
-        tasks += self._duplicates.tasks(memories, again)
+        self._go_on()
+        tasks += self._duplicates.tasks(memories, again, rows)
         return sorted(tasks, key=lambda task: task.order)
 
     def _changed_ids(
@@ -94,29 +111,46 @@ class TaskFinder:
         ids = {at[path] for at in (before, self._ids_at) for path in changed if path in at}
         return ids | (set(before.values()) - memories.keys())
 
-    def _stale(self, notes: Iterable[Noted], now: datetime) -> list[CurationTask]:
-        due: dict[str, CurationTask] = {}
-        for noted in notes:
-            self._go_on()
-            if (task := stale(noted, now)) is not None:
-                due[noted.memory.id] = task
-        around = self._landscape.around(due)
-        return [task for key, task in due.items() if not around[key].outdated_by]
+    def _read(self, noted: Noted) -> _Own:
+        memory = noted.memory
+        critical = unverified(noted)
+        return _Own(
+            noted,
+            (*malformed(noted), *([critical] if critical else [])),
+            ages_from(noted),
+            missing_notes(memory.id, self._edges),
+            stated(memory, self._edges),
+        )
 
-    def _links(self, memories: Mapping[str, Memory]) -> list[CurationTask]:
-        tasks = [
-            unresolved(memories[key], own.missing) for key, own in self._own.items() if own.missing
-        ]
-        alone = sorted(orphans(memories.values(), self._edges), key=lambda each: each.path)
-        for number, memory in enumerate(alone):
-            nearest = self._nearest(memory, memories) if number < MOST_SUGGESTED else None
-            tasks.append(orphan(memory, nearest))
-        return tasks
+    def _stale_tasks(self, now: datetime) -> list[CurationTask]:
+        before, self._stale = self._stale, {}
+        for key, own in self._own.items():
+            if own.held is None:
+                continue
+            known, days = before.get(key), (now - own.held).days
+            if known is not None and known[0] is own and known[1] == days:
+                self._stale[key] = known
+            elif (task := outlived(own.noted.memory, own.held, now)) is not None:
+                self._go_on()
+                self._stale[key] = own, days, task
+        around = self._landscape.around(self._stale)
+        return [task for key, (_, _, task) in self._stale.items() if not around[key].outdated_by]
 
-    def _nearest(self, memory: Memory, memories: Mapping[str, Memory]) -> Memory | None:
-        self._go_on()
-        vector = self._landscape.vectors([memory.id])[memory.id]
-        if vector is None:
-            return None
-        hits = self._landscape.nearest(vector, 2)
-        return next((memories.get(hit.note_id) for hit in hits if hit.note_id != memory.id), None)
+    def _lonely(
+        self, memories: Mapping[str, Memory], again: Collection[str], rows: Rows
+    ) -> list[CurationTask]:
+        alone = self._orphans.find(memories, again)
+        nearest = _nearest([memory.id for memory in alone[:MOST_SUGGESTED]], rows)
+        return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in alone]
+
+
+def _nearest(ids: Collection[str], rows: Rows) -> dict[str, str]:
+    """Of each that has a vector, the other whose vector is the closest."""
+    wanted = set(ids)
+    at = [place for place, key in enumerate(rows.ids) if key in wanted]
+    if not at or len(rows.ids) < 2:
+        return {}
+    cosines = rows.matrix[at] @ rows.matrix.T
+    cosines[np.arange(len(at)), at] = -np.inf
+    best = cosines.argmax(axis=1).tolist()
+    return {rows.ids[own]: rows.ids[other] for own, other in zip(at, best, strict=True)}

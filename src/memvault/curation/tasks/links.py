@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from textwrap import shorten
 
 from memvault.model.curation import CurationTask, Priority, Settling, TaskType
@@ -39,31 +40,62 @@ def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
     )
 
 
-def orphans(memories: Collection[Memory], edges: EdgeIndex) -> list[Memory]:
-    """The notes that no relation joins to another note, not even by a thing that both name.
+class Orphans:
+    """The notes that no relation joins to another note, not even by a thing that both name, kept
+    true as notes change. Not thread-safe.
 
     A day that two notes name joins nobody. Ephemeral notes pass by themselves.
     """
-    if len(memories) < 2:
-        return []
-    joining: dict[str, bool] = {}  # by the node at the other end
 
-    def joins(memory_id: str, other: str) -> bool:
-        if other not in joining:
-            node = edges.node(other)
-            is_note = node is not None and node.path is not None
-            is_day = node is not None and node.kind == NodeKind.DATE
-            joining[other] = is_note or (not is_day and _named_by_two(other, edges))
-        return other != memory_id and joining[other]
+    def __init__(self, edges: EdgeIndex) -> None:
+        self._edges = edges
+        # By the id of a note, one that it is joined to; true until one of the two changes.
+        self._joined_to: dict[str, str] = {}
 
-    def is_alone(memory_id: str) -> bool:
-        # What it states comes first, since a hub's other edges are many.
-        if any(joins(memory_id, edge.target) for edge in edges.stated_by(memory_id)):
-            return False
-        return all(edge.source == memory_id for edge in edges.of(memory_id))
+    def find(self, memories: Mapping[str, Memory], changed: Collection[str]) -> list[Memory]:
+        """Those among all memories, by path.
 
-    lasting = (each for each in memories if each.lifecycle is not Lifecycle.EPHEMERAL)
-    return [memory for memory in lasting if is_alone(memory.id)]
+        Args:
+            memories: every note, by id.
+            changed: ids of those that were written, linked anew or are gone since the last time.
+        """
+        if len(memories) < 2:
+            self._joined_to.clear()
+            return []
+        known, self._joined_to = self._joined_to, {}
+        namers: dict[str, tuple[str, ...]] = {}  # two at most, by the thing that they name
+        alone: list[Memory] = []
+        for key, memory in memories.items():
+            if memory.lifecycle is Lifecycle.EPHEMERAL:
+                continue
+            other = known.get(key)
+            if other is None or key in changed or other in changed:
+                other = self._other(key, namers)
+            if other is None:
+                alone.append(memory)
+            else:
+                self._joined_to[key] = other
+        return sorted(alone, key=lambda memory: memory.path)
+
+    def _other(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
+        """A note that this one is joined to. What it states comes first, since a hub's other
+        edges are many."""
+        for edge in self._edges.stated_by(key):
+            target = edge.target
+            node = self._edges.node(target)
+            if target == key:
+                continue
+            if node is not None and node.path is not None:
+                return target
+            if node is not None and node.kind == NodeKind.DATE:
+                continue
+            if target not in namers:
+                sources = dict.fromkeys(edge.source for edge in self._edges.of(target))
+                namers[target] = tuple(islice(sources, 2))
+            other = next((each for each in namers[target] if each != key), None)
+            if other is not None:
+                return other
+        return next((e.source for e in self._edges.of(key) if e.source != key), None)
 
 
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
@@ -89,12 +121,3 @@ def _joined(memory: Memory, nearest: Memory) -> tuple[Settling, ...]:
             link_to=[memory.id, nearest.id],
         ),
     )
-
-
-def _named_by_two(node_id: str, edges: EdgeIndex) -> bool:
-    first: str | None = None
-    for edge in edges.of(node_id):
-        if first is not None and edge.source != first:
-            return True
-        first = edge.source
-    return False

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from memvault.curation.tasks.noted import Noted
 from memvault.model.curation import CurationTask, Priority, Settling, TaskType
 from memvault.model.graph import NodeKind
-from memvault.model.memory import Lifecycle
+from memvault.model.memory import Lifecycle, Memory
 from memvault.text.names import kind_of
 from memvault.vault.dates import read_date
 
@@ -18,7 +18,13 @@ _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "
 
 
 def stale(noted: Noted, now: datetime) -> CurationTask | None:
-    """A task if this note states something that goes stale, and it has.
+    """A task if this note states something that goes stale, and it has."""
+    held = ages_from(noted)
+    return None if held is None else outlived(noted.memory, held, now)
+
+
+def ages_from(noted: Noted) -> datetime | None:
+    """The day on which this note was last known to hold; None if it does not go stale.
 
     Only facts and decisions go stale, of a permanent or temporary lifecycle; what is pinned never
     does, nor what another note supersedes, which the finder knows. The age counts from the latest
@@ -30,10 +36,14 @@ def stale(noted: Noted, now: datetime) -> CurationTask | None:
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
     if not goes_stale or memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL:
         return None
-    confirmed = last_confirmed(noted)
-    if now - confirmed <= STALE_AFTER:
+    return last_confirmed(noted)
+
+
+def outlived(memory: Memory, held: datetime, now: datetime) -> CurationTask | None:
+    """A task if nobody has confirmed this since the day on which it was last known to hold."""
+    if now - held <= STALE_AFTER:
         return None
-    days = (now - confirmed).days
+    days = (now - held).days
     return CurationTask(
         task_type=TaskType.STALE_FACT,
         target_nodes=(memory.id,),
