@@ -37,6 +37,8 @@ from memvault.vault.resolve import LinkIndex, link_key
 
 logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for
+FEW_LINKED = 4  # notes that are linked anew while a tool waits, when more can be left for later
+LINKED_AT_ONCE = 32  # of those, before others have their turn
 BATCH = 512  # notes written and committed together, at most
 Listener = Callable[[Collection[str]], None]
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is asked to tidy up
@@ -110,13 +112,18 @@ class Indexer:
                 self.stores.vectors.optimize()
             return result
 
-    def index(self, paths: Collection[str]) -> ScanReport:
-        """Index these notes as they are on disk now; those that are gone are removed."""
+    def index(self, paths: Collection[str], *, link_later: bool = False) -> ScanReport:
+        """Index these notes as they are on disk now; those that are gone are removed.
+
+        Args:
+            link_later: leave it to `link_owed` to link many other notes anew.
+        """
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
             few = len(present) <= FEW  # what a tool has written must be found when it answers
-            result = self._apply(present, gone, silent if few else self._until_stopped(silent))
+            report = silent if few else self._until_stopped(silent)
+            result = self._apply(present, gone, report, link_later=link_later)
             self._leave_out_forgotten()
             return result
 
@@ -186,6 +193,16 @@ class Indexer:
             self._relink(paths)
             self._tell(paths)
 
+    def link_owed(self) -> bool:
+        """Link some of the notes anew that `index` left for later; False when none is left."""
+        with self._lock:
+            owed = sorted(self.catalogue.owed_links())
+            some = owed[:LINKED_AT_ONCE]
+            self._relink(some)
+            self.catalogue.links_made(some)
+            self._tell(some)
+            return len(owed) > len(some)
+
     # -- what has to be done ------------------------------------------------------------------
 
     def _differs(self, stat: NoteStat) -> bool:
@@ -254,6 +271,8 @@ class Indexer:
         gone: Collection[str],
         report: Report,
         also: Collection[str] = (),
+        *,
+        link_later: bool = False,
     ) -> ScanReport:
         result = ScanReport()
         pending = self._reader.read(paths, gone, report, result)
@@ -267,10 +286,14 @@ class Indexer:
             result.indexed += len(batch)
             report(Progress("indexing", result.indexed, len(pending.memories)))
         self._tell({*pending.memories, *pending.gone})
+        result.removed = len(pending.gone)
+        if link_later and len(again) > FEW_LINKED:
+            result.to_link = len(again)
+            return result
         self._relink(again)
         self.catalogue.links_made(again)
         self._tell(again)
-        result.relinked, result.removed = len(again), len(pending.gone)
+        result.relinked = len(again)
         return result
 
     def _tell(self, paths: Collection[str]) -> None:

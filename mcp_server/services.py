@@ -18,6 +18,7 @@ from indexer.found import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
+from indexer.linking import Linking
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.standing import Standing
 from indexer.watch import Watcher
@@ -119,6 +120,7 @@ class Services:
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
         self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
+        self._linking = Linking(lambda: self._live.indexer)
         self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
         self._watcher: Watcher | None = None
         self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
@@ -248,8 +250,8 @@ class Services:
         try:
             if self._sharing is not None and self._sharing.follows:
                 self._sharing.wait_for(paths)
-            else:
-                self._live.indexer.index(paths)
+            elif self._live.indexer.index(paths, link_later=True).to_link:
+                self._linking.soon()
         except StorageError:
             if not (self._live.stores.silent() or self._live.stores.full()):
                 raise
@@ -271,7 +273,8 @@ class Services:
         return result
 
     def settle(self, timeout: float = 60.0) -> None:
-        """Wait until the entity pass has nothing left to do."""
+        """Wait until nothing is left to be linked, nor for the entity pass to do."""
+        self._linking.wait(timeout)
         self._entity_pass.wait(timeout)
 
     def rebuild(self, report: Report = silent) -> ScanReport:
@@ -352,6 +355,7 @@ class Services:
         What a scan had not reached is indexed at the next start."""
         self._winding_down.set()
         self._entity_pass.ask_to_stop()
+        self._linking.ask_to_stop()
         self.curation.ask_to_stop()
         for index in self._indexes.all():
             index.indexer.stop()
@@ -372,6 +376,7 @@ class Services:
         if self._watcher is not None:
             self._watcher.stop()
         self._entity_pass.stop(LAST_WORDS_SECONDS)
+        self._linking.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]
         if not all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):

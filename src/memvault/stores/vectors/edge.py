@@ -111,9 +111,12 @@ class EdgeVectorStore(PointVectorStore):
         headers = self._headers.of([key for key, _ in near])
         return [headers[key].hit(score) for key, score in near if key in headers]
 
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[Point]:
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
         with self._reading() as shard:
-            return bearing(shard, term, limit or _ALL, filter_of(among))
+            found = bearing(shard, term, limit or _ALL, filter_of(among))
+        points = [point.id.int for point in found if isinstance(point.id, UUID)]
+        headers = self._headers.of(points)
+        return [headers[key].note_id for key in points if key in headers]
 
     def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
         wanted: list[Any] = list(point_ids)

@@ -82,8 +82,9 @@ class PointVectorStore(ABC):
         """By the dense vectors, or for terms by the sparse ones; only points with a score."""
 
     @abstractmethod
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[Point]:
-        """Points whose text has the term, with their labels; all if there is no limit."""
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+        """The ids of the notes of the points whose text has the term, one for each such point, at
+        most so many; all if there is no limit."""
 
     @abstractmethod
     def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
@@ -150,12 +151,11 @@ class PointVectorStore(ABC):
         digits may stand in any note."""
         known: dict[int, set[str]] = {}
         having: dict[str, set[str]] = {}
-        for phrase in phrases:
-            terms = bm25.terms(phrase)
+        for words, terms in {(bm25.words(each), tuple(bm25.terms(each))) for each in phrases}:
             if not terms:
                 return set(self.note_ids())
             for note_id in self._with_all(terms, known):
-                having.setdefault(note_id, set()).add(bm25.words(phrase))
+                having.setdefault(note_id, set()).add(words)
         return {
             note_id
             for some in _some(having, POINTS_PER_CALL)
@@ -179,7 +179,7 @@ class PointVectorStore(ABC):
             for note_id, own in found.items()
         }
 
-    def _with_all(self, terms: list[int], known: dict[int, set[str]]) -> set[str]:
+    def _with_all(self, terms: Sequence[int], known: dict[int, set[str]]) -> set[str]:
         """Notes with all terms: the rare ones are looked up, the rest among what these leave."""
         common = []
         candidates: set[str] | None = None
@@ -189,15 +189,14 @@ class PointVectorStore(ABC):
                 if len(found) > RARE:
                     common.append(term)
                     continue
-                known[term] = {note_id_of(point.payload) for point in found}
+                known[term] = set(found)
             candidates = known[term] if candidates is None else candidates & known[term]
         for term in common:
             if candidates is not None and not candidates:
                 break
             few = candidates is not None and len(candidates) <= RARE
             found = self._bearing(term, None, of_notes(candidates or ()) if few else ())
-            bearers = {note_id_of(point.payload) for point in found}
-            candidates = bearers if candidates is None else candidates & bearers
+            candidates = set(found) if candidates is None else candidates & set(found)
         return candidates or set()
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:

@@ -34,6 +34,7 @@ from memvault.stores.vectors.payload import (
     LABELS,
     AnyLabel,
     Conditions,
+    note_id_of,
     payloads,
     point_id,
 )
@@ -203,9 +204,10 @@ class QdrantVectorStore(PointVectorStore):
         )
         return [_found(point) for point in answer.points]
 
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> Sequence[_Found]:
+    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
         one = models.SparseVector(indices=[term], values=[1.0])
-        return self._nearest(one, limit or max(1, self.count()), among, [LABELS])
+        found = self._nearest(one, limit or max(1, self.count()), among, [LABELS])
+        return [note_id_of(point.payload) for point in found]
 
     def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[_Found]:
         if not point_ids:

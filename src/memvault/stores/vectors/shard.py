@@ -171,8 +171,6 @@ def scroll(
 def bearing(
     shard: qdrant.EdgeShard, term: int, limit: int, among: qdrant.Filter | None = None
 ) -> list[qdrant.ScoredPoint]:
-    """Points whose text has the term."""
+    """Points whose text has the term, without their payload."""
     one = qdrant.Query.Nearest(qdrant.SparseVector([term], [1.0]), using=SPARSE)
-    return shard.query(
-        qdrant.QueryRequest(limit=limit, query=one, filter=among, with_payload=[LABELS])
-    )
+    return shard.query(qdrant.QueryRequest(limit=limit, query=one, filter=among))
