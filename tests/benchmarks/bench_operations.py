@@ -1,5 +1,5 @@
 """How long setting something right takes, as a client sees it: the note written, the history and
-the indexes too.
+the indexes too, in services that watch the vault and look for tasks as an engine does.
 
 ``python -m tests.benchmarks.bench_operations [--notes N] [--keep DIR]``
 """
@@ -28,6 +28,7 @@ TIMES = 20
 LEAST = "100"
 WHY = "The person asked for it just now."
 FEW_LINKS = 3  # notes that link to a note that is merged, at most
+PAUSE_SECONDS = 1.0  # between two calls, since a person asks for them
 
 
 async def measure(services: Services) -> list[Figure]:
@@ -37,6 +38,7 @@ async def measure(services: Services) -> list[Figure]:
     async with Client(build_server(services, tools="full")) as client:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            await asyncio.sleep(PAUSE_SECONDS)
             began = time.perf_counter()
             answer = await client.call_tool(tool, arguments)
             spent[tool].append((time.perf_counter() - began) * 1000)
@@ -86,7 +88,10 @@ def main() -> None:
         settings = Settings(index=IndexSettings(ner="off"))
         services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
         try:
-            services.scan()
+            services.start()
+            services.landscape.warm_up()
+            services.edges.warm_up()
+            services.curation.wait(600)
             figures = asyncio.run(measure(services))
             notes = len(services.catalogue)
         finally:

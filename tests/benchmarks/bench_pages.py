@@ -47,6 +47,8 @@ def measure(site: Served) -> list[Figure]:
     services, process = site.services, psutil.Process()
     services.landscape.warm_up()
     services.edges.warm_up()
+    services.indexer.warm_up()
+    services.multihop.warm_up()  # as an engine does when it starts
     site.caller.ok("get_memetic_status")
     services.curation.wait(600)
     before = process.memory_info().rss

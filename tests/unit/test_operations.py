@@ -48,6 +48,13 @@ def test_a_merge_keeps_the_survivors_text_and_puts_the_others_under_a_heading(de
     assert ".trash/Old.md" in {p.relative_to(desk.root).as_posix() for p in desk.root.rglob("*")}
 
 
+def test_a_merge_repeats_no_property_that_the_survivor_has_too(desk: Desk):
+    desk.write("New.md", "---\ntype: fact\nlead: '[[Ada]]'\n---\nOne.\n")
+    desk.write("Old.md", "---\ntype: fact\nlead: '[[Ada]]'\nproject: x\n---\nOther.\n")
+    desk.merge("Old.md", into="New.md")
+    assert desk.read("New.md").endswith("One.\n\n# From Old\n\nIt had `project: x`.\n\nOther.\n")
+
+
 def test_links_to_a_merged_note_lead_to_the_survivor_and_read_as_before(desk: Desk):
     desk.write("New.md", "# New\n\nSee [[Old]].\n")
     desk.write("Old.md", "---\naliases: [Older]\n---\nText.\n\n## Goals\n\nGoal. ^g\n")

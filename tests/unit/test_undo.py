@@ -29,6 +29,7 @@ _moves = st.one_of(
     st.tuples(st.just("merge"), _path, _path),
     st.tuples(st.just("merge"), _path, _path),
     st.tuples(st.just("forget"), _path),
+    st.tuples(st.just("create"), _path),
     st.tuples(st.just("restore"), st.integers(0, 9)),
     st.tuples(st.just("annotate"), _path),
     st.tuples(st.just("boost"), _path, st.sampled_from([0.2, -0.2])),
@@ -53,6 +54,8 @@ def do(desk: Desk, move: tuple[Any, ...], edited: dict[str, bytes]) -> None:
             desk.merge(given_[0], into=given_[1])
         elif what == "forget":
             desk.forget(given_[0])
+        elif what == "create":
+            create(desk, given_[0])
         elif what == "restore":
             kept = desk.forgetter.forgotten.kept()
             if kept:
@@ -89,6 +92,12 @@ def set_(desk: Desk, what: str, path: str, value: Any = None) -> None:
             )
 
 
+def create(desk: Desk, path: str) -> None:
+    desk.curator.perform(
+        lambda staging: staging.create(path, b"New.\n"), ChangeKind.CREATED, (path,), (), WHY
+    )
+
+
 def left(desk: Desk) -> list[Change]:
     changes = desk.curator.history.changes(limit=None)
     wanted = set(desk.curator.undoable(changes))
@@ -122,6 +131,39 @@ def test_everything_undone_in_any_order_leaves_the_vault_as_at_first(
         assert undo_all(desk, dice) == []
         assert desk.tree() == first
         assert desk.forgetter.forgotten.kept() == []
+
+
+@_many
+@given(start=vaults, done=st.lists(_moves, min_size=1, max_size=8))
+def test_everything_undone_at_once_leaves_the_vault_as_at_first(
+    start: dict[str, bytes], done: list[tuple[Any, ...]]
+) -> None:
+    with tempfile.TemporaryDirectory(dir=HOME) as home:
+        desk = Desk(Path(home))
+        for path, data in start.items():
+            desk.write(path, data)
+        first = desk.tree()
+        for move in done:
+            do(desk, move, {})
+        while standing := left(desk):
+            undone = desk.curator.undo([each.reversal_hash for each in standing], WHY)
+            assert undone.change is not None, undone.conflicts
+        assert desk.tree() == first
+
+
+def test_a_new_note_that_went_to_the_trash_twice_is_taken_back_with_both(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Kept.md", b"One.\n")
+    create(desk, "New.md")
+    desk.merge("New.md", into="Kept.md")
+    desk.curator.undo([left(desk)[0].reversal_hash], WHY)
+    desk.merge("New.md", into="Kept.md")
+    standing = left(desk)
+    undone = desk.curator.undo([each.reversal_hash for each in standing], WHY)
+    assert len(undone.undone) == 2 and not undone.conflicts
+    assert desk.tree() == {"Kept.md": b"One.\n"} and left(desk) == []
+    [kept] = [each.read_bytes() for each in (tmp_path / ".trash").iterdir()]
+    assert kept == b"New.\n"
 
 
 @_many

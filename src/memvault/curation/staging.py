@@ -23,7 +23,9 @@ class Staging:
         self._vault = vault
         self._before: dict[str, bytes | None] = {}  # as the vault has it
         self._now: dict[str, bytes | None] = {}
-        self._moved: dict[str, str] = {}
+        self._origin: dict[
+            str, str
+        ] = {}  # by the place where a file is now, where the vault has it
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []
@@ -74,9 +76,12 @@ class Staging:
 
     def trash(self, path: str) -> str | None:
         """Send a note to the trash as it stands in the vault; gives its path there, None for one
-        that was only staged."""
+        that was only staged. A file that was on its way out of the trash stays in it."""
         self.read(path)
-        if self._before[path] is None:
+        origin = self._origin.get(path)
+        if origin is not None and origin.startswith(f"{TRASH}/"):
+            return self.move(path, origin)
+        if origin is None and self._before[path] is None:
             del self._now[path]
             return None
         return self.move(path, self._free(f"{TRASH}/{PurePosixPath(path).name}", first=1))
@@ -85,10 +90,12 @@ class Staging:
         """Give a file another path as it stands in the vault; what was staged of it is dropped."""
         staged = self.read(path)
         self._look(target)
-        before = self._before[path]
-        self._now[target] = staged if before is None else before
+        origin = self._origin.pop(path, path)
+        before = self._before[origin]
         self._now[path] = None
-        self._moved[path] = target
+        self._now[target] = staged if before is None else before
+        if before is not None and origin != target:
+            self._origin[target] = origin
         return target
 
     def forget(self, forgetting: Forgetting) -> None:
@@ -135,25 +142,22 @@ class Staging:
         )
 
     def _edits(self) -> Iterator[Edit]:
-        """What differs, each path once; a file that is as it was, elsewhere, has moved."""
+        """What differs, each path once. A file that is as it was, elsewhere, has moved; where one
+        leaves a place and another comes to it, both are written anew."""
         differing = {path for path, now in self._now.items() if now != self._before[path]}
-        moves = {path: self._came_to(path) for path in self._moved if path in differing}
-        arrived = {target for target in moves.values() if target is not None}
+        moves = {
+            origin: target
+            for target, origin in self._origin.items()
+            if self._now[origin] is None
+            and self._before[target] is None
+            and self._now[target] == self._before[origin]
+        }
+        arrived = set(moves.values())
         for path in self._now:
-            if path in moves and moves[path] is not None:
+            if path in moves:
                 yield Edit(path, self._before[path], None, moves[path])
             elif path in differing and path not in arrived:
                 yield Edit(path, self._before[path], self._now[path])
-
-    def _came_to(self, path: str) -> str | None:
-        """Where a file that moved is now, None if it is not there as it was."""
-        before, target = self._before[path], path
-        seen = set[str]()
-        while target in self._moved and target not in seen:
-            seen.add(target)
-            target = self._moved[target]
-        is_there = before is not None and self._now[target] == before
-        return target if is_there and self._before[target] is None else None
 
     def _look(self, path: str) -> bytes | None:
         if path not in self._now:

@@ -223,7 +223,8 @@ class _Merging:
         if title is not None:
             del body[title - note.body_line]
         text = "".join(body).removeprefix("\ufeff").strip("\r\n")
-        parts = [f"# {self._headings[memory.path]}", *_kept_properties(note)]
+        own = parse_note(self._path, self._staging.read(self._path)).frontmatter
+        parts = [f"# {self._headings[memory.path]}", *_kept_properties(note, own)]
         parts += [text] if text.strip() else []
         return close_open_fence("\n\n".join(parts)) + "\n"
 
@@ -295,11 +296,14 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
     return [str(item) for item in items if isinstance(item, str | int | float)]
 
 
-def _kept_properties(note: ParsedNote) -> list[str]:
-    """Frontmatter that the survivor does not take over: links as fields, the rest as it was."""
+def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
+    """Frontmatter that the survivor neither takes over nor says itself: links as fields, the rest
+    as it was."""
     fields, said = [], []
     for key, value in note.frontmatter.items():
         if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):
+            continue
+        if own.get(key) == value:
             continue
         items = value if isinstance(value, list) else [value]
         if any(isinstance(item, dict) for item in items):

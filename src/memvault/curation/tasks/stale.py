@@ -49,7 +49,7 @@ def outlived(memory: Memory, held: datetime, now: datetime) -> CurationTask | No
         target_nodes=(memory.id,),
         paths=(memory.path,),
         priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
-        detail=f"not confirmed for {days} days: does it still hold? If not, forget_concept",
+        detail=f"not confirmed for {days} days: does it still hold? If not, it can be forgotten",
         settled_by=(
             Settling.by("verify_memory", target=memory.id, verified=True),
             Settling.by("forget_concept", target=memory.id, reason="outdated"),
