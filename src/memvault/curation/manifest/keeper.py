@@ -257,7 +257,7 @@ class ManifestKeeper:
             except MemvaultError as error:
                 _check([Fault(wanted.line or 1, error.message)])
         self._stage_manifest(staging, path, lines, reading)
-        names = tuple(name for each in reading.wanted for name in each.concepts)
+        names = tuple(dict.fromkeys(name for each in reading.wanted for name in each.concepts))
         ids = tuple(dict.fromkeys(key for each in reading.wanted for key in each.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
 
