@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.indexer import Indexer
+from indexer.indexer import FEW_LINKED, LINKED_AT_ONCE, Indexer
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.query import Scope
@@ -81,6 +81,30 @@ def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_neve
     indexer.scan()
     assert targets(indexer, "a.md") == {"Quince.md"}
     assert indexer.catalogue.owed_links() == set()
+
+
+def test_many_notes_that_name_a_new_one_are_linked_after_the_answer(
+    indexer: Indexer, write: Write
+) -> None:
+    linking = [f"n{number}.md" for number in range(LINKED_AT_ONCE + FEW_LINKED)]
+    for path in linking:
+        write(path, "See [[Quince]].\n")
+    indexer.scan()
+    write("Quince.md", "A hard yellow fruit.\n")
+    report = indexer.index(["Quince.md"], link_later=True)
+    assert (report.indexed, report.to_link, report.relinked) == (1, len(linking), 0)
+    assert indexer.catalogue.owed_links() == set(linking)
+    assert indexer.link_owed() and len(indexer.catalogue.owed_links()) == FEW_LINKED
+    assert not indexer.link_owed() and not indexer.catalogue.owed_links()
+    assert all(targets(indexer, path) == {"Quince.md"} for path in linking)
+
+
+def test_a_few_are_linked_before_it(indexer: Indexer, write: Write) -> None:
+    write("a.md", "See [[Quince]].\n")
+    indexer.scan()
+    write("Quince.md", "A hard yellow fruit.\n")
+    assert indexer.index(["Quince.md"], link_later=True).relinked == 1
+    assert targets(indexer, "a.md") == {"Quince.md"}
 
 
 def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:

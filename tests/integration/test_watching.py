@@ -220,6 +220,7 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
         until(lambda: is_true(services.indexer))
         with suppress(AssertionError):  # the last events may still be on their way
             until(lambda: not examine(services.indexer), 1.0)
+        services.settle()
         assert [f for f in examine(services.indexer) if f.severity == "error"] == []
         kept = snapshot(services.indexer)
         services.rebuild()
