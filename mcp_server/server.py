@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -106,8 +107,10 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
+        warming = asyncio.create_task(box.warm_up(), name="memvault-warming")
         async with course.kept():
             yield
+        warming.cancel()
         updates.close()
         box.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
+LOOK_SECONDS = 0.5
 MOST_NEAR = 12  # things next to a memory, where it is the only one
 NO_CONCLUSIONS = "the graph does not answer: causes and conflicts are missing from this answer"
 Full = TypeVar("Full", bound=FullAnswer)
@@ -64,6 +66,15 @@ class Toolbox:
     def services(self) -> Services:
         """Raises StoreUnavailable while they open; calls are let through when they are open."""
         return self._opening.now()
+
+    async def warm_up(self) -> None:
+        """Have all memories' states measured once the index is at hand, since the first questions
+        would otherwise wait for it: at 10,000 notes it takes 5 s of half the interpreter."""
+        while True:
+            with suppress(MemvaultError):  # still opening
+                if self.services.landscape.is_resident:
+                    return self.meter.warm_up_soon()
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.services.catalogue.by_id(memory_id)

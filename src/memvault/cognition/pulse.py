@@ -121,10 +121,14 @@ class PulseMeter:
         measured in the background."""
         known, measured = self._look_up(ids)
         if measured and self.landscape.is_resident:
-            with self._lock:
-                if self._filling is None or self._filling.done():
-                    self._filling = self._submit(self._fill)
+            self.warm_up_soon()
         return known
+
+    def warm_up_soon(self) -> None:
+        """Measure the state of every memory that is not known yet, in the background."""
+        with self._lock:
+            if self._filling is None or self._filling.done():
+                self._filling = self._submit(self._fill)
 
     def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
         """The states, and whether some had to be measured."""
