@@ -13,6 +13,7 @@ ALL = (
     "bench_pulse",
     "bench_navigation",
     "bench_manifest",
+    "bench_operations",
     "bench_context",
     "bench_reasoning",
     "bench_verbosity",
