@@ -84,9 +84,15 @@ class Browser:
         self._then_loaded(ActionChains(self.driver).send_keys(*keys).perform)
 
     def type(self, css: str, text: str) -> None:
-        field = self.one(css)
-        field.clear()
-        field.send_keys(text)
+        """Replace a field's text, once the page that has it is there."""
+
+        def typed() -> bool:
+            field = self.one(css)
+            field.clear()
+            field.send_keys(text)
+            return True
+
+        wait_until(typed, f"nothing can be typed into {css}")
 
     def send(self, css: str) -> None:
         """Ctrl and Enter in a field: its form goes."""

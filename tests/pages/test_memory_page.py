@@ -86,21 +86,19 @@ def test_lifecycle_importance_and_tags_are_set_with_the_mouse(
 def test_lifecycle_importance_and_tags_are_set_with_keys(browser: Browser, site: Served) -> None:
     before = show(browser, site, "Counting by drone")
     browser.press("l")
-    browser.driver.switch_to.active_element.send_keys("p")
-    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+    browser.press("p", Keys.TAB)
     wait_until(
         lambda: b"lifecycle: permanent" in site.bytes_of("Counting by drone"), "no lifecycle is set"
     )
     browser.sees("lifecycle set")
     browser.press("i")
-    browser.driver.switch_to.active_element.send_keys("c")
-    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+    browser.press("c", Keys.TAB)
     wait_until(
         lambda: b"importance: critical" in site.bytes_of("Counting by drone"), "nothing is boosted"
     )
     browser.sees("boosted")
     browser.press("t")
-    browser.driver.switch_to.active_element.send_keys("drones", Keys.ENTER)
+    browser.press("drones", Keys.ENTER)
     wait_until(lambda: b"drones" in site.bytes_of("Counting by drone"), "no tag is set")
     for _ in range(3):
         browser.press("u")
