@@ -74,10 +74,16 @@ class Browser:
         return found[0]
 
     def click(self, text: str) -> None:
-        """Click the button of this text, and wait for the page that follows."""
-        button = self.button(text)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        self._then_loaded(button.click)
+        """Click the button of this text, and wait for the page that follows. What changes
+        elsewhere may replace the button while it is looked for: then the new one is."""
+
+        def clicked() -> bool:
+            button = self.button(text)
+            self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+            button.click()
+            return True
+
+        self._then_loaded(lambda: wait_until(clicked, f"{text} cannot be clicked"))
 
     def press(self, *keys: str) -> None:
         """Press keys wherever the focus is, and wait for the page that follows."""
