@@ -1,6 +1,6 @@
 """The edges of notes that a change elsewhere concerns, written when the change is answered.
 
-A note that goes or gets another name concerns every note that names it: hundreds, at 3 ms each.
+A note that goes or gets another name concerns every note that names it, which may be hundreds.
 What is owed stands in the catalogue, so a crash loses none; the next scan makes it good.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from indexer.indexer import Indexer
 from memvault.model.errors import MemvaultError
@@ -25,54 +26,39 @@ class Linking:
 
     def __init__(self, indexer: Callable[[], Indexer]) -> None:
         self._indexer = indexer
-        self._condition = threading.Condition()
-        self._asked = self._busy = self._stopped = False
-        self._thread = threading.Thread(target=self._run, name="memvault-linking", daemon=True)
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="memvault-linking")
+        self._last: Future[None] | None = None
 
     def soon(self) -> None:
         """Write what is owed; returns at once."""
-        with self._condition:
-            if self._stopped:
-                return
-            self._asked = True
-            if self._thread.ident is None:
-                self._thread.start()
-            self._condition.notify_all()
+        with self._lock:
+            if not self._stopped:
+                self._last = self._worker.submit(self._link)
 
     def wait(self, timeout: float) -> bool:
-        """Wait until nothing is left to do; False when the time (seconds) ran out."""
-        with self._condition:
-            return self._condition.wait_for(
-                lambda: self._stopped or not (self._asked or self._busy), timeout
-            )
+        """Wait until what was asked for is done; False when the time (seconds) ran out."""
+        last = self._last
+        return last is None or not wait([last], timeout).not_done
 
     def ask_to_stop(self) -> None:
         """End after the batch in hand; returns at once."""
-        with self._condition:
+        with self._lock:
             self._stopped = True
-            self._condition.notify_all()
+            self._worker.shutdown(wait=False, cancel_futures=True)
 
     def stop(self, timeout: float) -> None:
         """The same, waiting for so many seconds at most."""
         self.ask_to_stop()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
+        self.wait(timeout)
 
-    def _run(self) -> None:
-        while self._next():
-            try:
-                while not self._stopped and self._indexer().link_owed():
-                    pass
-            except MemvaultError as error:
-                if not self._stopped:
-                    logger.warning("links are made anew with the next scan: %s", error.message)
-            finally:
-                with self._condition:
-                    self._busy = False
-                    self._condition.notify_all()
-
-    def _next(self) -> bool:
-        with self._condition:
-            self._condition.wait_for(lambda: self._stopped or self._asked)
-            self._asked, self._busy = False, not self._stopped
-            return self._busy
+    def _link(self) -> None:
+        try:
+            while not self._stopped and self._indexer().link_owed():
+                pass
+        except MemvaultError as error:
+            if not self._stopped:
+                logger.warning("links are made anew with the next scan: %s", error.message)
+        except Exception:
+            logger.exception("links are made anew with the next scan")

@@ -69,7 +69,8 @@ class Toolbox:
 
     async def warm_up(self) -> None:
         """Have all memories' states measured once the index is at hand, since the first questions
-        would otherwise wait for it: at 10,000 notes it takes 5 s of half the interpreter."""
+        would otherwise share the interpreter with it: a second of work at 10,000 notes, in
+        small steps (`bench_pulse`)."""
         while True:
             with suppress(MemvaultError):  # still opening
                 if self.services.landscape.is_resident:
