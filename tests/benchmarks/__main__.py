@@ -9,6 +9,7 @@ ALL = (
     "bench_storage",
     "bench_indexing",
     "bench_engine",
+    "bench_questions",
     "bench_cognition",
     "bench_pulse",
     "bench_navigation",

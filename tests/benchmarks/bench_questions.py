@@ -1,0 +1,113 @@
+"""How long a question takes in an engine that has been up for a while: its candidates alone, then
+each tool as a client in the same process sees it, for questions asked for the first time and again.
+
+``python -m tests.benchmarks.bench_questions [--notes N] [--keep DIR]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import tempfile
+import time
+from pathlib import Path
+
+from fastmcp import Client
+
+from mcp_server.server import build_server
+from mcp_server.services import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from tests.benchmarks.bench_engine import questions
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, median, percentile, show
+
+WARMING_SECONDS = 15.0  # in which the states of all memories are measured
+ASKED = 90
+WARM_UP = 10
+ROADS = (
+    "Who leads {project}?",
+    "Which projects does {person} work on?",
+    "Which decisions were proposed by the lead of {project}?",
+    "Who talked with the team of {project}?",
+    "What did {person} propose for {project}?",
+)
+
+
+def over_roads(vault: Path) -> list[str]:
+    dice = random.Random(4)
+    people = sorted(file.stem for file in (vault / "permanent" / "people").glob("*.md"))
+    projects = sorted(each.name for each in (vault / "projects").iterdir() if each.is_dir())
+    return [
+        ROADS[number % len(ROADS)].format(person=dice.choice(people), project=dice.choice(projects))
+        for number in range(ASKED)
+    ]
+
+
+def candidates(services: Services, asked: list[str]) -> list[Figure]:
+    """The embedder keeps a question's vector, so searching does not embed it again."""
+    embedding, searching = [], []
+    for question in asked:
+        began = time.perf_counter()
+        services.embedder.embed_query(question)
+        embedded = time.perf_counter()
+        services.recall.recall(question, 10)
+        searching.append((time.perf_counter() - embedded) * 1000)
+        embedding.append((embedded - began) * 1000)
+    return [
+        Figure("embedding a question, median", median(embedding), "ms"),
+        Figure("candidates, fused and read, p95", percentile(searching, 0.95), "ms", "10",
+               note=f"median {median(searching):.1f}"),
+    ]  # fmt: skip
+
+
+async def by_tools(services: Services, asked: dict[str, list[str]]) -> list[Figure]:
+    figures = []
+    least = {"recall_memory": ("25", "12"), "graph_query": ("100", "40")}
+    async with Client(build_server(services)) as client:
+        await asyncio.sleep(WARMING_SECONDS)
+        for tool, some in asked.items():
+            for when in ("for the first time", "again"):
+                spent = []
+                for question in some:
+                    began = time.perf_counter()
+                    await client.call_tool_mcp(tool, {"query": question})
+                    spent.append((time.perf_counter() - began) * 1000)
+                figures.append(
+                    Figure(f"{tool}, asked {when}, p95", percentile(spent[WARM_UP:], 0.95), "ms",
+                           *least[tool], f"median {median(spent[WARM_UP:]):.0f}")
+                )  # fmt: skip
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--keep", type=Path, help="a folder of vault and state for the next run")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = asked.keep or Path(folder)
+        vault = root / f"vault-{asked.notes}"
+        if not vault.exists():
+            vault.mkdir(parents=True)
+            generate(vault, asked.notes)
+        settings = Settings(index=IndexSettings(ner="off"))
+        services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
+        try:
+            services.start(watch=False)
+            services.landscape.warm_up()
+            services.edges.warm_up()
+            services.curation.wait(600)
+            plain = questions(vault)[: ASKED + WARM_UP]
+            tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
+            figures = asyncio.run(by_tools(services, tools))
+            figures += candidates(services, plain)
+            notes = len(services.catalogue)
+        finally:
+            services.close()
+    show("questions", [*figures, Figure("notes", notes, "")])
+
+
+if __name__ == "__main__":
+    main()
