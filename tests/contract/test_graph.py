@@ -114,6 +114,23 @@ def test_neighbours_are_ordered_and_limited(graph: GraphStore) -> None:
     assert graph.neighbours([]) == [] == graph.between([])
 
 
+@pytest.mark.parametrize("many", [1, 5, 60])
+def test_edges_of_few_nodes_and_of_many_are_found_alike(graph: GraphStore, many: int) -> None:
+    names = [f"n{number:02}" for number in range(many)]
+    entities = (f"e{many}", "shared")
+    graph.replace([states(name, "hub", *entities, entities=entities) for name in names]
+                  + [states("hub")])  # fmt: skip
+    assert graph.stated_by([*names, *names]) == [
+        edge(name, target, place)
+        for name in names
+        for place, target in enumerate(("hub", *entities))
+    ]
+    assert {each.source for each in graph.neighbours(["hub", "hub"])} == set(names)
+    assert graph.between([*names, "hub"]) == [edge(name, "hub") for name in names]
+    graph.remove(names)
+    assert {node.id for node in graph.all_nodes()} == {"hub"}
+
+
 def test_threads_read_while_others_write(graph: GraphStore) -> None:
     def read() -> None:
         found = len(graph.neighbours(["a"]))

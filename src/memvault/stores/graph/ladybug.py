@@ -28,6 +28,7 @@ BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space only, but the default of 8 TB is refused in places
 THREADS = 2
 BULK_ROWS = {"Node": 2_000, "Edge": 8_000}  # from here on COPY from a file is faster
+FEW = 16  # nodes whose edges are found faster one by one, by the index, than all together
 _BYTES_PER_ROW = 1_024
 _BYTES_PER_CHARACTER = 8  # in the file to copy from, in the log and in the database
 _SCHEMA = (
@@ -169,9 +170,21 @@ class LadybugGraphStore(CypherGraphStore):
 
 
 def _rows(connection: ladybug.Connection, query: str, values: Mapping[str, Any]) -> list[Any]:
-    """Empty parameters have no type that the engine could know, and nothing to ask for."""
+    """Empty parameters have no type that the engine could know, and nothing to ask for.
+
+    For ``a.id IN $ids`` the engine reads every node, for ``a.id = $id`` the index: at 10,000 nodes
+    4 against 0.2 ms.
+    """
     if any(len(value) == 0 for value in values.values()):
         return []
+    ids = dict.fromkeys(values.get("ids", ()))
+    if query.count(queries.IN_IDS) == 1 and len(ids) <= FEW:
+        single = query.replace(queries.IN_IDS, "= $id")
+        return [row for each in ids for row in _answer(connection, single, {"id": each})]
+    return _answer(connection, query, values)
+
+
+def _answer(connection: ladybug.Connection, query: str, values: Mapping[str, Any]) -> list[Any]:
     result = connection.execute(query, dict(values))
     rows: list[Any] = result.get_all()
     result.close()

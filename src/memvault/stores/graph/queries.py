@@ -3,7 +3,7 @@
 Every node is a ``Node``, every edge an ``Edge``: a note's type and a person's relations are free
 words, so they are properties. Two ``MATCH`` clauses, never one with a comma, which Ladybug
 answers with a cross product (900 edges/s instead of 25,000). Nodes are looked up through the
-index (``UNWIND``); a few nodes' edges are found faster by ``IN``.
+index (``UNWIND``); nodes' edges are found faster by ``IN``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ _NODE = "n.id, n.kind, n.name, n.path, n.project, n.date"
 _EDGE = (
     "a.id, b.id, e.relation, e.origin, e.sentence, e.line, e.ordinal, e.weight, e.place, e.length"
 )
+IN_IDS = "IN $ids"
 _BY_ID = "UNWIND $ids AS i MATCH (n:Node {id: i})"
 _EDGES = "MATCH (a:Node)-[e:Edge]->(b:Node)"
 
@@ -31,15 +32,15 @@ DELETE_NODES = f"{_BY_ID} DETACH DELETE n"
 
 ALL_EDGES = f"{_EDGES} RETURN {_EDGE}"
 COUNT_EDGES = f"{_EDGES} RETURN count(e)"
-EDGES_FROM = f"{_EDGES} WHERE a.id IN $ids RETURN {_EDGE}"
-EDGES_TO = f"{_EDGES} WHERE b.id IN $ids RETURN {_EDGE}"
-EDGES_BETWEEN = f"{_EDGES} WHERE a.id IN $ids AND b.id IN $ids RETURN {_EDGE}"
+EDGES_FROM = f"{_EDGES} WHERE a.id {IN_IDS} RETURN {_EDGE}"
+EDGES_TO = f"{_EDGES} WHERE b.id {IN_IDS} RETURN {_EDGE}"
+EDGES_BETWEEN = f"{_EDGES} WHERE a.id {IN_IDS} AND b.id {IN_IDS} RETURN {_EDGE}"
 CREATE_EDGES = (
     "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
     " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
     " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
 )
-DELETE_EDGES_FROM = "MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id IN $ids DELETE e"
+DELETE_EDGES_FROM = f"MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id {IN_IDS} DELETE e"
 
-NAMED_BY = f"{_EDGES} WHERE a.id IN $ids AND b.path IS NULL RETURN DISTINCT b.id"
-STILL_NAMED = f"{_EDGES} WHERE b.id IN $ids RETURN DISTINCT b.id"
+NAMED_BY = f"{_EDGES} WHERE a.id {IN_IDS} AND b.path IS NULL RETURN DISTINCT b.id"
+STILL_NAMED = f"{_EDGES} WHERE b.id {IN_IDS} RETURN DISTINCT b.id"
