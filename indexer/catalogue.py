@@ -17,6 +17,7 @@ from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
 OWED = "links_owed"  # paths of indexed notes whose links are to be made anew
+OWED_NAMES = "names_owed"  # phrases; the links of notes with one of them are to be made anew
 ALIKE = 8  # digits of an id that tell it from most others
 FORMAT = 3  # raise it when what is derived from a note changes: every note is then indexed anew
 
@@ -82,6 +83,19 @@ class Catalogue:
     def links_made(self, paths: Collection[str]) -> None:
         if paths:
             self._store.delete(OWED, list(paths))
+
+    def owe_names(self, phrases: Collection[str]) -> None:
+        """Write down that the notes with one of these phrases are still to be looked up, and their
+        links to be made anew, until `names_looked_up`."""
+        if phrases:
+            self._store.put_many(OWED_NAMES, dict.fromkeys(phrases, b""))
+
+    def owed_names(self) -> set[str]:
+        return {phrase for phrase, _ in self._store.items(OWED_NAMES)}
+
+    def names_looked_up(self, phrases: Collection[str]) -> None:
+        if phrases:
+            self._store.delete(OWED_NAMES, list(phrases))
 
     def is_lost(self) -> bool:
         """Whether the store has none of the records that it was given."""

@@ -98,12 +98,15 @@ class Indexer:
         with self._lock:
             self._forget_lost_indexes()
             differing = self.differing()
+            owed_names = self.catalogue.owed_names()
+            owed = self.catalogue.owed_links() | self._with_phrase(owed_names)
             result = self._apply(
                 differing.changed,
                 differing.gone,
                 self._until_stopped(report),
-                also=self._remove_strays() | self.catalogue.owed_links(),
+                also=self._remove_strays() | owed,
             )
+            self.catalogue.names_looked_up(owed_names)
             self._left_out = None
             self._leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
@@ -116,7 +119,8 @@ class Indexer:
         """Index these notes as they are on disk now; those that are gone are removed.
 
         Args:
-            link_later: leave it to `link_owed` to link many other notes anew.
+            link_later: leave it to `link_owed` to link many other notes anew, and to look up the
+                notes that have a changed name in their text.
         """
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
@@ -196,6 +200,11 @@ class Indexer:
     def link_owed(self) -> bool:
         """Link some of the notes anew that `index` left for later; False when none is left."""
         with self._lock:
+            names = self.catalogue.owed_names()
+            if names:
+                self.catalogue.owe_links(self._with_phrase(names))
+                self.catalogue.names_looked_up(names)
+                return True
             owed = sorted(self.catalogue.owed_links())
             some = owed[:LINKED_AT_ONCE]
             self._relink(some)
@@ -242,18 +251,26 @@ class Indexer:
         return linking
 
     def _depending_on(self, affected: Affected) -> set[str]:
+        """Paths of the notes whose edges it concerns but for those that `_with_phrase` finds."""
         if not len(self.catalogue):
             return set()
-        paths = self.catalogue.linking(affected.link_keys)
-        names, found = affected.names, set[str]()
-        paths |= self.catalogue.naming(names.keys)
+        names = affected.names
+        paths = self.catalogue.linking(affected.link_keys) | self.catalogue.naming(names.keys)
         for project in affected.projects:
             paths |= self.catalogue.in_project(project)
-        if names.phrases:
-            found |= self.stores.vectors.containing(names.phrases)
         if names.entities:
-            found |= {edge.source for edge in self.stores.graph.neighbours(names.entities)}
-        return paths | {m.path for m in map(self.catalogue.by_id, found) if m is not None}
+            edges = self.stores.graph.neighbours(names.entities)
+            paths |= self._paths({edge.source for edge in edges})
+        return paths
+
+    def _with_phrase(self, phrases: Collection[str]) -> set[str]:
+        """Paths of the notes in whose text one of these stands."""
+        if not phrases or not len(self.catalogue):
+            return set()
+        return self._paths(self.stores.vectors.containing(phrases))
+
+    def _paths(self, note_ids: Collection[str]) -> set[str]:
+        return {m.path for m in map(self.catalogue.by_id, note_ids) if m is not None}
 
     def _until_stopped(self, report: Report) -> Report:
         def tell(progress: Progress) -> None:
@@ -277,7 +294,13 @@ class Indexer:
         result = ScanReport()
         pending = self._reader.read(paths, gone, report, result)
         self.catalogue.commit(pending.restamped)
-        again = self._depending_on(self._learn_names(pending)) | set(also)
+        affected = self._learn_names(pending)
+        phrases = affected.names.phrases
+        again = self._depending_on(affected) | set(also)
+        if link_later:
+            self.catalogue.owe_names(phrases)
+        else:
+            again |= self._with_phrase(phrases)
         again -= set(pending.memories) | pending.gone
         self.catalogue.owe_links(again)
         self._remove(pending)
@@ -287,8 +310,8 @@ class Indexer:
             report(Progress("indexing", result.indexed, len(pending.memories)))
         self._tell({*pending.memories, *pending.gone})
         result.removed = len(pending.gone)
+        result.links_left = link_later and bool(phrases or len(again) > FEW_LINKED)
         if link_later and len(again) > FEW_LINKED:
-            result.to_link = len(again)
             return result
         self._relink(again)
         self.catalogue.links_made(again)

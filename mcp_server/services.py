@@ -250,7 +250,7 @@ class Services:
         try:
             if self._sharing is not None and self._sharing.follows:
                 self._sharing.wait_for(paths)
-            elif self._live.indexer.index(paths, link_later=True).to_link:
+            elif self._live.indexer.index(paths, link_later=True).links_left:
                 self._linking.soon()
         except StorageError:
             if not (self._live.stores.silent() or self._live.stores.full()):
@@ -273,7 +273,9 @@ class Services:
         return result
 
     def settle(self, timeout: float = 60.0) -> None:
-        """Wait until nothing is left to be linked, nor for the entity pass to do."""
+        """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
+        pass to do."""
+        self._live.indexer.wait_until_idle(timeout)
         self._linking.wait(timeout)
         self._entity_pass.wait(timeout)
 
