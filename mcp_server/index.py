@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +16,7 @@ from indexer.indexer import Indexer
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.opposing import opposing
 from memvault.config.settings import Settings
+from memvault.model.errors import MemvaultError
 from memvault.model.graph import GraphNode
 from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
@@ -29,6 +32,8 @@ from memvault.stores import faults
 from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,14 @@ class Index:
         """Load what answers questions now rather than with the first one."""
         self.landscape.warm_up_soon()
         self.edges.warm_up_soon()
+        threading.Thread(target=self._warm_up_vectors, name="memvault-vectors", daemon=True).start()
         self.multihop.warm_up()
+
+    def _warm_up_vectors(self) -> None:
+        try:
+            self.stores.vectors.warm_up()
+        except MemvaultError as error:
+            logger.info("first searches will be slower: %s", error.message)
 
     def close_readers(self, timeout: float) -> None:
         """Wait for what reads in the background, so many seconds at most each."""

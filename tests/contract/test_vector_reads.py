@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memvault.model.chunk import ChunkSize
@@ -18,13 +16,24 @@ def test_hits_without_texts_are_the_same_hits(vectors: VectorStore) -> None:
     bare = vectors.search_dense(vector(1), 10, texts=False)
     # An engine may sum a dot product in another order at each call: the last digits differ.
     nothing = {"heading": "", "lines": LineRange(0, 0), "text": "", "score": 0.0}
-    assert [replace(hit, score=0.0) for hit in bare] == [replace(hit, **nothing) for hit in full]
+    assert [hit._replace(score=0.0) for hit in bare] == [hit._replace(**nothing) for hit in full]
     assert [hit.score for hit in bare] == pytest.approx([hit.score for hit in full], abs=1e-6)
     assert any(hit.covers for hit in bare)
     named = vectors.search_keywords("boats", 10, texts=False)
     assert [hit.chunk_id for hit in named] == [
         hit.chunk_id for hit in vectors.search_keywords("boats", 10)
     ]
+
+
+def test_what_is_read_before_the_first_search_is_what_it_would_find(vectors: VectorStore) -> None:
+    vectors.replace([note("a", "jetties and harbours", "harbour fees"), short("b", "jetties")])
+    vectors.warm_up()
+    bare = vectors.search_keywords("jetties", 10, texts=False)
+    assert {hit.note_id for hit in bare} == {note("a")[0].id, short("b", "")[0].id}
+    vectors.remove([short("b", "")[0].id])
+    assert {hit.note_id for hit in vectors.search_keywords("jetties", 10, texts=False)} == {
+        note("a")[0].id
+    }
 
 
 def test_hits_without_texts_follow_what_was_written_since(vectors: VectorStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,11 +46,11 @@ class Scope:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkHit:
+class ChunkHit(NamedTuple):
     """A chunk found; ``score`` is the engine's own (cosine, or BM25).
 
-    ``covers`` are the larger sizes that it stands for too (see `Chunk`).
+    ``covers`` are the larger sizes that it stands for too (see `Chunk`). A tuple, since a question
+    has hundreds and a tuple is made in a third of the time.
     """
 
     chunk_id: str

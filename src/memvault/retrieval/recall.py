@@ -8,7 +8,7 @@ finds more than any one size, than the best chunk of any size, and than fusion o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memvault.model.chunk import Chunk, ChunkSize, Vector
 from memvault.model.query import ChunkHit, Recalled, Scope
@@ -75,8 +75,7 @@ class Recall:
         best = list(best_first(relevance))[:top_k]
         chunks = self._vectors.read(best)
         return [
-            replace(
-                found.hits[key],
+            found.hits[key]._replace(
                 score=relevance[key],
                 heading=chunk.heading,
                 lines=chunk.lines,

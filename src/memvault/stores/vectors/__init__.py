@@ -86,4 +86,9 @@ class VectorStore(Protocol):
         """Let the engine tidy its segments; may take seconds."""
         ...
 
+    def warm_up(self) -> None:
+        """Read what searches need at hand now rather than with the first ones; may take
+        seconds."""
+        ...
+
     def close(self) -> None: ...

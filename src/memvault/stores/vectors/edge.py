@@ -9,6 +9,7 @@ scan of 50,000 takes 3 ms; the scores are within 0.001 of the exact cosine.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.query import ChunkHit
 from memvault.stores import faults
 from memvault.stores.calls import Calls
-from memvault.stores.vectors.headers import Headers
+from memvault.stores.vectors.headers import MOST_KEPT, Headers
 from memvault.stores.vectors.payload import LABELS, Conditions, without_text
 from memvault.stores.vectors.points import (
     DENSE,
@@ -50,6 +51,7 @@ _ALL = 1_000_000_000
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
 _CLOSING_SECONDS = 10.0  # that calls under way have to end
+_PAUSE_SECONDS = 0.01
 
 
 class EdgeVectorStore(PointVectorStore):
@@ -146,6 +148,14 @@ class EdgeVectorStore(PointVectorStore):
         with self._writing(0) as shard:
             shard.optimize()
             self._flush(shard)
+
+    def warm_up(self) -> None:
+        """In small steps, since every one keeps the interpreter from others."""
+        if self.count() > MOST_KEPT:
+            return
+        for some in parts([point.id.int for point in self._scroll((), [])]):
+            self._headers.of(some)
+            time.sleep(_PAUSE_SECONDS)
 
     def close(self) -> None:
         with self._write_lock:

@@ -176,6 +176,9 @@ class QdrantVectorStore(PointVectorStore):
             )
             self._prepared = False
 
+    def warm_up(self) -> None:
+        """Nothing: what is shown of a chunk comes with each answer."""
+
     def close(self) -> None:
         if self.server.close():
             with self._opening:
