@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.text.embedding import Embedder
 from tests.integration.edited_vault import Start, Steps, edited_vault, edits
+from tests.waiting import until
 
 
 def kept_at_hand(indexer: Indexer) -> Landscape:
@@ -91,6 +93,47 @@ def test_a_changed_note_costs_its_own_look_up_only(
     kept.vectors(kept.memory_ids())
     PulseMeter(lambda: kept).states(kept.memory_ids())
     assert read == [1, 1]
+
+
+def test_what_was_saved_is_measured_again_before_anyone_asks(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    write("Spoke.md", "This leads to the [[Hub]].")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    meter = PulseMeter(lambda: kept)
+    before = meter.states(kept.memory_ids())
+    write("Spoke.md", FAR)
+    indexer.index(["Spoke.md"])
+    until(lambda: len(meter._states) == 2 and meter._states != before)
+    with monkeypatch.context() as unasked:
+        unasked.setattr(indexer.stores.graph, "stated_by", None)
+        unasked.setattr(indexer.stores.vectors, "vectors", None)
+        now = meter.states(kept.memory_ids())
+    assert now == PulseMeter(lambda: kept_at_hand(indexer)).states(kept.memory_ids()) != before
+    meter.close()
+    kept.close(5)
+
+
+def test_one_who_asks_while_a_change_is_read_waits_for_it(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    [hub] = kept.memory_ids()
+    stated_by = indexer.stores.graph.stated_by
+
+    def slow(ids: list[str]) -> object:
+        time.sleep(0.2)
+        return stated_by(ids)
+
+    monkeypatch.setattr(indexer.stores.graph, "stated_by", slow)
+    write("Spoke.md", "This leads to the [[Hub]].")
+    indexer.index(["Spoke.md"])
+    time.sleep(0.1)  # the background has taken the change up
+    assert len(kept.around([hub])[hub].neighbours) == 1
 
 
 def test_many_changes_at_once_are_read_in_the_background_while_the_old_state_answers(

@@ -1,7 +1,8 @@
 """Vectors and surroundings of all memories, kept at hand and true to the index.
 
 They are read once, in the background; after that a change of the index costs what the changed
-notes cost, whoever else is linked with them.
+notes cost, whoever else is linked with them. A few are read again at once, in the background too,
+so that the next call seldom waits for it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -66,6 +68,7 @@ class Landscape:
         self._lock = threading.RLock()  # of all that is kept
         self._reading = threading.Lock()  # one thread at a time takes in what changed
         self._waiting: set[str] = set()  # paths
+        self._being_read = 0  # of those that waited
         # Told the ids of memories of which a vector, or what is around them or around a
         # neighbour, has changed.
         self.on_change: list[Callable[[Collection[str]], None]] = []
@@ -77,6 +80,7 @@ class Landscape:
         self._loaded = False
         self._retry_at = 0.0
         self._worker: threading.Thread | None = None
+        self._catching_up: ThreadPoolExecutor | None = None
         self._closed = threading.Event()
 
     # -- what is asked --------------------------------------------------------------------------
@@ -150,14 +154,18 @@ class Landscape:
     # -- keeping true ---------------------------------------------------------------------------
 
     def changed(self, paths: Collection[str]) -> None:
-        """Read these notes again when next asked; returns at once."""
+        """Read these notes again, by the time that one asks next; returns at once."""
         with self._lock:
             self._waiting.update(paths)
+            if self._loaded and len(self._waiting) <= FEW and not self._closed.is_set():
+                if self._catching_up is None:
+                    self._catching_up = ThreadPoolExecutor(1, thread_name_prefix="landscape")
+                self._catching_up.submit(self.take_in_changes)
 
     def take_in_changes(self) -> None:
         """Read what changed; where that is much, have it read and go on with what is known."""
         with self._lock:
-            waiting = len(self._waiting) if self._loaded else 0
+            waiting = len(self._waiting) + self._being_read if self._loaded else 0
         if not waiting or time.monotonic() < self._retry_at:
             return
         if waiting > FEW:
@@ -191,6 +199,10 @@ class Landscape:
     def close(self, timeout: float) -> None:
         """Stop reading in the background, waiting so many seconds at most."""
         self._closed.set()
+        with self._lock:
+            catching_up, self._catching_up = self._catching_up, None
+        if catching_up is not None:
+            catching_up.shutdown(wait=True, cancel_futures=True)
         if self._worker is not None:
             self._worker.join(timeout)
 
@@ -207,6 +219,7 @@ class Landscape:
         while not self._closed.is_set():
             with self._lock:
                 paths = [self._waiting.pop() for _ in range(min(READ_AT_ONCE, len(self._waiting)))]
+                self._being_read = len(paths)
             if not paths:
                 return True
             try:
@@ -214,12 +227,18 @@ class Landscape:
             except _FAULTS as error:
                 logger.warning("the pulse is of what was known before: %s", error.message)
                 self._retry_at = time.monotonic() + RETRY_SECONDS
-                self.changed(paths)
+                self._put_back(paths)
                 return False
             except BaseException:
-                self.changed(paths)
+                self._put_back(paths)
                 raise
+            finally:
+                self._being_read = 0
         return False
+
+    def _put_back(self, paths: Collection[str]) -> None:
+        with self._lock:
+            self._waiting.update(paths)
 
     def _read_again(self, paths: Sequence[str]) -> None:
         memories = {path: self._indexed.catalogue.by_path(path) for path in paths}

@@ -118,7 +118,7 @@ class PulseMeter:
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
-        measured in the background."""
+        measured in the background; from then on what changes is measured again at once."""
         known, measured = self._look_up(ids)
         if measured and self.landscape.is_resident:
             self.warm_up_soon()
@@ -150,10 +150,15 @@ class PulseMeter:
         ids = self.landscape.memory_ids()
         with self._lock:
             missing = [key for key in ids if key not in self._states]
-        for first in range(0, len(missing), AT_ONCE):
+        self._measure(missing)
+
+    def _measure(self, ids: Sequence[str]) -> None:
+        """In small steps; those that are no memories are passed over."""
+        known = [key for key in ids if self.landscape.is_memory(key)]
+        for first in range(0, len(known), AT_ONCE):
             if self._worker is None:  # closed
                 return
-            self._look_up(missing[first : first + AT_ONCE])
+            self._look_up(known[first : first + AT_ONCE])
             time.sleep(PAUSE_SECONDS)
 
     def _submit(self, work: Callable[[], None]) -> Future[None]:
@@ -172,6 +177,8 @@ class PulseMeter:
             self._answers.clear()
             for key in ids:
                 self._states.pop(key, None)
+            if self._filling is not None and self._worker is not None:
+                self._worker.submit(self._measure, list(ids))
 
     def close(self) -> None:
         """End what is measured in the background; it begins again when it is asked for."""
