@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mcp_server.answer_room import ANSWER_TOKENS, AnswerRoom, bare
+from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
 from mcp_server.answers.insights import InsightsShape
 from mcp_server.answers.recalled import StateShape
@@ -153,7 +154,7 @@ def _source(excerpt: Excerpt, state: StateShape | None) -> SourceShape:
         id=excerpt.memory.id,
         title=excerpt.memory.title,
         path=excerpt.memory.path,
-        heading=excerpt.heading.removeprefix(excerpt.memory.title).removeprefix(" > ") or None,
+        heading=below_title(excerpt.heading, excerpt.memory.title),
         lines=list(excerpt.lines),
         state=state,
     )

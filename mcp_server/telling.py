@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcp_server.answers.base import utc
+from mcp_server.answers.base import below_title, utc
 from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape
 from mcp_server.answers.recalled import HopShape, NodeShape, StateShape
 from memvault.cognition.confidence import confidence
@@ -85,7 +85,7 @@ def _with_text(each: Told, text: str) -> NodeShape:
     return bare(each.recalled, memory).model_copy(
         update={
             "hops": _hops(each.recalled),
-            "heading": each.recalled.heading or None,
+            "heading": below_title(each.recalled.heading, memory.title),
             "lines": list(each.recalled.lines),
             "content": text,
             "confidence": round(sure, 3),

@@ -62,3 +62,10 @@ class Named(Shape):
 def utc(moment: datetime) -> datetime:
     """The moment in UTC, to the second, as answers show it."""
     return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def below_title(heading: str, title: str) -> str | None:
+    """A heading's path without the title at its head, which is told anyway; None for the title
+    itself."""
+    first, _, rest = heading.partition(" > ")
+    return (rest if first.casefold() == title.casefold() else heading) or None

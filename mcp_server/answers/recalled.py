@@ -49,7 +49,8 @@ class VerificationShape(Shape):
 
 
 class NodeShape(Named):
-    """``content`` is the passage that answers, ``lines`` where it stands: [first, last]."""
+    """``content`` is the passage that answers, ``lines`` where it stands: [first, last];
+    ``heading`` is what it stands under, where that is more than the title."""
 
     heading: str | None = optional()
     lines: Lines | None = optional()
