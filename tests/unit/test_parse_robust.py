@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.vault.files import Vault
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of, parse_note
 
 
 @given(st.binary(max_size=200))
@@ -17,6 +17,12 @@ from memvault.vault.parse import parse_note
 def test_any_bytes_are_read(data: bytes) -> None:
     note = parse_note("n.md", data)
     assert note == parse_note("n.md", data)
+
+
+@given(st.binary(max_size=60) | st.sampled_from(["a: 1", "a: [", "b: [[X]]", "\u00e9: \u00ff", ""])
+       .map(lambda yaml: f"---\n{yaml}\n---\nText\n".encode()))  # fmt: skip
+def test_the_frontmatter_alone_is_that_of_the_whole_note(data: bytes) -> None:
+    assert frontmatter_of(data) == parse_note("n.md", data).frontmatter
 
 
 def test_line_ends_and_byte_order_marks_change_nothing_but_the_hash() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 from memvault.curation.told import Stroke, planned, told
@@ -180,30 +180,38 @@ class History:
         entries, self._marks = self._journal.entries_after(self._marks)
         if not entries:
             return
+        others = False
         for entry in entries:
-            self._fold(entry)
+            others |= self._fold(entry)
+        if not others:
+            return
         done = {
             key: change for key, change in self._begun.items() if self._over.get(key) is Stroke.DONE
         }
-        self._changes = tuple(_judged({**self._told, **done}.values()))
+        self._changes = tuple(_judged({**self._told, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
         self._packs = None
 
-    def _fold(self, entry: JournalEntry) -> None:
+    def _fold(self, entry: JournalEntry) -> bool:
+        """Take an entry in; whether there are other changes now than before."""
         self._latest = max(self._latest, entry.ts)
         if entry.kind == Stroke.BEGUN:
             change = planned(entry)
             if change is not None:
                 self._begun[change.reversal_hash] = change
-        elif entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
+            return False
+        if entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
             self._over[str(entry.data.get("reversal_hash"))] = Stroke(entry.kind)
-        elif (change := told(entry)) is not None:
+            return True
+        change = told(entry)
+        if change is not None:
             self._told[change.reversal_hash] = change
+        return change is not None
 
 
-def _judged(changes: Collection[Change]) -> list[Change]:
+def _judged(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
     """Newest first, each with the change that took it back; one that was itself taken back takes
-    back nothing."""
+    back nothing. Those that are ``known`` so already are given as they are."""
     undone: dict[str, str] = {}
     found = []
     for change in sorted(changes, key=lambda each: (each.at, each.reversal_hash), reverse=True):
@@ -211,8 +219,9 @@ def _judged(changes: Collection[Change]) -> list[Change]:
         if undone_by is None:
             for key in change.undoes:
                 undone.setdefault(key, change.reversal_hash)
-        is_undone = undone_by is not None
-        found.append(change.model_copy(update={"undone_by": undone_by}) if is_undone else change)
+        before = known.get(change.reversal_hash, change)
+        is_so = before.undone_by == undone_by
+        found.append(before if is_so else change.model_copy(update={"undone_by": undone_by}))
     return found
 
 

@@ -30,7 +30,7 @@ from memvault.vault.contents import Contents
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter import set_key
 from memvault.vault.journal import Actor, Journal, JournalEntry
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of, parse_note
 
 PREFERENCES_NOTE = "permanent/preferences.md"
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
@@ -341,5 +341,5 @@ def _stored_key(preference: Preference) -> str:
 
 
 def _id_of(path: str, data: bytes) -> str:
-    given = parse_note(path, data).frontmatter.get("id")
+    given = frontmatter_of(data).get("id")
     return given if isinstance(given, str) and is_uuid(given) else id_of_path(path)

@@ -57,6 +57,11 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     )
 
 
+def frontmatter_of(data: bytes) -> dict[str, Any]:
+    """What `parse_note` gives as a note's frontmatter, without reading the rest."""
+    return read_header(decode(data, MAX_NOTE_BYTES)[0]).values
+
+
 def content_hash(data: bytes) -> str:
     """blake2b-128 of a note's bytes, hex."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -27,7 +27,7 @@ from memvault.model.note import ParsedNote
 from memvault.text.words import name_key
 from memvault.vault.compose import close_open_fence
 from memvault.vault.note_text import appended, lines_of, newline_of, note_text
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.properties import UNDERSTOOD
 from memvault.vault.relink import Led, Old, rewrite_links
 from memvault.vault.resolve import LinkIndex, keys_of
@@ -223,7 +223,7 @@ class _Merging:
         if title is not None:
             del body[title - note.body_line]
         text = "".join(body).removeprefix("\ufeff").strip("\r\n")
-        own = parse_note(self._path, self._staging.read(self._path)).frontmatter
+        own = frontmatter_of(self._staging.read(self._path))
         parts = [f"# {self._headings[memory.path]}", *_kept_properties(note, own)]
         parts += [text] if text.strip() else []
         return close_open_fence("\n\n".join(parts)) + "\n"

@@ -10,7 +10,7 @@ from memvault.curation.staging import Staging
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.vault.frontmatter import remove_key, set_key
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def path_of(target: Target, what: str) -> str:
 
 def property_of(staging: Staging, path: str, key: str) -> Any:
     """The value of a key, however it is spelt; None without it."""
-    values = parse_note(path, staging.read(path)).frontmatter
+    values = frontmatter_of(staging.read(path))
     return values.get(spelling(values, key))
 
 
@@ -77,7 +77,7 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     data = staging.read(path)
-    written = spelling(parse_note(path, data).frontmatter, key)
+    written = spelling(frontmatter_of(data), key)
     changed = remove_key(data, written) if value is None else set_key(data, written, value)
     staging.write(path, changed)
 
