@@ -15,6 +15,7 @@ from indexer.indexer import Indexer
 from memvault.model.errors import MemvaultError
 
 logger = logging.getLogger(__name__)
+SETTLE_SECONDS = 0.1  # in which an answer is told
 
 
 class Linking:
@@ -27,14 +28,16 @@ class Linking:
     def __init__(self, indexer: Callable[[], Indexer]) -> None:
         self._indexer = indexer
         self._lock = threading.Lock()
-        self._stopped = False
+        self._stopped = threading.Event()
+        self._asked = False  # for what has not begun yet
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="memvault-linking")
         self._last: Future[None] | None = None
 
     def soon(self) -> None:
-        """Write what is owed; returns at once."""
+        """Write what is owed, a moment from now; returns at once."""
         with self._lock:
-            if not self._stopped:
+            if not (self._stopped.is_set() or self._asked):
+                self._asked = True
                 self._last = self._worker.submit(self._link)
 
     def wait(self, timeout: float) -> bool:
@@ -45,7 +48,7 @@ class Linking:
     def ask_to_stop(self) -> None:
         """End after the batch in hand; returns at once."""
         with self._lock:
-            self._stopped = True
+            self._stopped.set()
             self._worker.shutdown(wait=False, cancel_futures=True)
 
     def stop(self, timeout: float) -> None:
@@ -54,11 +57,14 @@ class Linking:
         self.wait(timeout)
 
     def _link(self) -> None:
+        self._stopped.wait(SETTLE_SECONDS)
+        with self._lock:
+            self._asked = False
         try:
-            while not self._stopped and self._indexer().link_owed():
+            while not self._stopped.is_set() and self._indexer().link_owed():
                 pass
         except MemvaultError as error:
-            if not self._stopped:
+            if not self._stopped.is_set():
                 logger.warning("links are made anew with the next scan: %s", error.message)
         except Exception:
             logger.exception("links are made anew with the next scan")

@@ -49,8 +49,11 @@ async def measure(services: Services) -> list[Figure]:
                 spent.clear()  # the first round warms up
             await call("annotate_node", target=one, note="It was looked at.", rationale=WHY)
             await call("boost_importance", target=one, delta=0.1, rationale=WHY)
-            await call("set_lifecycle", target=one, lifecycle="temporary", rationale=WHY)
-            await call("verify_memory", target=one, rationale=WHY)
+            memory = services.catalogue.by_id(one)
+            assert memory is not None
+            other_lifecycle = "permanent" if memory.lifecycle == "temporary" else "temporary"
+            await call("set_lifecycle", target=one, lifecycle=other_lifecycle, rationale=WHY)
+            await call("verify_memory", target=one, verified=not memory.verified, rationale=WHY)
             done = await call("merge_concepts", sources=[one, other], target=one, rationale=WHY)
             await call("undo_change", change=done["reversal_hash"], rationale=WHY)
             done = await call("forget_concept", target=other, rationale=WHY)

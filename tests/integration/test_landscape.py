@@ -132,7 +132,7 @@ def test_one_who_asks_while_a_change_is_read_waits_for_it(
     monkeypatch.setattr(indexer.stores.graph, "stated_by", slow)
     write("Spoke.md", "This leads to the [[Hub]].")
     indexer.index(["Spoke.md"])
-    time.sleep(0.1)  # the background has taken the change up
+    until(lambda: kept._being_read)  # the background has taken the change up
     assert len(kept.around([hub])[hub].neighbours) == 1
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from memvault.curation.history import History
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.importance import stage_importance
 from memvault.curation.operations.lifecycle import stage_lifecycle
@@ -18,6 +20,7 @@ from memvault.curation.operations.verify import stage_verification
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Lifecycle
+from memvault.vault.contents import Contents
 from tests.desk import MORNING, WHY, Desk
 from tests.integration.vault_moves import PATHS, notes, vaults
 
@@ -38,6 +41,7 @@ _moves = st.one_of(
     st.tuples(st.just("undo"), st.integers(0, 9)),
 )
 _edits = st.tuples(st.just("edit"), _path, notes())
+_taking_back = st.tuples(st.just("take back"), st.integers(0, 2))
 _many = examples(
     max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "25")),
     deadline=None,
@@ -131,6 +135,39 @@ def test_everything_undone_in_any_order_leaves_the_vault_as_at_first(
         assert undo_all(desk, dice) == []
         assert desk.tree() == first
         assert desk.forgetter.forgotten.kept() == []
+
+
+@_many
+@given(
+    start=vaults,
+    done=st.lists(st.one_of(_moves, _taking_back, _taking_back),
+                  min_size=2, max_size=10),
+)  # fmt: skip
+@example(start={"A.md": b"A.\n"}, done=[("forget", "A.md"), ("take back", 0), ("take back", 0)])
+def test_a_history_that_is_followed_is_the_one_that_is_read_whole(
+    start: dict[str, bytes], done: list[tuple[Any, ...]]
+) -> None:
+    with tempfile.TemporaryDirectory(dir=HOME) as home:
+        desk = Desk(Path(home))
+        for path, data in start.items():
+            desk.write(path, data)
+        history = desk.curator.history
+        for move in done:
+            if move[0] == "take back":  # also what was itself a taking back
+                take_back(desk, move[1])
+            else:
+                do(desk, move, {})
+            whole = History(desk.vault, desk.journal, Contents(desk.vault))
+            assert history.changes(limit=None) == whole.changes(limit=None)
+            assert history.facts() == whole.facts()
+            assert history.latest() == whole.latest()
+
+
+def take_back(desk: Desk, number: int) -> None:
+    changes = [each for each in desk.curator.history.changes(limit=None) if not each.undone_by]
+    if changes:
+        with suppress(MemvaultError):
+            desk.curator.undo([changes[number % len(changes)].reversal_hash], WHY)
 
 
 @_many

@@ -1,8 +1,8 @@
 """Vectors and surroundings of all memories, kept at hand and true to the index.
 
 They are read once, in the background; after that a change of the index costs what the changed
-notes cost, whoever else is linked with them. A few are read again at once, in the background too,
-so that the next call seldom waits for it.
+notes cost, whoever else is linked with them. A few are read again a moment later, in the background
+too, so that the next call seldom waits for it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
 FEW = 64  # changed notes that a call waits for; more are read in the background
+SETTLE_SECONDS = 0.1  # after a change, before it is read in the background
 PATIENCE = 1.0  # seconds that a call waits for another that reads what changed
 RETRY_SECONDS = 5.0  # after a store did not answer
 _FAULTS = (StorageError, GraphQueryError)
@@ -160,7 +161,12 @@ class Landscape:
             if self._loaded and len(self._waiting) <= FEW and not self._closed.is_set():
                 if self._catching_up is None:
                     self._catching_up = ThreadPoolExecutor(1, thread_name_prefix="landscape")
-                self._catching_up.submit(self.take_in_changes)
+                self._catching_up.submit(self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Once the one who made the change has an answer, unless another has asked by then."""
+        if self._waiting and not self._closed.wait(SETTLE_SECONDS):
+            self.take_in_changes()
 
     def take_in_changes(self) -> None:
         """Read what changed; where that is much, have it read and go on with what is known."""

@@ -16,6 +16,7 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 
 SHORTEST_HASH = 4  # digits by which a change may be called
+FEW = 8  # new changes that are judged one by one
 
 
 class History:
@@ -180,33 +181,60 @@ class History:
         entries, self._marks = self._journal.entries_after(self._marks)
         if not entries:
             return
-        others = False
-        for entry in entries:
-            others |= self._fold(entry)
-        if not others:
+        new = [change for entry in entries for change in self._fold(entry)]
+        if not new:
             return
+        follows = bool(self._changes) and len(new) <= FEW
+        if not follows or not all(self._put_in_front(change) for change in new):
+            self._judge_all()
+        self._packs = None
+
+    def _fold(self, entry: JournalEntry) -> list[Change]:
+        """Take an entry in; the change that it makes known, or withdraws."""
+        self._latest = max(self._latest, entry.ts)
+        key = str(entry.data.get("reversal_hash"))
+        if entry.kind == Stroke.BEGUN:
+            change = planned(entry)
+            if change is None:
+                return []
+            self._begun[change.reversal_hash] = change
+            is_done = self._over.get(change.reversal_hash) is Stroke.DONE
+            return [change] if is_done else []
+        if entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
+            self._over[key] = Stroke(entry.kind)
+            is_told = entry.kind == Stroke.DONE or key in self._by_hash
+            return [self._begun[key]] if is_told and key in self._begun else []
+        change = told(entry)
+        if change is None:
+            return []
+        self._told[change.reversal_hash] = change
+        return [change]
+
+    def _put_in_front(self, change: Change) -> bool:
+        """Add a change that is newer than all others; False where more than it and what it takes
+        back has to be judged."""
+        key = change.reversal_hash
+        undone = [self._by_hash.get(each) for each in change.undoes]
+        is_newest = change.at > self._changes[0].at
+        if key in self._by_hash or not is_newest or any(not each or each.undoes for each in undone):
+            return False
+        self._by_hash[key] = change
+        if undone:
+            self._by_hash |= {
+                each.reversal_hash: each.model_copy(update={"undone_by": key})
+                for each in undone
+                if each is not None
+            }
+            self._changes = tuple(self._by_hash[each.reversal_hash] for each in self._changes)
+        self._changes = (change, *self._changes)
+        return True
+
+    def _judge_all(self) -> None:
         done = {
             key: change for key, change in self._begun.items() if self._over.get(key) is Stroke.DONE
         }
         self._changes = tuple(_judged({**self._told, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
-        self._packs = None
-
-    def _fold(self, entry: JournalEntry) -> bool:
-        """Take an entry in; whether there are other changes now than before."""
-        self._latest = max(self._latest, entry.ts)
-        if entry.kind == Stroke.BEGUN:
-            change = planned(entry)
-            if change is not None:
-                self._begun[change.reversal_hash] = change
-            return False
-        if entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
-            self._over[str(entry.data.get("reversal_hash"))] = Stroke(entry.kind)
-            return True
-        change = told(entry)
-        if change is not None:
-            self._told[change.reversal_hash] = change
-        return change is not None
 
 
 def _judged(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
