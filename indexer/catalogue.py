@@ -18,6 +18,7 @@ from memvault.text.names import Name, frontmatter_names
 NAMESPACE = "notes"
 OWED = "links_owed"  # paths of indexed notes whose links are to be made anew
 OWED_NAMES = "names_owed"  # phrases; the links of notes with one of them are to be made anew
+UNFLUSHED = "unflushed"  # paths of indexed notes whose chunks a power cut could take back
 ALIKE = 8  # digits of an id that tell it from most others
 FORMAT = 3  # raise it when what is derived from a note changes: every note is then indexed anew
 
@@ -49,10 +50,11 @@ class Catalogue:
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
         self._alike: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
-        self._linking: dict[str, set[str]] = defaultdict(set)
+        self._finishing: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
+        self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
             self._remember(path, NoteRecord.model_validate_json(value))
 
@@ -96,6 +98,21 @@ class Catalogue:
     def names_looked_up(self, phrases: Collection[str]) -> None:
         if phrases:
             self._store.delete(OWED_NAMES, list(phrases))
+
+    def owe_flush(self, paths: Collection[str]) -> None:
+        """Write down that these notes are to be indexed anew by a scan, until `flushed`."""
+        if paths:
+            self._store.put_many(UNFLUSHED, dict.fromkeys(paths, b""))
+            self._unflushed.update(paths)
+
+    def unflushed(self) -> set[str]:
+        return set(self._unflushed)
+
+    def flushed(self, paths: Iterable[str]) -> None:
+        known = self._unflushed.intersection(paths)
+        if known:
+            self._store.delete(UNFLUSHED, list(known))
+            self._unflushed -= known
 
     def is_lost(self) -> bool:
         """Whether the store has none of the records that it was given."""
@@ -150,7 +167,7 @@ class Catalogue:
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link that one of these keys could resolve."""
-        return set().union(*(self._linking.get(key, set()) for key in keys))
+        return set().union(*(self._finishing.get(key, set()) for key in keys))
 
     def naming(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes whose frontmatter or folder holds one of these names."""
@@ -174,7 +191,7 @@ class Catalogue:
         others = self._alike.get(memory_id[:ALIKE], ())
         self._alike[memory_id[:ALIKE]] = (*(o for o in others if o != memory_id), memory_id)
         for key in record.link_keys:
-            self._linking[key].add(path)
+            self._finishing[key].add(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].add(path)
         if record.claimed_id:
@@ -193,7 +210,7 @@ class Catalogue:
             if left:
                 self._alike[record.memory.id[:ALIKE]] = left
         for key in record.link_keys:
-            self._linking[key].discard(path)
+            self._finishing[key].discard(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].discard(path)
         if record.claimed_id:

@@ -2,8 +2,8 @@
 
 Order of every change, so that a crash anywhere is repaired by the next scan: names are learnt;
 notes whose edges depend on changed names are written down as owed new links; batch by batch,
-chunks, graph and preferences are written and, last, the notes' records are committed; then, when
-what changed can be found, the owed links are made.
+chunks, graph and preferences are written and flushed, or owed a flush, and, last, the notes'
+records are committed; then, when what changed can be found, the owed links are made.
 """
 
 from __future__ import annotations
@@ -98,14 +98,17 @@ class Indexer:
         with self._lock:
             self._forget_lost_indexes()
             differing = self.differing()
+            unflushed = self.catalogue.unflushed()
             owed_names = self.catalogue.owed_names()
             owed = self.catalogue.owed_links() | self._with_phrase(owed_names)
             result = self._apply(
-                differing.changed,
+                differing.changed | (unflushed - differing.gone),
                 differing.gone,
                 self._until_stopped(report),
+                anew=unflushed,
                 also=self._remove_strays() | owed,
             )
+            self.catalogue.flushed(unflushed)
             self.catalogue.names_looked_up(owed_names)
             self._left_out = None
             self._leave_out_forgotten()
@@ -115,19 +118,19 @@ class Indexer:
                 self.stores.vectors.optimize()
             return result
 
-    def index(self, paths: Collection[str], *, link_later: bool = False) -> ScanReport:
+    def index(self, paths: Collection[str], *, finish_later: bool = False) -> ScanReport:
         """Index these notes as they are on disk now; those that are gone are removed.
 
         Args:
-            link_later: leave it to `link_owed` to link many other notes anew, and to look up the
-                notes that have a changed name in their text.
+            finish_later: leave it to `finish_some` to link many other notes anew, to look up those
+                that have a changed name in their text, and to make it safe from a power cut.
         """
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
             few = len(present) <= FEW  # what a tool has written must be found when it answers
             report = silent if few else self._until_stopped(silent)
-            result = self._apply(present, gone, report, link_later=link_later)
+            result = self._apply(present, gone, report, finish_later=finish_later)
             self._leave_out_forgotten()
             return result
 
@@ -197,9 +200,10 @@ class Indexer:
             self._relink(paths)
             self._tell(paths)
 
-    def link_owed(self) -> bool:
-        """Link some of the notes anew that `index` left for later; False when none is left."""
+    def finish_some(self) -> bool:
+        """Do some of what `index` left for later; False when nothing is left."""
         with self._lock:
+            self.flush()
             names = self.catalogue.owed_names()
             if names:
                 self.catalogue.owe_links(self._with_phrase(names))
@@ -211,6 +215,14 @@ class Indexer:
             self.catalogue.links_made(some)
             self._tell(some)
             return len(owed) > len(some)
+
+    def flush(self) -> None:
+        """Make what was indexed safe from a power cut."""
+        with self._lock:
+            unflushed = self.catalogue.unflushed()
+            if unflushed:
+                self.stores.vectors.flush()
+                self.catalogue.flushed(unflushed)
 
     # -- what has to be done ------------------------------------------------------------------
 
@@ -287,17 +299,18 @@ class Indexer:
         paths: Collection[str],
         gone: Collection[str],
         report: Report,
-        also: Collection[str] = (),
         *,
-        link_later: bool = False,
+        anew: Collection[str] = (),
+        also: Collection[str] = (),
+        finish_later: bool = False,
     ) -> ScanReport:
         result = ScanReport()
-        pending = self._reader.read(paths, gone, report, result)
+        pending = self._reader.read(paths, gone, report, result, anew)
         self.catalogue.commit(pending.restamped)
         affected = self._learn_names(pending)
         phrases = affected.names.phrases
         again = self._depending_on(affected) | set(also)
-        if link_later:
+        if finish_later:
             self.catalogue.owe_names(phrases)
         else:
             again |= self._with_phrase(phrases)
@@ -305,13 +318,14 @@ class Indexer:
         self.catalogue.owe_links(again)
         self._remove(pending)
         for batch in pending.batches(BATCH):
-            self._index_batch(batch, pending)
+            self._index_batch(batch, pending, flush=not finish_later)
             result.indexed += len(batch)
             report(Progress("indexing", result.indexed, len(pending.memories)))
         self._tell({*pending.memories, *pending.gone})
         result.removed = len(pending.gone)
-        result.links_left = link_later and bool(phrases or len(again) > FEW_LINKED)
-        if link_later and len(again) > FEW_LINKED:
+        many = len(again) > FEW_LINKED
+        result.unfinished = finish_later and bool(result.indexed or phrases or many)
+        if finish_later and many:
             return result
         self._relink(again)
         self.catalogue.links_made(again)
@@ -351,8 +365,9 @@ class Indexer:
             index_preferences(self.stores.keyvalue, path, None)
         self.catalogue.commit([], pending.gone)
 
-    def _index_batch(self, batch: list[Reading], pending: Pending) -> None:
+    def _index_batch(self, batch: list[Reading], pending: Pending, *, flush: bool) -> None:
         began = time.perf_counter()
+        paths = [reading.note.path for reading in batch]
         notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
         chunks = chunk_notes(notes, self._embedder)
         self.stores.vectors.replace(
@@ -361,8 +376,13 @@ class Indexer:
         self.stores.graph.replace([self._graph_of(note, memory) for note, memory in notes])
         for note, _ in notes:
             index_preferences(self.stores.keyvalue, note.path, note)
-        self.stores.vectors.flush()
+        if flush:
+            self.stores.vectors.flush()
+        else:
+            self.catalogue.owe_flush(paths)
         self.catalogue.commit([self._record(reading, pending) for reading in batch])
+        if flush:
+            self.catalogue.flushed(paths)
         self.version += 1
         for listener in self.on_batch:
             listener(len(batch), time.perf_counter() - began)

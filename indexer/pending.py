@@ -69,17 +69,23 @@ class PendingReader:
         self._max_bytes = max_bytes
 
     def read(
-        self, paths: Collection[str], gone: Iterable[str], report: Report, result: ScanReport
+        self,
+        paths: Collection[str],
+        gone: Iterable[str],
+        report: Report,
+        result: ScanReport,
+        anew: Collection[str] = (),
     ) -> Pending:
-        """Read the notes; those that turn out to be gone, or unchanged, are sorted out."""
+        """Read the notes; those that turn out to be gone, or unchanged but for those that are
+        wanted ``anew``, are sorted out."""
         pending = Pending(gone=set(gone))
         for done, path in enumerate(sorted(paths), 1):
-            self._read_one(path, pending, result)
+            self._read_one(path, pending, result, anew=path in anew)
             report(Progress("reading", done, len(paths)))
         self._settle_ids(pending, result)
         return pending
 
-    def _read_one(self, path: str, pending: Pending, result: ScanReport) -> None:
+    def _read_one(self, path: str, pending: Pending, result: ScanReport, *, anew: bool) -> None:
         try:
             reading = read_note(self._vault, path, self._max_bytes)
         except Unreadable as error:
@@ -89,7 +95,7 @@ class PendingReader:
         if reading is None:
             if record is not None:
                 pending.gone.add(path)
-        elif record is not None and self._is_unchanged(reading, record):
+        elif record is not None and not anew and self._is_unchanged(reading, record):
             stat = reading.stat
             pending.restamped.append(
                 record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from indexer.catalogue import Catalogue
 from indexer.doctor import Finding, examine
 from indexer.entity_pass import EntityPass
+from indexer.finishing import Finishing
 from indexer.found import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
-from indexer.linking import Linking
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.standing import Standing
 from indexer.watch import Watcher
@@ -43,6 +43,7 @@ from memvault.curation.tasks.left import LeftTasks
 from memvault.model.errors import (
     DiskFull,
     GraphQueryError,
+    MemvaultError,
     StorageError,
     StoreUnavailable,
 )
@@ -120,7 +121,7 @@ class Services:
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
         self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
-        self._linking = Linking(lambda: self._live.indexer)
+        self._finishing = Finishing(lambda: self._live.indexer)
         self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
         self._watcher: Watcher | None = None
         self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
@@ -250,8 +251,8 @@ class Services:
         try:
             if self._sharing is not None and self._sharing.follows:
                 self._sharing.wait_for(paths)
-            elif self._live.indexer.index(paths, link_later=True).links_left:
-                self._linking.soon()
+            elif self._live.indexer.index(paths, finish_later=True).unfinished:
+                self._finishing.soon()
         except StorageError:
             if not (self._live.stores.silent() or self._live.stores.full()):
                 raise
@@ -276,7 +277,7 @@ class Services:
         """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
         pass to do."""
         self._live.indexer.wait_until_idle(timeout)
-        self._linking.wait(timeout)
+        self._finishing.wait(timeout)
         self._entity_pass.wait(timeout)
 
     def rebuild(self, report: Report = silent) -> ScanReport:
@@ -357,7 +358,7 @@ class Services:
         What a scan had not reached is indexed at the next start."""
         self._winding_down.set()
         self._entity_pass.ask_to_stop()
-        self._linking.ask_to_stop()
+        self._finishing.ask_to_stop()
         self.curation.ask_to_stop()
         for index in self._indexes.all():
             index.indexer.stop()
@@ -378,12 +379,14 @@ class Services:
         if self._watcher is not None:
             self._watcher.stop()
         self._entity_pass.stop(LAST_WORDS_SECONDS)
-        self._linking.stop(LAST_WORDS_SECONDS)
+        self._finishing.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]
         if not all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
             logger.error("closing while the indexer still runs")
         impatience.cancel()
+        with suppress(MemvaultError):  # the next start indexes it again
+            self._live.indexer.flush()
         # A rebuild closes what it was filling; it ends with its scan.
         self._indexes.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()

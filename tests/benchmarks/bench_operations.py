@@ -48,9 +48,10 @@ async def measure(services: Services) -> list[Figure]:
             if number == 1:
                 spent.clear()  # the first round warms up
             await call("annotate_node", target=one, note="It was looked at.", rationale=WHY)
-            await call("boost_importance", target=one, delta=0.1, rationale=WHY)
             memory = services.catalogue.by_id(one)
             assert memory is not None
+            delta = 0.1 if memory.importance <= 0.5 else -0.1
+            await call("boost_importance", target=one, delta=delta, rationale=WHY)
             other_lifecycle = "permanent" if memory.lifecycle == "temporary" else "temporary"
             await call("set_lifecycle", target=one, lifecycle=other_lifecycle, rationale=WHY)
             await call("verify_memory", target=one, verified=not memory.verified, rationale=WHY)

@@ -91,20 +91,49 @@ def test_many_notes_that_name_a_new_one_are_linked_after_the_answer(
         write(path, "See [[Quince]].\n")
     indexer.scan()
     write("Quince.md", "A hard yellow fruit.\n")
-    report = indexer.index(["Quince.md"], link_later=True)
-    assert (report.indexed, report.links_left, report.relinked) == (1, True, 0)
+    report = indexer.index(["Quince.md"], finish_later=True)
+    assert (report.indexed, report.unfinished, report.relinked) == (1, True, 0)
     assert indexer.catalogue.owed_links() == set(linking)
-    assert indexer.link_owed() and not indexer.catalogue.owed_names()
-    assert indexer.link_owed() and 0 < len(indexer.catalogue.owed_links()) < len(linking)
-    assert not indexer.link_owed() and not indexer.catalogue.owed_links()
+    assert indexer.finish_some() and not indexer.catalogue.owed_names()
+    assert indexer.finish_some() and 0 < len(indexer.catalogue.owed_links()) < len(linking)
+    assert not indexer.finish_some() and not indexer.catalogue.owed_links()
     assert all(targets(indexer, path) == {"Quince.md"} for path in linking)
+
+
+def test_what_a_power_cut_took_back_is_indexed_again_by_the_next_start(
+    indexer: Indexer, open_indexer: Callable[..., Indexer], write: Write
+) -> None:
+    write("a.md", "Apples.\n")
+    indexer.scan()
+    write("Quince.md", "A hard yellow fruit.\n")
+    assert indexer.index(["Quince.md"], finish_later=True).unfinished
+    assert found(indexer, "yellow fruit") == ["Quince.md"]
+    assert indexer.catalogue.unflushed() == {"Quince.md"}
+    quince = indexer.catalogue.by_path("Quince.md")
+    assert quince is not None
+    indexer.stores.vectors.remove([quince.id])  # as a power cut would
+    indexer.stores.close()
+    again = open_indexer()
+    assert again.scan().indexed == 1
+    assert found(again, "yellow fruit") == ["Quince.md"]
+    assert again.catalogue.unflushed() == set()
+    assert again.scan().indexed == 0
+
+
+def test_what_is_flushed_is_not_indexed_again(indexer: Indexer, write: Write) -> None:
+    write("Quince.md", "A hard yellow fruit.\n")
+    indexer.index(["Quince.md"], finish_later=True)
+    while indexer.finish_some():
+        pass
+    assert indexer.catalogue.unflushed() == set()
+    assert indexer.scan().indexed == 0
 
 
 def test_a_few_are_linked_before_it(indexer: Indexer, write: Write) -> None:
     write("a.md", "See [[Quince]].\n")
     indexer.scan()
     write("Quince.md", "A hard yellow fruit.\n")
-    assert indexer.index(["Quince.md"], link_later=True).relinked == 1
+    assert indexer.index(["Quince.md"], finish_later=True).relinked == 1
     assert targets(indexer, "a.md") == {"Quince.md"}
 
 
@@ -114,9 +143,9 @@ def test_notes_that_only_mention_a_new_one_are_looked_up_after_it(
     write("a.md", "We planted a Kadota Fig by the wall.\n")
     indexer.scan()
     write("Kadota Fig.md", "A tree.\n")
-    assert indexer.index(["Kadota Fig.md"], link_later=True).links_left
+    assert indexer.index(["Kadota Fig.md"], finish_later=True).unfinished
     assert "Kadota Fig" in indexer.catalogue.owed_names()
-    while indexer.link_owed():
+    while indexer.finish_some():
         pass
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
     assert indexer.catalogue.owed_names() == set()
@@ -128,7 +157,7 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     write("a.md", "We planted a Kadota Fig by the wall.\n")
     indexer.scan()
     write("Kadota Fig.md", "A tree.\n")
-    indexer.index(["Kadota Fig.md"], link_later=True)
+    indexer.index(["Kadota Fig.md"], finish_later=True)
     indexer.scan()
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
     assert indexer.catalogue.owed_names() == set()

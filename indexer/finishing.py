@@ -1,7 +1,8 @@
-"""The edges of notes that a change elsewhere concerns, written when the change is answered.
+"""What follows a change, done when the change is answered: the edges of the notes that it concerns
+elsewhere are written, and what was indexed is flushed to disk.
 
 A note that goes or gets another name concerns every note that names it, which may be hundreds.
-What is owed stands in the catalogue, so a crash loses none; the next scan makes it good.
+What is left stands in the catalogue, so a crash loses none; the next scan makes it good.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ logger = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.1  # in which an answer is told
 
 
-class Linking:
-    """Writes owed edges in a thread of its own. Thread-safe.
+class Finishing:
+    """Finishes in a thread of its own what `Indexer.index` left. Thread-safe.
 
     Args:
         indexer: that of the live generation.
@@ -30,15 +31,15 @@ class Linking:
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._asked = False  # for what has not begun yet
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="memvault-linking")
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="memvault-finishing")
         self._last: Future[None] | None = None
 
     def soon(self) -> None:
-        """Write what is owed, a moment from now; returns at once."""
+        """Do what is left, a moment from now; returns at once."""
         with self._lock:
             if not (self._stopped.is_set() or self._asked):
                 self._asked = True
-                self._last = self._worker.submit(self._link)
+                self._last = self._worker.submit(self._finish)
 
     def wait(self, timeout: float) -> bool:
         """Wait until what was asked for is done; False when the time (seconds) ran out."""
@@ -56,15 +57,15 @@ class Linking:
         self.ask_to_stop()
         self.wait(timeout)
 
-    def _link(self) -> None:
+    def _finish(self) -> None:
         self._stopped.wait(SETTLE_SECONDS)
         with self._lock:
             self._asked = False
         try:
-            while not self._stopped.is_set() and self._indexer().link_owed():
+            while not self._stopped.is_set() and self._indexer().finish_some():
                 pass
         except MemvaultError as error:
             if not self._stopped.is_set():
-                logger.warning("links are made anew with the next scan: %s", error.message)
+                logger.warning("the next scan finishes what is left: %s", error.message)
         except Exception:
-            logger.exception("links are made anew with the next scan")
+            logger.exception("the next scan finishes what is left")
