@@ -27,6 +27,8 @@ from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
 
 CHANGES = 30
+SOON = 0.5  # seconds from a save to the next question
+WARMING_SECONDS = 8.0  # in which the states of all memories are measured
 
 
 def added(meter: PulseMeter, ids: Sequence[str], weights: Sequence[float]) -> None:
@@ -48,14 +50,18 @@ def milliseconds(
 
 
 def after_a_change(
-    services: Services, meter: PulseMeter, answers: Sequence[tuple[list[str], list[float]]]
+    services: Services,
+    meter: PulseMeter,
+    answers: Sequence[tuple[list[str], list[float]]],
+    pause: float = 0.0,
 ) -> list[float]:
-    """Of answers one of whose notes has just been saved again."""
+    """Of answers one of whose notes was saved again so many seconds ago."""
     spent = []
     for ids, weights in random.Random(5).sample(answers, CHANGES):
         memory = services.catalogue.by_id(ids[0])
         assert memory is not None
         meter.landscape.changed([memory.path])
+        time.sleep(pause)
         spent += milliseconds(meter, [(ids, weights)])
     return spent
 
@@ -76,6 +82,10 @@ def measure(services: Services, vault: Path) -> list[Figure]:
     first = milliseconds(meter, answers)
     again = milliseconds(meter, answers)
     changed = after_a_change(services, meter, answers)
+    meter.warm_up_soon()
+    time.sleep(WARMING_SECONDS)
+    later = after_a_change(services, meter, answers, SOON)
+    meter.close()
     ids = landscape.memory_ids()
     whole = timed(lambda: PulseMeter(lambda: landscape).states(ids), 3, warm_up=0)
     of_vault = timed(lambda: PulseMeter(lambda: landscape).of_vault(), 5, warm_up=1)
@@ -99,6 +109,13 @@ def measure(services: Services, vault: Path) -> list[Figure]:
             percentile(changed, 0.95),
             "ms",
             note=f"p50 {median(changed):.2f}; its edges and vectors are read again",
+        ),
+        Figure(
+            f"one of the 10 saved {SOON} s ago, p95",
+            percentile(later, 0.95),
+            "ms",
+            "1",
+            note=f"p50 {median(later):.2f}",
         ),
         Figure("states of all memories", median(whole), "ms", note=f"{len(ids)} notes"),
         Figure("pulse of the vault", median(of_vault), "ms", note="in the background"),
