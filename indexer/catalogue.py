@@ -50,7 +50,7 @@ class Catalogue:
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
         self._alike: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
-        self._finishing: dict[str, set[str]] = defaultdict(set)
+        self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
@@ -106,6 +106,8 @@ class Catalogue:
             self._unflushed.update(paths)
 
     def unflushed(self) -> set[str]:
+        """Their paths; another process may have written them down."""
+        self._unflushed = {path for path, _ in self._store.items(UNFLUSHED)}
         return set(self._unflushed)
 
     def flushed(self, paths: Iterable[str]) -> None:
@@ -167,7 +169,7 @@ class Catalogue:
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link that one of these keys could resolve."""
-        return set().union(*(self._finishing.get(key, set()) for key in keys))
+        return set().union(*(self._linking.get(key, set()) for key in keys))
 
     def naming(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes whose frontmatter or folder holds one of these names."""
@@ -191,7 +193,7 @@ class Catalogue:
         others = self._alike.get(memory_id[:ALIKE], ())
         self._alike[memory_id[:ALIKE]] = (*(o for o in others if o != memory_id), memory_id)
         for key in record.link_keys:
-            self._finishing[key].add(path)
+            self._linking[key].add(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].add(path)
         if record.claimed_id:
@@ -210,7 +212,7 @@ class Catalogue:
             if left:
                 self._alike[record.memory.id[:ALIKE]] = left
         for key in record.link_keys:
-            self._finishing[key].discard(path)
+            self._linking[key].discard(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].discard(path)
         if record.claimed_id:

@@ -28,7 +28,7 @@ class ScanReport:
 
     indexed: int = 0
     relinked: int = 0  # unchanged notes whose edges changed because other notes did
-    unfinished: bool = False  # whether there may be more such notes, left for later
+    unfinished: bool = False  # whether something is left for `Indexer.finish_some`
     removed: int = 0
     unchanged: int = 0
     problems: list[str] = field(default_factory=list)

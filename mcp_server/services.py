@@ -382,11 +382,12 @@ class Services:
         self._finishing.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]
-        if not all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
+        if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
+            with suppress(MemvaultError):  # the next start indexes it again
+                self._live.indexer.flush()
+        else:
             logger.error("closing while the indexer still runs")
         impatience.cancel()
-        with suppress(MemvaultError):  # the next start indexes it again
-            self._live.indexer.flush()
         # A rebuild closes what it was filling; it ends with its scan.
         self._indexes.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
