@@ -1,7 +1,8 @@
 """How long a question takes in an engine that has been up for a while: its candidates alone, then
 each tool as a client in the same process sees it, for questions asked for the first time and again.
 
-``python -m tests.benchmarks.bench_questions [--notes N] [--texts T] [--keep DIR]``
+``python -m tests.benchmarks.bench_questions [--notes N] [--texts T] [--keep DIR]
+                                             [--candidates-only]``
 
 With ``--texts`` the notes repeat so many texts, so that 100,000 are indexed in a quarter of an
 hour; the stores hold as much as without.
@@ -88,6 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
+    parser.add_argument("--candidates-only", action="store_true", help="ask no tool")
     parser.add_argument("--keep", type=Path, help="a folder of vault and state for the next run")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -99,13 +101,18 @@ def main() -> None:
         settings = Settings(index=IndexSettings(ner="off"))
         services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
         try:
-            services.start(watch=False)
-            services.landscape.warm_up()
-            services.edges.warm_up()
-            services.curation.wait(600)
             plain = questions(vault)[: ASKED + WARM_UP]
             tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
-            figures = asyncio.run(by_tools(services, tools))
+            if asked.candidates_only:
+                services.scan()
+                services.stores.vectors.warm_up()
+                figures = []
+            else:
+                services.start(watch=False)
+                services.landscape.warm_up()
+                services.edges.warm_up()
+                services.curation.wait(600)
+                figures = asyncio.run(by_tools(services, tools))
             figures += candidates(services, plain)
             notes = len(services.catalogue)
         finally:
