@@ -25,8 +25,8 @@ from memvault.model.query import Recalled
 from memvault.model.verbosity import VerbosityLevel
 from memvault.retrieval.excerpt import excerpts
 
-# About 50 tokens. In notes of long conversations the sentence nearest to the question is shown in 88
-# of 100 answers; it would be in 38, were the first 200 bytes shown (bench_verbosity).
+# About 50 tokens. In notes of long conversations the sentence nearest to the question is shown in
+# 88 of 100 answers; it would be in 38, were the first 200 bytes shown (bench_verbosity).
 ANSWERING_BYTES = 200
 PASSAGE_BYTES = 1_600
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
