@@ -3,7 +3,8 @@
 Every node is a ``Node``, every edge an ``Edge``: a note's type and a person's relations are free
 words, so they are properties. Two ``MATCH`` clauses, never one with a comma, which Ladybug
 answers with a cross product (900 edges/s instead of 25,000). Nodes are looked up through the
-index (``UNWIND``); nodes' edges are found faster by ``IN``.
+index (``UNWIND``); many nodes' edges are found faster by ``IN``, those of few one by one, which
+Ladybug's store does (`IN_IDS`).
 """
 
 from __future__ import annotations
