@@ -25,7 +25,7 @@ from memvault.curation.plan import Edit, Plan
 from memvault.curation.reversal import reversal_hash
 from memvault.curation.staging import Staging
 from memvault.curation.told import Stroke
-from memvault.curation.undo import Conflict, Undoing
+from memvault.curation.undo import Conflict, Standing, Undoing
 from memvault.model.change import Actor, Change, ChangeKind, Fact, FactKind, FileChange
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
 from memvault.model.graph import GraphNode, NodeKind
@@ -318,7 +318,9 @@ class Curator:
     # -- taking back ----------------------------------------------------------------------------
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> Undone:
-        undoing = Undoing(self.stage(), self.history.content, self.forgotten)
+        oldest = newest_first[-1].at if newest_first else None
+        standing = Standing(self.history.changes(since=oldest, limit=None))
+        undoing = Undoing(self.stage(), self.history.content, self.forgotten, standing)
         undone: list[Change] = []
         conflicts: list[Conflict] = []
         for change in newest_first:
@@ -411,6 +413,7 @@ def _tombstones(plan: Plan, why: Why, now: datetime) -> tuple[Tombstone, ...]:
                 restorable_until=now + RETENTION if each.path else None,
                 reason=why.reason,
                 rationale=why.rationale,
+                repeats=each.repeats,
             )
         )
     return tuple(found)

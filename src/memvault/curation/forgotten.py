@@ -137,15 +137,11 @@ class Forgotten:
         with self._lock:
             return self._tombstones.get(reversal_hash)
 
-    def standing_for(self, tombstone: Tombstone) -> list[str]:
-        """The reversal hashes of what keeps this very thing forgotten: this one, or one by which it
-        was forgotten again."""
-        same = (tombstone.node_ids, tombstone.path, tombstone.content_hash)
-        return [
-            each.reversal_hash
-            for each in self.kept()
-            if (each.node_ids, each.path, each.content_hash) == same
-        ]
+    def standing_for(self, tombstone: Tombstone) -> list[Tombstone]:
+        """What keeps this very thing forgotten: this tombstone, or one by which it was forgotten
+        again."""
+        first = tombstone.repeats or tombstone.reversal_hash
+        return [each for each in self.kept() if first in (each.reversal_hash, each.repeats)]
 
     def _fold_change(self, entry: JournalEntry) -> None:
         for data in entry.data.get("forgot", ()):

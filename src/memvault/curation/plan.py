@@ -35,13 +35,15 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What a plan would forget: a note (``path``), or a concept without one."""
+    """What a plan would forget: a note (``path``), or a concept without one; ``repeats`` as a
+    `Tombstone` has it."""
 
     name: str
     kind: str
     node_ids: tuple[str, ...]
     hidden: tuple[str, ...]
     path: str | None = None
+    repeats: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

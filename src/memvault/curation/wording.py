@@ -47,15 +47,19 @@ def who(change: Change) -> str:
     return "you" if change.actor.kind == "person" else "memvault"
 
 
-def description(change: Change) -> str:
-    """What was done, by whom and why, in one line."""
-    said = _DONE[change.kind].format(names=names_of(change))
+def done(change: Change) -> str:
+    """What was done, and to what."""
     if change.kind is ChangeKind.MERGED and len(change.names) > 1:
         others = change.model_copy(update={"names": change.names[1:]})
-        said = f"Merged {names_of(others)} into “{change.names[0]}”"
+        return f"Merged {names_of(others)} into “{change.names[0]}”"
+    return _DONE[change.kind].format(names=names_of(change))
+
+
+def description(change: Change) -> str:
+    """What was done, by whom and why, in one line."""
     why = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
     since = ", and it was taken back since" if change.undone_by else ""
-    return f"{said}, by {who(change)}{since}{why}"
+    return f"{done(change)}, by {who(change)}{since}{why}"
 
 
 def explanation(changes: Sequence[Change], since: datetime) -> str:

@@ -20,6 +20,8 @@ class Tombstone(BaseModel):
         restorable_until: when the note is deleted for good; None for a concept, of which nothing
             is kept that could be deleted.
         permanent: not to be restored at all.
+        repeats: where this thing was forgotten before, restored, and that was taken back: the
+            reversal hash by which it was forgotten first.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +37,7 @@ class Tombstone(BaseModel):
     forgotten_at: datetime
     restorable_until: datetime | None = None
     permanent: bool = False
+    repeats: str | None = None
     reason: str | None = None
     rationale: str
 
