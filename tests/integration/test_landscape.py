@@ -124,16 +124,35 @@ def test_one_who_asks_while_a_change_is_read_waits_for_it(
     kept = kept_at_hand(indexer)
     [hub] = kept.memory_ids()
     stated_by = indexer.stores.graph.stated_by
+    is_read = threading.Event()
 
     def slow(ids: list[str]) -> object:
+        is_read.set()
         time.sleep(0.2)
         return stated_by(ids)
 
     monkeypatch.setattr(indexer.stores.graph, "stated_by", slow)
     write("Spoke.md", "This leads to the [[Hub]].")
-    indexer.index(["Spoke.md"])
-    until(lambda: kept._being_read)  # the background has taken the change up
+    saving = threading.Thread(target=indexer.index, args=(["Spoke.md"],))
+    saving.start()
+    assert is_read.wait(10)
     assert len(kept.around([hub])[hub].neighbours) == 1
+    saving.join(10)
+
+
+def test_what_was_saved_is_at_hand_for_whoever_asks_next(
+    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Hub.md", "Everything meets in this note.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    [hub] = kept.memory_ids()
+    write("Spoke.md", "This leads to the [[Hub]].")
+    indexer.index(["Spoke.md"])
+    monkeypatch.setattr(indexer.stores.graph, "stated_by", None)
+    monkeypatch.setattr(indexer.stores.vectors, "vectors", None)
+    assert len(kept.around([hub])[hub].neighbours) == 1
+    assert all(vector is not None for vector in kept.vectors(kept.memory_ids()).values())
 
 
 def test_many_changes_at_once_are_read_in_the_background_while_the_old_state_answers(

@@ -15,8 +15,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import sqrt
 
-import numpy as np
-
 from memvault.cognition.entropy import Floats, shares
 
 
@@ -33,18 +31,7 @@ class Surroundings:
     outdated_by: Set[str] = field(default_factory=frozenset)
 
 
-def link_matrix(ids: Sequence[str], around: Mapping[str, Surroundings]) -> Floats:
-    """(n, n) strength of the link of each pair, in [0, 1]; symmetric, the diagonal is 0."""
-    sets = [around[key].neighbours if key in around else frozenset[str]() for key in ids]
-    links = np.zeros((len(ids), len(ids)))
-    for row, (key, own) in enumerate(zip(ids, sets, strict=True)):
-        for column in range(row):
-            other = sets[column]
-            if key in other or ids[column] in own:
-                links[row, column] = 1.0
-            elif not own.isdisjoint(other):
-                links[row, column] = len(own & other) / sqrt(len(own) * len(other))
-    return links + links.T
+_ALONE = Surroundings()
 
 
 def coherence(
@@ -65,7 +52,7 @@ def coherence(
     """
     if not ids:
         return 0.0
-    return float(coherences([ids], kernel[None], around, shares(weights, len(ids)))[0])
+    return coherences([ids], kernel[None], around, shares(weights, len(ids)))[0]
 
 
 def coherences(
@@ -73,28 +60,48 @@ def coherences(
     kernels: Floats,
     around: Mapping[str, Surroundings],
     share: Floats,
-) -> Floats:
+) -> list[float]:
     """The same for groups of n ids: kernels (groups, n, n), and shares (n,) by which the memories
     of each count."""
-    count = len(groups[0])
-    pairs = share[:, None] * share
-    np.fill_diagonal(pairs, 0.0)
-    total = float(pairs.sum())
-    if count == 1 or total <= 0.0:
-        mean = np.ones(len(groups))
-    else:
-        links = np.array([link_matrix(ids, around) for ids in groups])
-        hold = 1.0 - (1.0 - links) * (1.0 - np.clip(kernels, 0.0, 1.0))
-        mean = (hold * pairs).sum(axis=(1, 2)) / total
-    opposed = np.array([_opposed_share(ids, around, share) for ids in groups])
-    clamped: Floats = np.clip(mean * (1.0 - opposed), 0.0, 1.0)
-    return clamped
+    part: list[float] = share.tolist()
+    found = []
+    for ids, cosines in zip(groups, kernels.tolist(), strict=True):
+        near = [around.get(key, _ALONE) for key in ids]
+        whole = _mean_hold(ids, cosines, near, part) * (1.0 - _opposed_share(ids, near, part))
+        found.append(min(max(whole, 0.0), 1.0))
+    return found
 
 
-def _opposed_share(ids: Sequence[str], around: Mapping[str, Surroundings], part: Floats) -> float:
+def _mean_hold(
+    ids: Sequence[str],
+    cosines: Sequence[Sequence[float]],
+    near: Sequence[Surroundings],
+    part: Sequence[float],
+) -> float:
+    """Over all pairs, by weight; 1 where there is none."""
+    held = total = 0.0
+    for row, key in enumerate(ids):
+        own = near[row].neighbours
+        for column in range(row):
+            other = near[column].neighbours
+            weight = part[row] * part[column]
+            total += weight
+            if key in other or ids[column] in own:
+                held += weight
+                continue
+            apart = 1.0 - min(max(cosines[row][column], 0.0), 1.0)
+            if not own.isdisjoint(other):
+                apart *= 1.0 - len(own & other) / sqrt(len(own) * len(other))
+            held += weight * (1.0 - apart)
+    return held / total if total > 0.0 else 1.0
+
+
+def _opposed_share(
+    ids: Sequence[str], near: Sequence[Surroundings], part: Sequence[float]
+) -> float:
     """The share of those that one of the others contradicts."""
     return sum(
-        float(share)
-        for key, share in zip(ids, part, strict=True)
-        if key in around and around[key].against and not around[key].against.isdisjoint(ids)
+        share
+        for each, share in zip(near, part, strict=True)
+        if each.against and not each.against.isdisjoint(ids)
     )

@@ -1,8 +1,8 @@
 """Vectors and surroundings of all memories, kept at hand and true to the index.
 
 They are read once, in the background; after that a change of the index costs what the changed
-notes cost, whoever else is linked with them. A few are read again a moment later, in the background
-too, so that the next call seldom waits for it.
+notes cost, whoever else is linked with them: a few are read again by whoever indexed them, a
+millisecond each (`bench_pulse`), so that no call waits for it, and many in the background.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
@@ -29,8 +28,7 @@ from memvault.stores.open import Stores
 logger = logging.getLogger(__name__)
 MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
-FEW = 64  # changed notes that a call waits for; more are read in the background
-SETTLE_SECONDS = 0.1  # after a change, before it is read in the background
+FEW = 64  # changed notes that are read at once; more are read in the background
 PATIENCE = 1.0  # seconds that a call waits for another that reads what changed
 RETRY_SECONDS = 5.0  # after a store did not answer
 _FAULTS = (StorageError, GraphQueryError)
@@ -81,7 +79,6 @@ class Landscape:
         self._loaded = False
         self._retry_at = 0.0
         self._worker: threading.Thread | None = None
-        self._catching_up: ThreadPoolExecutor | None = None
         self._closed = threading.Event()
 
     # -- what is asked --------------------------------------------------------------------------
@@ -155,28 +152,24 @@ class Landscape:
     # -- keeping true ---------------------------------------------------------------------------
 
     def changed(self, paths: Collection[str]) -> None:
-        """Read these notes again, by the time that one asks next; returns at once."""
+        """Read these notes again, or have them read by the time that one asks next."""
         with self._lock:
             self._waiting.update(paths)
-            if self._loaded and len(self._waiting) <= FEW and not self._closed.is_set():
-                if self._catching_up is None:
-                    self._catching_up = ThreadPoolExecutor(1, thread_name_prefix="landscape")
-                self._catching_up.submit(self._catch_up)
+        self.take_in_changes(patience=0.0)  # a thread that is reading takes them in as well
 
-    def _catch_up(self) -> None:
-        """Once the one who made the change has an answer, unless another has asked by then."""
-        if self._waiting and not self._closed.wait(SETTLE_SECONDS):
-            self.take_in_changes()
+    def take_in_changes(self, patience: float = PATIENCE) -> None:
+        """Read what changed; where that is much, have it read and go on with what is known.
 
-    def take_in_changes(self) -> None:
-        """Read what changed; where that is much, have it read and go on with what is known."""
+        Args:
+            patience: seconds to wait for another thread that reads.
+        """
         with self._lock:
             waiting = len(self._waiting) + self._being_read if self._loaded else 0
         if not waiting or time.monotonic() < self._retry_at:
             return
         if waiting > FEW:
             self.warm_up_soon()
-        elif self._reading.acquire(timeout=PATIENCE):
+        elif self._reading.acquire(timeout=patience):
             try:
                 self._read_waiting()
             finally:
@@ -205,10 +198,6 @@ class Landscape:
     def close(self, timeout: float) -> None:
         """Stop reading in the background, waiting so many seconds at most."""
         self._closed.set()
-        with self._lock:
-            catching_up, self._catching_up = self._catching_up, None
-        if catching_up is not None:
-            catching_up.shutdown(wait=True, cancel_futures=True)
         if self._worker is not None:
             self._worker.join(timeout)
 

@@ -20,6 +20,7 @@ LOCAL = 5  # linked memories that a memory is seen among; each costs a look into
 SAMPLE = 256  # memories that stand for a whole vault
 AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
+SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
 MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
 
 Version = tuple[Landscape, int, int]
@@ -63,6 +64,8 @@ class PulseMeter:
         self._changes = 0
         self._measuring: Future[None] | None = None
         self._filling: Future[None] | None = None
+        self._is_filled = False
+        self._touched: set[str] = set()  # to be measured again
         self._lock = threading.Lock()
         self._worker: ThreadPoolExecutor | None = None
 
@@ -75,6 +78,7 @@ class PulseMeter:
                 if landscape is not self._seen:
                     landscape.on_change.append(self._forget)
                     self._seen, self._states, self._answers = landscape, {}, {}
+                    self._is_filled = False
                     self._changes += 1
         return landscape
 
@@ -118,9 +122,9 @@ class PulseMeter:
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
-        measured in the background; from then on what changes is measured again at once."""
+        measured in the background; from then on what changes is measured again there."""
         known, measured = self._look_up(ids)
-        if measured and self.landscape.is_resident:
+        if measured and not self._is_filled and self.landscape.is_resident:
             self.warm_up_soon()
         return known
 
@@ -147,19 +151,27 @@ class PulseMeter:
         return known, bool(missing)
 
     def _fill(self) -> None:
-        ids = self.landscape.memory_ids()
+        landscape = self.landscape
+        if self._measure(landscape.memory_ids()) and landscape is self._seen:
+            self._is_filled = landscape.is_resident
+
+    def _measure_again(self) -> None:
+        time.sleep(SETTLE_SECONDS)
+        with self._lock:
+            touched, self._touched = self._touched, set()
+        self._measure(touched)
+
+    def _measure(self, ids: Collection[str]) -> bool:
+        """Those of these memories that are not known, in small steps; False if it was closed."""
         with self._lock:
             missing = [key for key in ids if key not in self._states]
-        self._measure(missing)
-
-    def _measure(self, ids: Sequence[str]) -> None:
-        """In small steps; those that are no memories are passed over."""
-        known = [key for key in ids if self.landscape.is_memory(key)]
-        for first in range(0, len(known), AT_ONCE):
+        missing = [key for key in missing if self.landscape.is_memory(key)]
+        for first in range(0, len(missing), AT_ONCE):
             if self._worker is None:  # closed
-                return
-            self._look_up(known[first : first + AT_ONCE])
+                return False
+            self._look_up(missing[first : first + AT_ONCE])
             time.sleep(PAUSE_SECONDS)
+        return True
 
     def _submit(self, work: Callable[[], None]) -> Future[None]:
         """While holding the lock."""
@@ -177,13 +189,18 @@ class PulseMeter:
             self._answers.clear()
             for key in ids:
                 self._states.pop(key, None)
-            if self._filling is not None and self._worker is not None:
-                self._worker.submit(self._measure, list(ids))
+            if self._filling is None or self._worker is None:
+                return
+            if not self._touched:
+                self._worker.submit(self._measure_again)
+            self._touched.update(ids)
 
     def close(self) -> None:
         """End what is measured in the background; it begins again when it is asked for."""
         with self._lock:
             worker, self._worker = self._worker, None
+            self._is_filled = False
+            self._touched.clear()
         if worker is not None:
             worker.shutdown(wait=True, cancel_futures=True)
 
@@ -254,5 +271,5 @@ def _states(
     kernels = similarities([[vectors[key] for key in keys] for keys in groups])
     share = shares(None, count)
     spread = entropies(kernels, share).tolist()
-    joined = coherences(groups, kernels, around, share).tolist()
+    joined = coherences(groups, kernels, around, share)
     return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
