@@ -53,7 +53,8 @@ class AnswerRoom:
         if level is VerbosityLevel.FULL_INSIGHTS:
             whole -= round(INSIGHT_SHARE * whole)
         terse = level is VerbosityLevel.TEXT_AND_IDS
-        return Room(whole - self.of(empty), self._sources, LEAST_TEXT, terse=terse)
+        beside = self._named_sources if terse else self._sources
+        return Room(whole - self.of(empty), beside, LEAST_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first of these, as many as bring a level-0 answer nearest to its tokens."""
@@ -105,13 +106,21 @@ class AnswerRoom:
                 del kinds[name], sizes[name]
         return InsightsShape(**kinds)
 
-    def _sources(self, memories: Sequence[Memory]) -> list[int]:
-        """What naming each of these costs: its id twice, its title, path, heading and lines."""
+    def _named_sources(self, memories: Sequence[Memory]) -> list[int]:
+        """What naming each of these costs: its id, title, path, heading and lines."""
         shapes = [
-            SourceShape(
-                id=each.id, title=each.title, path=each.path, heading=HEADING, lines=[LINE, LINE]
-            )
+            SourceShape(title=each.title, path=each.path, heading=HEADING, lines=[LINE, LINE])
             for each in memories
         ]
-        texts = [f'{shape.model_dump_json(by_alias=True)},"{shape.id}",' for shape in shapes]
-        return self._tokens.count_all(texts)
+        return self._tokens.count_all(
+            [
+                f'{shape.model_dump_json(by_alias=True)},"{each.id}",'
+                for shape, each in zip(shapes, memories, strict=True)
+            ]
+        )
+
+    def _sources(self, memories: Sequence[Memory]) -> list[int]:
+        """The same where the source has the id as well."""
+        ids = self._tokens.count_all([f'"id":"{each.id}",' for each in memories])
+        named = self._named_sources(memories)
+        return [size + more for size, more in zip(named, ids, strict=True)]

@@ -12,6 +12,7 @@ from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape
 from mcp_server.answers.insights import InsightsShape
 from mcp_server.answers.recalled import StateShape
 from mcp_server.toolbox import Toolbox
+from memvault.cognition.pulse import MemoryState
 from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.insights import Aspect
@@ -100,10 +101,6 @@ class Contexts:
         ids = [each.memory.id for each in context.excerpts]
         full = level is VerbosityLevel.FULL_INSIGHTS
         states = self._box.meter.states(ids) if full else {}
-        shown = {
-            key: StateShape(entropy=round(state.entropy, 3), coherence=round(state.coherence, 3))
-            for key, state in states.items()
-        }
         return empty.model_copy(
             update={
                 "context": context.text,
@@ -112,7 +109,7 @@ class Contexts:
                 "distillation_applied": context.form,
                 "compression_ratio": round(context.compression, 3),
                 "nodes_retrieved": ids,
-                "sources": [_source(each, shown.get(each.memory.id)) for each in context.excerpts],
+                "sources": [_source(each, states.get(each.memory.id)) for each in context.excerpts],
             }
         )
 
@@ -149,14 +146,15 @@ class Contexts:
 _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())
 
 
-def _source(excerpt: Excerpt, state: StateShape | None) -> SourceShape:
+def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
+    """With its state, and its id once more, in a full answer."""
     return SourceShape(
-        id=excerpt.memory.id,
+        id=None if state is None else excerpt.memory.id,
         title=excerpt.memory.title,
         path=excerpt.memory.path,
         heading=below_title(excerpt.heading, excerpt.memory.title),
         lines=list(excerpt.lines),
-        state=state,
+        state=None if state is None else StateShape.of(state),
     )
 
 

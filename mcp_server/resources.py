@@ -213,9 +213,7 @@ class Resources:
             "created_at": utc(memory.created_at),
             "access_count": node.access_count,
             "johari_quadrant": state.quadrant,
-            "state": StateShape(
-                entropy=round(state.entropy, 3), coherence=round(state.coherence, 3)
-            ),
+            "state": StateShape.of(state),
             "utl_state": node.utl_state,
         }
 

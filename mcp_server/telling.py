@@ -107,9 +107,7 @@ def _with_state(node: NodeShape, each: Told) -> NodeShape:
             "date": utc(memory.date) if memory.date else None,
             "tags": list(memory.tags) or None,
             "rationale": memory.rationale,
-            "state": StateShape(
-                entropy=round(state.entropy, 3), coherence=round(state.coherence, 3)
-            ),
+            "state": StateShape.of(state),
             "utl_state": each.utl_state,
         }
     )

@@ -14,7 +14,9 @@ from memvault.retrieval.context.forms import Form
 
 class SourceShape(Shape):
     """A memory that the context quotes under ``[node_…]``, the first digits of its id; ``heading``
-    and ``lines`` hold all that is quoted. At verbosity 0, where nothing is, only title and path."""
+    and ``lines`` hold all that is quoted. ``id`` and ``state`` only at verbosity 2: the ids stand
+    in ``nodes_retrieved``, in this order. At verbosity 0, where nothing is quoted, only title and
+    path."""
 
     id: str | None = optional()
     title: str

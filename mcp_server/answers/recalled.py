@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Self
 
 from pydantic import Field
 
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
 from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape, SurroundingsShape
+from memvault.cognition.pulse import MemoryState
 from memvault.model.johari import JohariQuadrant, UTLState
 from memvault.model.memory import Lifecycle
 from memvault.model.query import Mode
@@ -28,6 +30,10 @@ class StateShape(Shape):
 
     entropy: float
     coherence: float
+
+    @classmethod
+    def of(cls, state: MemoryState) -> Self:
+        return cls(entropy=round(state.entropy, 3), coherence=round(state.coherence, 3))
 
 
 class EvidenceShape(Named):

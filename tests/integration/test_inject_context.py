@@ -144,10 +144,10 @@ def test_a_context_comes_with_measures_and_pulse(reader):
 def test_every_citation_leads_to_a_source_with_its_place(reader):
     answer = reader.ok("inject_context", query=QUESTION, max_tokens=300)
     tags = re.findall(r"\[node_([0-9a-f]+)\]", answer["context"])
-    ids = [source["id"] for source in answer["sources"]]
-    assert ids == answer["nodes_retrieved"]
+    ids = answer["nodes_retrieved"]
     assert [each.replace("-", "")[:8] for each in ids] == [tag[:8] for tag in tags]
-    for source in answer["sources"]:
+    for key, source in zip(ids, answer["sources"], strict=True):
+        assert reader.ok("get_memory", id=key)["path"] == source["path"]
         note = (reader.services.vault.root / source["path"]).read_text(encoding="utf-8")
         first, last = source["lines"]
         assert 1 <= first <= last <= note.count("\n") + 1
@@ -219,6 +219,7 @@ def test_level_2_adds_states_and_insights_in_about_800_tokens(reader):
     answer = reader.ok("inject_context", query=QUESTION, verbosity_level=2)
     assert len(answer["sources"]) > 1
     assert all({"entropy", "coherence"} == set(each["state"]) for each in answer["sources"])
+    assert [each["id"] for each in answer["sources"]] == answer["nodes_retrieved"]
     assert "causal_links" in answer["insights"]
     assert 500 <= reader.tokens("inject_context", query=QUESTION, verbosity_level=2) <= 880
 
