@@ -3,9 +3,7 @@
 A change is written down before it is made: the versions of its files go into a pack in
 ``.memvault/history/``, the intent into the journal; then the files are changed, one by one, each
 only if it still is what it was when the change was planned; then the journal says that it is done.
-At its start the engine looks at what was begun and never done. A change of which every file is
-changed is done; any other is taken back, file by file, and a file that somebody saved since stays
-as they left it.
+At its start the engine looks at what was begun and never done (`mending`).
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from memvault.curation.apply import carry_out, stands_as, take_back
 from memvault.curation.forget import RETENTION, Why
 from memvault.curation.forgotten import Forgotten
 from memvault.curation.history import History
+from memvault.curation.mending import finish_or_take_back
 from memvault.curation.plan import Edit, Plan
 from memvault.curation.reversal import reversal_hash
 from memvault.curation.staging import Staging
@@ -292,28 +291,10 @@ class Curator:
     # -- after a crash --------------------------------------------------------------------------
 
     def _mend(self, change: Change) -> None:
-        edits = [self._edit(change, file) for file in change.files]
-        states = [_state(self._vault, edit, file) for edit, file in
-                  zip(edits, change.files, strict=True)]  # fmt: skip
-        if "before" not in states:
+        if finish_or_take_back(self._vault, self._contents, change):
             self._say(Stroke.DONE, change, change.actor)
-            logger.info("finished what was cut off: %s %s", change.kind, ", ".join(change.names))
-            return
-        changed = [edit for edit, state in zip(edits, states, strict=True) if state == "after"]
-        for edit, state in zip(edits, states, strict=True):
-            if state == "other":
-                logger.warning("%s was changed meanwhile and stays as it is", edit.path)
-        take_back(self._vault, changed)
-        self._withdraw(change)
-        logger.info("took back what was cut off: %s %s", change.kind, ", ".join(change.names))
-
-    def _edit(self, change: Change, file: FileChange) -> Edit:
-        """Its versions are None where they are not kept."""
-
-        def version(key: str | None) -> bytes | None:
-            return None if key is None else self._contents.get(change.reversal_hash, key)
-
-        return Edit(file.path, version(file.before), version(file.after), file.moved_to)
+        else:
+            self._withdraw(change)
 
     # -- taking back ----------------------------------------------------------------------------
 
@@ -417,24 +398,3 @@ def _tombstones(plan: Plan, why: Why, now: datetime) -> tuple[Tombstone, ...]:
             )
         )
     return tuple(found)
-
-
-def _state(vault: Vault, edit: Edit, file: FileChange) -> str:
-    """Whether a file is as ``before`` the change, as ``after`` it, or as somebody made it since."""
-    now = stands_as(vault, file.path)
-    found = None if now is None else content_hash(now)
-    is_lost = (file.before is not None and edit.before is None) or (
-        file.after is not None and edit.after is None
-    )
-    if is_lost and file.moved_to is None:
-        return "other"  # without its versions it can be neither made nor unmade
-    if file.moved_to is not None:
-        there = stands_as(vault, file.moved_to)
-        if found is None and there is not None and content_hash(there) == file.before:
-            return "after"
-        if found == file.before:
-            return "before"
-        return "other"
-    if found == file.after:
-        return "after"
-    return "before" if found == file.before else "other"
