@@ -11,23 +11,22 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.directory import Affected, Directory
 from indexer.found import FoundEntities
+from indexer.graph_writer import GraphWriter
 from indexer.hidden import Hidden
 from indexer.pending import Pending, PendingReader
 from indexer.progress import Progress, Report, ScanReport, silent
-from indexer.reading import Reading, Unreadable, read_note
+from indexer.reading import Reading, read_note
 from memvault.config.settings import IndexSettings
 from memvault.curation.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
-from memvault.model.graph import GraphNode, NoteGraph
+from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, id_of_path
-from memvault.model.note import ParsedNote
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -83,15 +82,20 @@ class Indexer:
         ] = []  # told notes, and seconds they took
         self.problems: list[str] = []
         self._embedder = embedder
-        self._found = found
-        self._hidden = Hidden(stores.keyvalue, forgotten, joined)
-        self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
-        self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
         self.max_note_bytes = settings.max_note_bytes
         self._directory = Directory((r.memory, r.names) for r in self.catalogue.records())
+        self._graphs = GraphWriter(
+            vault,
+            stores.graph,
+            self.catalogue,
+            directory=lambda: self._directory,
+            found=found,
+            hidden=Hidden(stores.keyvalue, forgotten, joined),
+            max_note_bytes=settings.max_note_bytes,
+        )
 
     def scan(self, report: Report = silent) -> ScanReport:
         """Compare the whole vault with the catalogue and index what differs."""
@@ -110,8 +114,8 @@ class Indexer:
             )
             self.catalogue.flushed(unflushed)
             self.catalogue.names_looked_up(owed_names)
-            self._left_out = None
-            self._leave_out_forgotten()
+            self._graphs.forget_what_is_left_out()
+            self._tell(self._graphs.leave_out_forgotten())
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
             if result.indexed >= OPTIMIZE_AFTER:
@@ -131,7 +135,7 @@ class Indexer:
             few = len(present) <= FEW  # what a tool has written must be found when it answers
             report = silent if few else self._until_stopped(silent)
             result = self._apply(present, gone, report, finish_later=finish_later)
-            self._leave_out_forgotten()
+            self._tell(self._graphs.leave_out_forgotten())
             return result
 
     def stop(self) -> None:
@@ -197,7 +201,7 @@ class Indexer:
     def link_again(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes anew, since what they name is better known now."""
         with self._lock:
-            self._relink(paths)
+            self._graphs.write_again(paths)
             self._tell(paths)
 
     def finish_some(self) -> bool:
@@ -211,7 +215,7 @@ class Indexer:
                 return True
             owed = sorted(self.catalogue.owed_links())
             some = owed[:LINKED_AT_ONCE]
-            self._relink(some)
+            self._graphs.write_again(some)
             self.catalogue.links_made(some)
             self._tell(some)
             return len(owed) > len(some)
@@ -327,7 +331,7 @@ class Indexer:
         result.unfinished = finish_later and bool(result.indexed or phrases or many)
         if finish_later and many:
             return result
-        self._relink(again)
+        self._graphs.write_again(again)
         self.catalogue.links_made(again)
         self._tell(again)
         result.relinked = len(again)
@@ -373,7 +377,7 @@ class Indexer:
         self.stores.vectors.replace(
             [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
         )
-        self.stores.graph.replace([self._graph_of(note, memory) for note, memory in notes])
+        self._graphs.write(notes)
         for note, _ in notes:
             index_preferences(self.stores.keyvalue, note.path, note)
         if flush:
@@ -386,55 +390,6 @@ class Indexer:
         self.version += 1
         for listener in self.on_batch:
             listener(len(batch), time.perf_counter() - began)
-
-    def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
-        found = self._found.get(note.content_hash) or ()
-        return self._hidden.leave_out(self._directory.graph_of(note, memory, found))
-
-    def _leave_out_forgotten(self) -> None:
-        """Make the graph lack what is forgotten by now, and have again what was restored."""
-        forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
-        if forgotten == self._left_out and joined == self._joined:
-            return
-        graph, known = self.stores.graph, self._joined if self._left_out is not None else {}
-        out = graph.nodes(forgotten | joined.keys())
-        gone = [key for key, node in out.items() if node.path is None]
-        edges = graph.neighbours(gone, limit=graph.counts()[1]) if gone else []
-        naming: dict[str, set[str]] = {key: set() for key in gone}
-        for edge in edges:
-            memory = self.catalogue.by_id(edge.source)
-            if memory is not None and edge.target in naming:
-                naming[edge.target].add(memory.path)
-        self._hidden.record(naming)
-        graph.remove(gone)
-        returned = self._hidden.returned()
-        elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
-        self._relink({p for paths in (*returned.values(), *elsewhere.values()) for p in paths})
-        self._hidden.drop(returned)
-        self._left_out, self._joined = forgotten, joined
-        self._tell(
-            {
-                path
-                for paths in (*naming.values(), *returned.values(), *elsewhere.values())
-                for path in paths
-            }
-        )
-
-    def _relink(self, paths: Collection[str]) -> None:
-        rest = iter(sorted(paths))
-        while batch := list(islice(rest, BATCH)):
-            self.stores.graph.replace(list(self._graphs_as_indexed(batch)))
-
-    def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
-        for path in paths:
-            memory = self.catalogue.by_path(path)
-            try:
-                reading = read_note(self.vault, path, self.max_note_bytes)
-            except Unreadable as error:
-                logger.warning("%s", error)
-                continue
-            if memory is not None and reading is not None:
-                yield self._graph_of(reading.note, memory)
 
     def _record(self, reading: Reading, pending: Pending) -> NoteRecord:
         note, path = reading.note, reading.note.path
