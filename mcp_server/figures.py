@@ -79,7 +79,7 @@ class EngineFigures(Collector):
 
 def _indexing(services: Services) -> Iterator[Metric]:
     yield _gauge("notes", "Notes that are indexed.", len(services.catalogue))
-    standing = services.standing()
+    standing = services.indexing.standing()
     yield _gauge(
         "indexer_present",
         "1 if a process, this or another, indexes what changes.",

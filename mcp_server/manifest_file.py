@@ -36,7 +36,9 @@ def apply_manifest(
     """
     change = keeper_of(services).apply(why, path, confirm=confirm)
     if change is not None:
-        services.index_written([each for each in change.paths if services.vault.is_note(each)])
+        services.indexing.index_written(
+            [each for each in change.paths if services.vault.is_note(each)]
+        )
     return change
 
 

@@ -161,10 +161,10 @@ class Opening:
         }
 
     def doctor(self, *, fix: bool) -> Sequence[Any]:
-        return self.wait().doctor(fix=fix)
+        return self.wait().indexing.doctor(fix=fix)
 
     def rebuild(self, report: Report) -> object:
-        return self.wait().rebuild(report)
+        return self.wait().indexing.rebuild(report)
 
     def write_manifest(self) -> WrittenManifest:
         from mcp_server.manifest_file import keeper_of  # it imports what takes long to open

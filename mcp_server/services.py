@@ -6,28 +6,21 @@ import logging
 import threading
 from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.catalogue import Catalogue
-from indexer.doctor import Finding, examine
-from indexer.entity_pass import EntityPass
-from indexer.finishing import Finishing
 from indexer.found import open_found
 from indexer.generation import FilePointer, Generations
-from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
-from indexer.progress import Progress, Report, ScanReport, silent
-from indexer.standing import Standing
-from indexer.watch import Watcher
-from mcp_server import heap
+from indexer.progress import Report, ScanReport, silent
 from mcp_server.curating import Curation
 from mcp_server.index import Index, open_index
 from mcp_server.indexes import OpenIndexes
+from mcp_server.indexing import Indexing
 from mcp_server.opening import EXPORTING
-from mcp_server.sharing import Sharing
 from mcp_server.tally import Tally
 from mcp_server.threads import share_the_processor
 from memvault.cognition.activity import Activity
@@ -41,10 +34,8 @@ from memvault.curation.forget import Forgetter
 from memvault.curation.forgotten import Forgotten
 from memvault.curation.tasks.left import LeftTasks
 from memvault.model.errors import (
-    DiskFull,
     GraphQueryError,
     MemvaultError,
-    StorageError,
     StoreUnavailable,
 )
 from memvault.model.tombstone import Tombstone
@@ -57,7 +48,6 @@ from memvault.retrieval.multihop import MultiHop
 from memvault.retrieval.recall import Recall
 from memvault.stores import faults
 from memvault.stores.open import (
-    EMBEDDED,
     Stores,
     drop_from_servers,
     shared_pointer,
@@ -120,16 +110,16 @@ class Services:
             opened.callback(self._live.stores.close)
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
-        self._entity_pass = EntityPass(lambda: self._live.indexer, self.found, settings.index)
-        self._finishing = Finishing(lambda: self._live.indexer)
         self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
-        self._watcher: Watcher | None = None
-        self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
-        self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
-        self._began_indexing = False
-        self._scanning: Progress | None = None
-        self._last_scan: tuple[datetime, ScanReport] | None = None
-        self._winding_down = threading.Event()
+        self.indexing = Indexing(
+            settings,
+            self._indexes,
+            self.found,
+            self.indexed,
+            began=self.curation.start,
+            moving=self._move_activity,
+            moved=lambda: self.curation.changed(()),
+        )
         self._closed = threading.Event()
 
     @property
@@ -181,138 +171,15 @@ class Services:
         return self._live.landscape
 
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
-        """Watch the vault and index what changed while nobody watched; returns after that scan.
-        Where another process indexes into the same stores, follow it instead."""
-        if self._live.stores.servers:
-            self._heartbeat.start()
-        if self._sharing is None or self._sharing.start(wants_duty=watch):
-            return self._begin_indexing(watch=watch, report=report)
-        self._warm_up()
-        return ScanReport()
-
-    def _begin_indexing(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
-        if watch:
-            self._watcher = Watcher(self._live.indexer, self.settings.index)
-            self._watcher.start()
-        try:
-            result = self.scan(report)
-        except StorageError as error:
-            result = self._mended(error, report)
-        self._warm_up()
-        if not self._closed.is_set() and not self._began_indexing:
-            self._began_indexing = True
-            self._entity_pass.start()
-            self.curation.start()
-        return result
-
-    def _end_indexing(self) -> None:
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            watcher.stop()
-
-    def _warm_up(self) -> None:
-        self._live.indexer.warm_up()
-        self._live.warm_up()
-        heap.settle()
-
-    def _shared(self) -> Sharing:
-        return Sharing(
-            lambda: self._live.indexer,
-            move=self._move,
-            begin=self._begin_indexing,
-            end=self._end_indexing,
-            own=self._own_standing,
-        )
-
-    def _restore(self) -> None:
-        """A server came back without what it had: the name of the generation may be among it."""
-        if self._sharing is None or not self._sharing.follows:
-            self._indexes.name_live()
-            self._scan_soon()
-
-    def _mended(self, error: StorageError, report: Report) -> ScanReport:
-        """What to do when the first scan could not be done."""
-        if faults.is_damage(error):
-            logger.error("the indexes are damaged: filling new ones from the vault")
-            return self.rebuild(report)
-        passing = isinstance(error, DiskFull) or self._live.stores.silent()
-        if self._winding_down.is_set() or not passing:
-            raise error
-        logger.error("%s Indexing begins when that is over.", error.message)
-        self._scan_soon()
-        return ScanReport()
-
-    def _scan_soon(self) -> None:
-        if self._watcher is not None:
-            self._watcher.ask_for_scan()
-
-    def index_written(self, paths: Collection[str]) -> None:
-        """Index notes that were just written; later, if a server does not answer now."""
-        try:
-            if self._sharing is not None and self._sharing.follows:
-                self._sharing.wait_for(paths)
-            elif self._live.indexer.index(paths, finish_later=True).unfinished:
-                self._finishing.soon()
-        except StorageError:
-            if not (self._live.stores.silent() or self._live.stores.full()):
-                raise
-            logger.warning("what was written is indexed when the servers can take it again")
-            self._scan_soon()
-
-    def scan(self, report: Report = silent) -> ScanReport:
-        """Index what differs from the catalogue."""
-
-        def tell(progress: Progress) -> None:
-            self._scanning = progress
-            report(progress)
-
-        try:
-            result = self._live.indexer.scan(tell)
-        finally:
-            self._scanning = None
-        self._last_scan = (datetime.now(UTC), result)
-        return result
-
-    def settle(self, timeout: float = 60.0) -> None:
-        """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
-        pass to do."""
-        self._live.indexer.wait_until_idle(timeout)
-        self._finishing.wait(timeout)
-        self._entity_pass.wait(timeout)
-
-    def rebuild(self, report: Report = silent) -> ScanReport:
-        """Fill a new generation from the vault while the live one answers, then swap it in."""
-        if self._sharing is not None:
-            self._sharing.check()
-        with self._indexes.filling() as fresh:
-            if self._winding_down.is_set():
-                fresh.indexer.stop()
-            result = fresh.indexer.scan(report)
-            self._swap(fresh)
-            self._last_scan = (datetime.now(UTC), result)
-            return result
-
-    def standing(self) -> Standing | None:
-        """How far indexing is, here or where it is done; None if no process seems to do it."""
-        if self._sharing is not None and self._sharing.follows:
-            return self._sharing.elsewhere()
-        return self._own_standing()
-
-    def _own_standing(self) -> Standing:
-        watcher, indexed = self._watcher, self.indexed
-        return Standing(
-            0.0 if watcher is None else watcher.lag_seconds(),
-            indexed.notes,
-            indexed.seconds,
-            self._entity_pass.waiting,
-        )
+        """Index the vault and watch it, as `Indexing.start`."""
+        return self.indexing.start(watch=watch, report=report)
 
     def status(self) -> dict[str, Any]:
         """What is indexed, by which stores, how fresh."""
         vectors, graph = self.stores.vectors, self.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
-        scanning, last = self._scanning, self._last_scan
-        standing = self.standing()
+        scanning, last = self.indexing.scanning, self.indexing.last_scan
+        standing = self.indexing.standing()
         return {
             "vault": self.vault.root.name,
             "notes": len(self.catalogue),
@@ -327,7 +194,7 @@ class Services:
             "not_answering": self.stores.silent(),
             "without_room": self.without_room(),
             "embedding": self.embedder.model_id,
-            "watching": self._watching(),
+            "watching": self.indexing.watching(),
             "indexing": None
             if scanning is None
             else {"stage": scanning.stage, "done": scanning.done, "total": scanning.total},
@@ -342,26 +209,11 @@ class Services:
         disk = ["the disk with the indexes"] if faults.is_full(self.state.root) else []
         return [*self.stores.full(), *disk]
 
-    def doctor(self, *, fix: bool = False) -> list[Finding]:
-        """What is wrong, and how to mend it; with `fix`, mended where that loses nothing."""
-        findings = examine(self.indexer)
-        if fix and any(finding.mended_by_scan for finding in findings):
-            self.scan()
-            findings = examine(self.indexer)
-            if any(finding.mended_by_scan for finding in findings):
-                self.rebuild()
-                findings = examine(self.indexer)
-        return findings
-
     def wind_down(self) -> None:
-        """Make scans, rebuilds and the entity pass end after the batch in hand; returns at once.
-        What a scan had not reached is indexed at the next start."""
-        self._winding_down.set()
-        self._entity_pass.ask_to_stop()
-        self._finishing.ask_to_stop()
+        """Make what runs in the background end after the batch in hand; returns at once. What a
+        scan had not reached is indexed at the next start."""
+        self.indexing.wind_down()
         self.curation.ask_to_stop()
-        for index in self._indexes.all():
-            index.indexer.stop()
 
     def close(self) -> None:
         """End what runs, then close everything; the second call does nothing."""
@@ -373,13 +225,7 @@ class Services:
         impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
         impatience.daemon = True
         impatience.start()
-        self._heartbeat.stop(LAST_WORDS_SECONDS)
-        if self._sharing is not None:
-            self._sharing.stop()
-        if self._watcher is not None:
-            self._watcher.stop()
-        self._entity_pass.stop(LAST_WORDS_SECONDS)
-        self._finishing.stop(LAST_WORDS_SECONDS)
+        self.indexing.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]
         if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
@@ -419,42 +265,11 @@ class Services:
         self.curator.expunge(tombstone)
 
     def _after_change(self, indexer: Indexer, paths: Collection[str]) -> None:
-        if self._sharing is not None:
-            self._sharing.tell(indexer, paths)
-        if self._sharing is None or not self._sharing.follows:
-            self._entity_pass.add(paths)
+        self.indexing.take_note(indexer, paths)
         self.curation.changed(paths)
 
-    def _swap(self, fresh: Index) -> None:
-        """Make the fresh generation live. The watcher moves over first, so that what is saved
-        meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
-        watcher = self._watcher
-        if watcher is not None:
-            watcher.stop()
-            self._watcher = Watcher(fresh.indexer, self.settings.index)
-            self._watcher.start()
-        fresh.indexer.scan()
-        fresh.warm_up()
-        heap.settle()
+    def _move_activity(self, fresh: Index) -> None:
         self.activity.move_to(fresh.stores.keyvalue)
-        self._indexes.make_live(fresh)
-        self.curation.changed(())
-        fresh.indexer.scan()
-
-    def _move(self) -> None:
-        """Go over to the generation that another process has made live."""
-        fresh = self._indexes.opened_elsewhere()
-        if fresh is not None:
-            self.activity.move_to(fresh.stores.keyvalue)
-            self._indexes.replace_by(fresh)
-            self.curation.changed(())
-
-    def _watching(self) -> str:
-        if self._sharing is not None and self._sharing.follows:
-            return "elsewhere"
-        if self._watcher is None:
-            return "no"
-        return "polling" if self._watcher.polling else "events"
 
 
 def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:

@@ -85,7 +85,7 @@ class ActivityPage:
             raise InvalidParams("Choose what is to be taken back.")
         undone = services.curator.undo(wanted, by_person("taken back on the page"))
         if undone.change is not None:
-            services.index_written(undone.change.paths)
+            services.indexing.index_written(undone.change.paths)
         for listener in self._site.on_undo:
             listener()
         back = form.text("back", "/activity")

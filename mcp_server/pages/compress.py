@@ -68,7 +68,7 @@ class CompressPage:
             by_person("a brief of these sessions, written on the page"),
         )
         if done.change is not None:
-            services.index_written(done.change.paths)
+            services.indexing.index_written(done.change.paths)
         memory = services.catalogue.by_path(done.result)
         return f"/memory/{memory.id}" if memory else "/compress"
 

@@ -149,7 +149,7 @@ class Deeds:
             preview=preview,
         )
         if done.change is not None:
-            services.index_written(done.change.paths)
+            services.indexing.index_written(done.change.paths)
         return done.plan
 
     def write(self, title: str, text: str, *, beside: str) -> None:
@@ -222,4 +222,4 @@ class Deeds:
         services = self._services()
         done = services.curator.perform(stage, kind, names, ids, why)
         if done.change is not None:
-            services.index_written(done.change.paths)
+            services.indexing.index_written(done.change.paths)

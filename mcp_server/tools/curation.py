@@ -70,7 +70,7 @@ class CurationTools:
         if preview:
             return self._preview(found)
         tombstone = services.forgetter.forget(found, why, permanent=not soft_delete)
-        services.index_written([tombstone.path] if tombstone.path else [])
+        services.indexing.index_written([tombstone.path] if tombstone.path else [])
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
             name=found.name,
@@ -102,7 +102,7 @@ class CurationTools:
         services = self._box.services
         restored = services.forgetter.restore(target or reversal_hash or "", why_of(rationale))
         tombstone, path = restored.tombstone, restored.path
-        services.index_written([path] if path else [])
+        services.indexing.index_written([path] if path else [])
         memory = services.catalogue.by_path(path) if path else None
         return RestoredAnswer(
             name=tombstone.name,

@@ -225,7 +225,7 @@ class OperationTools:
         hashes = self._named_changes(change, client, day)
         undone = services.curator.undo(hashes, why_of(rationale), preview=preview)
         if undone.change is not None:
-            services.index_written(undone.change.paths)
+            services.indexing.index_written(undone.change.paths)
         return UndoneAnswer(
             undone=[done_shape(each) for each in undone.undone],
             conflicts=[
@@ -293,7 +293,7 @@ class OperationTools:
         why, services = why_of(rationale), self._box.services
         done = services.curator.perform(stage, kind, names, node_ids, why, preview=preview)
         if done.change is not None:
-            services.index_written(done.change.paths)
+            services.indexing.index_written(done.change.paths)
         return done.plan, done.result, done.change
 
     def _resolved(self, target: str) -> Target:

@@ -60,7 +60,7 @@ class PreferenceTools:
             client=client_name() or "",
             path=known.path if known else None,
         )
-        services.index_written([written.path])
+        services.indexing.index_written([written.path])
         return PreferenceAnswer(
             key=written.key,
             value=written.value,

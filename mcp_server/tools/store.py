@@ -121,7 +121,7 @@ class StoreTools:
             datetime.now(UTC),
             links=links,
         )
-        services.index_written([path])
+        services.indexing.index_written([path])
         return services.catalogue.by_path(path) or self._box.memory_on_disk(path)
 
     def _resolve(self, name: str) -> Memory | None:

@@ -70,7 +70,7 @@ def main() -> None:
         generate(vault, parser.parse_args().notes)
         settings = Settings(index=IndexSettings(ner="off"))
         services = Services(vault, settings, StateFolder(Path(scratch) / "state"))
-        services.scan()
+        services.indexing.scan()
         services.landscape.warm_up()
         figures = reading(services) + counting(services)
         services.close()

@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import os
 import random
-import shutil
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +15,13 @@ from fastmcp import Client
 
 from mcp_server.server import build_server
 from mcp_server.services import Services
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.query import Scope
 from memvault.retrieval.context.distil import Context, Distiller, Room
 from memvault.retrieval.context.forms import Form
 from memvault.retrieval.context.scoring import Found
 from memvault.vault.parse import parse_note
-from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import opened, parser_for
 
 ASKED = 150
 MEMORIES = 20
@@ -149,27 +143,13 @@ async def calling(services: Services, asked: list[Question]) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=1_000)
-    parser.add_argument("--keep", type=Path, help="a folder of vault and state for the next run")
-    given = parser.parse_args()
-    folder: Path = given.keep or Path(tempfile.mkdtemp())
-    vault = folder / f"vault-{given.notes}"
-    os.environ["MEMVAULT_STATE"] = str(folder / "state")
-    if not vault.is_dir():
-        generate(vault, given.notes)
-    settings = Settings(index=IndexSettings(ner="off"))
-    services = Services(vault, settings, StateFolder.of_vault(vault))
-    try:
+    given = parser_for(1_000, __doc__).parse_args()
+    with opened(given.notes, given.keep) as services:
         services.start(watch=False)
         services.landscape.warm_up()
-        asked = questions(vault)
+        asked = questions(services.vault.root)
         figures = asyncio.run(calling(services, asked))
         show("context", distilling(services, asked) + figures)
-    finally:
-        services.close()
-        if given.keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

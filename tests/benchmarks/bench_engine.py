@@ -5,15 +5,12 @@ usage: python -m tests.benchmarks.bench_engine [--notes 10000] [--keep DIR]
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -25,8 +22,8 @@ from fastmcp.client.transports import StdioTransport
 from mcp_server.client import EngineClient, connect
 from mcp_server.launch import Launcher, engine_command
 from memvault.config.paths import StateFolder
-from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import made_vault, parser_for
 
 CALLS = 200
 
@@ -196,24 +193,11 @@ def measure(vault: Path, state: StateFolder, notes: int) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=10_000)
-    parser.add_argument(
-        "--keep", type=Path, help="a folder to keep vault and state in for the next run"
-    )
-    given = parser.parse_args()
-    folder: Path = given.keep or Path(tempfile.mkdtemp())
-    vault = folder / f"vault-{given.notes}"
-    os.environ["MEMVAULT_STATE"] = str(folder / "state")
-    if not vault.is_dir():
-        generate(vault, given.notes)
-    for saved in vault.glob("Saved *.md"):
-        saved.unlink()
-    try:
-        show("engine", measure(vault, StateFolder.of_vault(vault), given.notes))
-    finally:
-        if given.keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
+    given = parser_for(10_000, __doc__).parse_args()
+    with made_vault(given.notes, given.keep) as made:
+        for saved in made.vault.glob("Saved *.md"):
+            saved.unlink()
+        show("engine", measure(made.vault, made.state, given.notes))
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
 
         services.start(watch=False, report=tell)  # ends later, with what questions are read with
         searchable = searched - start
-        services.settle(3600)
+        services.indexing.settle(3600)
         return searchable, time.perf_counter() - start
     finally:
         services.close()

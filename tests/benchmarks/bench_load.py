@@ -10,18 +10,13 @@ the last rate that held. Clients and engine share this machine's cores.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
 import json
-import os
 import random
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection
@@ -30,10 +25,9 @@ from websockets.asyncio.client import connect as open_websocket
 from mcp_server.address import EngineAddress, read_address
 from mcp_server.client import connect
 from mcp_server.launch import Launcher, engine_command
-from memvault.config.paths import StateFolder
 from tests.benchmarks.bench_engine import questions, wait_until_indexed
-from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, percentile, show
+from tests.benchmarks.vaults import made_vault, parser_for
 
 CLIENTS = (1, 10, 500)
 START_SECONDS = 25  # in which an engine reads edges and vectors and looks for tasks
@@ -173,31 +167,20 @@ async def measure(address: EngineAddress, asked: list[str], seconds: float) -> l
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=10_000)
-    parser.add_argument("--keep", type=Path, help="a folder to keep vault and state in")
+    parser = parser_for(10_000, __doc__)
     parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
     given = parser.parse_args()
-    folder: Path = given.keep or Path(tempfile.mkdtemp())
-    vault = folder / f"vault-{given.notes}"
-    os.environ["MEMVAULT_STATE"] = str(folder / "state")
-    if not vault.is_dir():
-        generate(vault, given.notes)
-    state = StateFolder.of_vault(vault)
-    try:
-        with connect(Launcher(state, engine_command(vault)), state) as engine:
-            wait_until_indexed(engine, len(list(vault.rglob("*.md"))))
+    with made_vault(given.notes, given.keep) as made:
+        with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
+            wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
             while engine.status().get("entities_waiting"):
                 time.sleep(1)
             time.sleep(START_SECONDS)
-            address = read_address(state)
+            address = read_address(made.state)
             assert address is not None
-            figures = asyncio.run(measure(address, questions(vault), given.seconds))
+            figures = asyncio.run(measure(address, questions(made.vault), given.seconds))
             engine.shutdown()
         show("load", figures)
-    finally:
-        if given.keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

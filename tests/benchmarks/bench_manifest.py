@@ -8,10 +8,8 @@ that a map takes (visualize://), as the resource draws it, without the protocol.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-import tempfile
 import time
 from pathlib import Path
 
@@ -20,10 +18,9 @@ from mcp_server.opening import Opening
 from mcp_server.resources_visual import VisualResources
 from mcp_server.services import Services
 from mcp_server.toolbox import Toolbox
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.forget import Why
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
+from tests.benchmarks.vaults import opened, parser_for
 
 NAMED = 4  # things without a note that each note links to
 DELETED, MERGED, ANNOTATED = 40, 5, 10  # concepts, of each what a person might do in a sitting
@@ -98,22 +95,10 @@ def measure(services: Services) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--notes", type=int, default=4_000)
-    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / "vault"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            write_notes(vault, asked.notes)
-        settings = Settings(index=IndexSettings(ner="off"))
-        services = Services(vault, settings, StateFolder.of_vault(vault, root / "state"))
+    asked = parser_for(4_000, __doc__).parse_args()
+    with opened(asked.notes, asked.keep, write_notes) as services:
         services.start(watch=False)
-        figures = measure(services)
-        services.close()
-    show("manifest", figures)
+        show("manifest", measure(services))
 
 
 if __name__ == "__main__":

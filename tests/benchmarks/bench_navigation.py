@@ -8,9 +8,7 @@ called as a tool calls it, without the protocol.
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -22,12 +20,11 @@ from mcp_server.toolbox import Toolbox
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.planning import PlanningTools
 from memvault.cognition.sessions import Session
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.verbosity import VerbosityLevel
 from memvault.reasoning.insights import insights
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
+from tests.benchmarks.vaults import opened, parser_for
 
 CALLS = 500
 SHOWN = 10  # memories in a usual answer
@@ -100,25 +97,18 @@ def measure(services: Services, hub: bool) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--notes", type=int, default=2_000)
+    parser = parser_for(2_000, __doc__)
     parser.add_argument("--hub", type=int, default=500, help="notes that mention one other")
-    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / "vault"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            generate(vault, asked.notes)
-            write_hub(vault, asked.hub)
-        settings = Settings(index=IndexSettings(ner="off"))
-        services = Services(vault, settings, StateFolder.of_vault(vault, root / "state"))
-        services.scan()
-        figures = measure(services, hub=(vault / f"{HUB}.md").exists())
-        notes = len(services.catalogue)
-        services.close()
-    show("navigation", [*figures, Figure("notes", notes, "")])
+
+    def write(vault: Path, notes: int) -> None:
+        generate(vault, notes)
+        write_hub(vault, asked.hub)
+
+    with opened(asked.notes, asked.keep, write) as services:
+        services.indexing.scan()
+        figures = measure(services, hub=services.catalogue.by_path(f"{HUB}.md") is not None)
+        show("navigation", [*figures, Figure("notes", len(services.catalogue), "")])
 
 
 if __name__ == "__main__":

@@ -6,23 +6,18 @@ the indexes too, in services that watch the vault and look for tasks as an engin
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
-import tempfile
 import time
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 from fastmcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
-from tests.benchmarks.generate import generate
+from mcp_server.services import Services
 from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import opened, parser_for
 
 TIMES = 20
 LEAST = "100"
@@ -79,28 +74,14 @@ def _hardly_linked(services: Services) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--notes", type=int, default=2_000)
-    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / "vault"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            generate(vault, asked.notes)
-        settings = Settings(index=IndexSettings(ner="off"))
-        services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
-        try:
-            services.start()
-            services.landscape.warm_up()
-            services.edges.warm_up()
-            services.curation.wait(600)
-            figures = asyncio.run(measure(services))
-            notes = len(services.catalogue)
-        finally:
-            services.close()
-    show("operations", [*figures, Figure("notes", notes, "")])
+    asked = parser_for(2_000, __doc__).parse_args()
+    with opened(asked.notes, asked.keep) as services:
+        services.start()
+        services.landscape.warm_up()
+        services.edges.warm_up()
+        services.curation.wait(600)
+        figures = asyncio.run(measure(services))
+        show("operations", [*figures, Figure("notes", len(services.catalogue), "")])
 
 
 if __name__ == "__main__":

@@ -5,21 +5,16 @@
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 from itertools import cycle
-from pathlib import Path
 
 import httpx
 import psutil
 
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
-from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
+from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
 from tests.pages.served import Served, serving
 
 CALLS = 40
@@ -70,21 +65,13 @@ def _ask(client: httpx.Client, addresses: Iterator[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--notes", type=int, default=2_000)
-    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / "vault"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            generate(vault, asked.notes)
-        settings = Settings(index=IndexSettings(ner="off"))
-        with serving(vault, settings, StateFolder.of_vault(vault, root / "state")) as site:
-            figures = measure(site)
-            notes = len(site.services.catalogue)
-    show("pages", [*figures, Figure("notes", notes, "")])
+    asked = parser_for(2_000, __doc__).parse_args()
+    with (
+        made_vault(asked.notes, asked.keep) as made,
+        serving(made.vault, SETTINGS, made.state) as site,
+    ):
+        figures = measure(site)
+        show("pages", [*figures, Figure("notes", len(site.services.catalogue), "")])
 
 
 if __name__ == "__main__":

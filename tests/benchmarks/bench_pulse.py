@@ -5,11 +5,7 @@ usage: python -m tests.benchmarks.bench_pulse [--notes 10000] [--keep DIR]
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
-import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +13,13 @@ from pathlib import Path
 
 import psutil
 
-from mcp_server.services import Services, open_services
+from mcp_server.services import Services
 from memvault.cognition.landscape import Landscape
 from memvault.cognition.pulse import PulseMeter
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.query import Scope
 from tests.benchmarks.bench_engine import questions
-from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
+from tests.benchmarks.vaults import opened, parser_for
 
 CHANGES = 30
 PAUSE = 0.3  # seconds between them
@@ -133,27 +127,10 @@ def measure(services: Services, vault: Path) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=10_000)
-    parser.add_argument(
-        "--keep", type=Path, help="a folder to keep vault and state in for the next run"
-    )
-    given = parser.parse_args()
-    folder: Path = given.keep or Path(tempfile.mkdtemp())
-    vault = folder / f"vault-{given.notes}"
-    os.environ["MEMVAULT_STATE"] = str(folder / "state")
-    if not vault.is_dir():
-        generate(vault, given.notes)
-    services = open_services(
-        vault, Settings(index=IndexSettings(ner="off")), StateFolder.of_vault(vault)
-    )
-    try:
-        services.scan()
-        show("pulse", measure(services, vault))
-    finally:
-        services.close()
-        if given.keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
+    given = parser_for(10_000, __doc__).parse_args()
+    with opened(given.notes, given.keep) as services:
+        services.indexing.scan()
+        show("pulse", measure(services, services.vault.root))
 
 
 if __name__ == "__main__":

@@ -10,22 +10,20 @@ hour; the stores hold as much as without.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
-import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from fastmcp import Client
 
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from mcp_server.services import Services
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import opened, parser_for
 
 WARMING_SECONDS = 15.0  # in which the states of all memories are measured
 ASKED = 90
@@ -86,38 +84,26 @@ async def by_tools(services: Services, asked: dict[str, list[str]]) -> list[Figu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--notes", type=int, default=10_000)
+    parser = parser_for(10_000, __doc__)
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
     parser.add_argument("--candidates-only", action="store_true", help="ask no tool")
-    parser.add_argument("--keep", type=Path, help="a folder of vault and state for the next run")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / f"vault-{asked.notes}"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            generate(vault, asked.notes, texts=asked.texts)
-        settings = Settings(index=IndexSettings(ner="off"))
-        services = open_services(vault, settings, StateFolder.of_vault(vault, root / "state"))
-        try:
-            plain = questions(vault)[: ASKED + WARM_UP]
-            tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
-            if asked.candidates_only:
-                services.scan()
-                services.stores.vectors.warm_up()
-                figures = []
-            else:
-                services.start(watch=False)
-                services.landscape.warm_up()
-                services.edges.warm_up()
-                services.curation.wait(600)
-                figures = asyncio.run(by_tools(services, tools))
-            figures += candidates(services, plain)
-            notes = len(services.catalogue)
-        finally:
-            services.close()
-    show("questions", [*figures, Figure("notes", notes, "")])
+    with opened(asked.notes, asked.keep, partial(generate, texts=asked.texts)) as services:
+        vault = services.vault.root
+        plain = questions(vault)[: ASKED + WARM_UP]
+        tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
+        if asked.candidates_only:
+            services.indexing.scan()
+            services.stores.vectors.warm_up()
+            figures = []
+        else:
+            services.start(watch=False)
+            services.landscape.warm_up()
+            services.edges.warm_up()
+            services.curation.wait(600)
+            figures = asyncio.run(by_tools(services, tools))
+        figures += candidates(services, plain)
+        show("questions", [*figures, Figure("notes", len(services.catalogue), "")])
 
 
 if __name__ == "__main__":

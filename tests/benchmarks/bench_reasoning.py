@@ -7,11 +7,9 @@ Called through a real MCP client in memory, after pgmpy is loaded; what loading 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from itertools import cycle
@@ -22,11 +20,11 @@ from fastmcp import Client
 
 from mcp_server.server import build_server
 from mcp_server.services import Services
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, LimitSettings, Settings
+from memvault.config.settings import LimitSettings
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import SETTINGS, opened, parser_for
 
 FOLDER = "causes"
 RELATIONS = ("causes", "leads to", "caused by", "depends on", "blocked by", "supports")
@@ -119,25 +117,18 @@ async def measure(services: Services, count: int) -> list[Figure]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=2_000)
+    parser = parser_for(2_000, __doc__)
     parser.add_argument("--causes", type=int, default=300, help="events that bear on each other")
     parser.add_argument("--calls", type=int, default=100, help="of each kind")
-    parser.add_argument("--keep", type=Path, help="a folder with vault and state, made if missing")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = asked.keep or Path(folder)
-        vault = root / "vault"
-        if not vault.exists():
-            vault.mkdir(parents=True)
-            generate(vault, asked.notes)
-        if not (vault / FOLDER).exists():
-            write_causes(vault, asked.causes)
-        settings = Settings(
-            index=IndexSettings(ner="off"), limits=LimitSettings(calls_per_second=0)
-        )
-        services = Services(vault, settings, StateFolder.of_vault(vault, root / "state"))
-        services.scan()
+
+    def write(vault: Path, notes: int) -> None:
+        generate(vault, notes)
+        write_causes(vault, asked.causes)
+
+    settings = SETTINGS.model_copy(update={"limits": LimitSettings(calls_per_second=0)})
+    with opened(asked.notes, asked.keep, write, settings) as services:
+        services.indexing.scan()
         services.multihop.warm_up()
         services.edges.warm_up()
         services.landscape.warm_up()
@@ -145,10 +136,9 @@ def main() -> None:
         load_pgmpy()
         loading = Figure("pgmpy loaded, once, in the background", time.perf_counter() - began, "s")
         figures = asyncio.run(measure(services, asked.calls))
-        notes = len(services.catalogue)
-        services.close()
-    torch = Figure("torch loaded", float("torch" in sys.modules), "", "0")
-    show("reasoning", [*figures, loading, torch, Figure("notes", notes, "")])
+        torch = Figure("torch loaded", float("torch" in sys.modules), "", "0")
+        notes = Figure("notes", len(services.catalogue), "")
+        show("reasoning", [*figures, loading, torch, notes])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def settings_for(servers: dict[str, ServerProcess]) -> Settings:
 
 def indexing(services: Services) -> list[Figure]:
     began = time.perf_counter()
-    services.scan()
+    services.indexing.scan()
     spent = time.perf_counter() - began
     notes, reads = services.indexed.notes, services.embedder.reads
     nodes, edges = services.stores.graph.counts()
@@ -161,7 +161,7 @@ def main() -> None:
             services = Services(vault, settings_for(servers), state)
             figures = [memory("the engine before", os.getpid())]
             figures += indexing(services)
-            services._warm_up()  # as a start does after its first scan
+            services.indexing._warm_up()  # as a start does after its first scan
             services.landscape.warm_up()
             figures += answering(services, asked.questions)
             figures += saving(services)

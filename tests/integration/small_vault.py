@@ -40,5 +40,5 @@ def opened(home: Path, notes: Mapping[str, str] = KELP, name: str = "My vault") 
     write_notes(vault, notes)
     settings = Settings(index=IndexSettings(ner="off"))
     services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
-    services.scan()
+    services.indexing.scan()
     return services

@@ -104,7 +104,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     services = Services(
         vault, Settings(index=IndexSettings(ner="off")), StateFolder(root / "state")
     )
-    services.scan()
+    services.indexing.scan()
     yield Home(root, services)
     services.close()
 

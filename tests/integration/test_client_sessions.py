@@ -52,7 +52,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shared(vault: Path) -> Iterator[Services]:
     settings = Settings(index=IndexSettings(ner="off"), user="ada")
     services = Services(vault, settings, StateFolder(vault.parent / "state"))
-    services.scan()
+    services.indexing.scan()
     yield services
     services.close()
 

@@ -265,7 +265,7 @@ def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_sta
         child.join()
     services = Services(vault, settings, StateFolder(state))
     try:
-        services.scan()
+        services.indexing.scan()
         caller = Caller(services)
         for path, marker in acknowledged.items():
             assert f"{marker} ends here." in caller.ok("get_memory", path=path)["content"]
@@ -333,7 +333,7 @@ def test_err_core_009_a_lock_that_another_process_holds_too_long_is_said(
         )
         lock.release()
         other.close()
-        services.scan()
+        services.indexing.scan()
         assert caller.ok("store_memory", content="x", rationale=REASON)["path"]
     finally:
         services.close()

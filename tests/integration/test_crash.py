@@ -42,7 +42,7 @@ def assert_nothing_is_lost(
 ) -> None:
     services = Services(vault, settings, state)
     try:
-        services.scan()
+        services.indexing.scan()
         assert [f for f in examine(services.indexer) if f.severity == "error"] == []
         for path, marker in acknowledged.items():
             assert f"{marker} ends here.\n" in (vault / path).read_text()

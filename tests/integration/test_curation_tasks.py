@@ -34,7 +34,7 @@ def services(vault_folder: Path, state: StateFolder, settings: Settings) -> Iter
 
 def status(services: Services) -> dict[str, Any]:
     """As a client sees it when all changes are looked at."""
-    services.scan()
+    services.indexing.scan()
     assert services.curation.wait(WAIT)
 
     async def run() -> Any:
@@ -197,12 +197,12 @@ def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(
     write("Crane.md", "See [[Yard]].\n")
     wanted = {"unresolved_links": [["Yard.md"]]}
     assert tasks(services) == wanted
-    services.rebuild()
+    services.indexing.rebuild()
     assert tasks(services) == wanted
     services.close()
     again = Services(services.vault.root, settings, state)
     try:
-        again.scan()
+        again.indexing.scan()
         again.curation.start()
         assert tasks(again) == wanted
     finally:

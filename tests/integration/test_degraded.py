@@ -66,7 +66,7 @@ def caller(tmp_path: Path) -> Iterator[Caller]:
         (vault / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
     services = open_services(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    services.scan()
+    services.indexing.scan()
     yield Caller(services)
     services.close()
 

@@ -39,7 +39,7 @@ class Caller:
 
     def open(self) -> None:
         self.services = Services(self.vault, self.settings, StateFolder(self.home / "state"))
-        self.services.scan()
+        self.services.indexing.scan()
 
     def again(self) -> None:
         self.services.close()
@@ -157,7 +157,7 @@ def test_a_concept_that_notes_only_name_is_forgotten_for_good_after_restart_and_
     assert "old yard" not in named()
     caller.again()
     assert "old yard" not in named()
-    caller.services.rebuild()
+    caller.services.indexing.rebuild()
     assert "old yard" not in named()
     assert "Old Yard" not in [x["title"] for x in caller.ok("get_memory", path="Boat.md")["links"]]
     caller.ok("graph_query", query="What was built in the Old Yard?")
@@ -168,7 +168,7 @@ def test_a_concept_that_notes_only_name_is_forgotten_for_good_after_restart_and_
 def test_a_forgotten_tag_is_left_out_also_of_notes_written_later(caller: Caller):
     caller.ok("forget_concept", target="#wood", **WHY)
     (caller.vault / "Raft.md").write_text("A raft of logs. #wood\n", encoding="utf-8")
-    caller.services.scan()
+    caller.services.indexing.scan()
     nodes = {node.name for node in caller.services.stores.graph.all_nodes()}
     assert "wood" not in nodes and "Raft" in nodes
     caller.ok("restore_concept", target="#wood", **WHY)

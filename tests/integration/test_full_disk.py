@@ -132,7 +132,7 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         (recalled,) = ask(services, RECALL)
         assert recalled.structured_content["nodes"]
         with pytest.raises(DiskFull):
-            services.scan()
+            services.indexing.scan()
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
         filler.unlink()
         until(lambda: not services.indexer.differing().changed)  # by itself: nobody asks
@@ -140,13 +140,13 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         assert all(services.catalogue.by_path(path) for path in written)
         assert [f for f in examine(services.indexer) if f.severity == "error"] == []
         kept = snapshot(services.indexer)
-        services.rebuild()
+        services.indexing.rebuild()
         assert differences(kept, snapshot(services.indexer)) == []
     finally:
         services.close()
     again = Services(vault_folder, settings, state)
     try:
-        again.scan()
+        again.indexing.scan()
         assert [f for f in examine(again.indexer) if f.severity == "error"] == []
     finally:
         again.close()
@@ -159,7 +159,7 @@ def test_a_disk_too_full_to_open_the_indexes_on_is_said(
     state = StateFolder(disk / "state")
     write("a.md", "About tents.\n")
     first = Services(vault_folder, settings, state)
-    first.scan()
+    first.indexing.scan()
     first.close()
     filler = fill(disk)
     with pytest.raises(DiskFull, match="full"):
@@ -167,7 +167,7 @@ def test_a_disk_too_full_to_open_the_indexes_on_is_said(
     filler.unlink()
     again = Services(vault_folder, settings, state)
     try:
-        assert again.scan().unchanged == 1
+        assert again.indexing.scan().unchanged == 1
         assert [f for f in examine(again.indexer) if f.severity == "error"] == []
     finally:
         again.close()
@@ -241,7 +241,7 @@ def test_forgetting_on_a_full_or_read_only_disk_leaves_the_note_where_it_is(
     services = Services(vault, settings, StateFolder(tmp_path / "state"))
     forget = ("forget_concept", {"target": "a.md", "rationale": "They asked me to."})
     try:
-        services.scan()
+        services.indexing.scan()
         filler = fill(vault)
         (refused,) = ask(services, forget)
         assert refused.structured_content["error"]["code"] == -32002

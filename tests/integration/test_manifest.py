@@ -144,7 +144,7 @@ def test_an_applied_manifest_is_taken_back_though_it_was_written_anew_since(mill
     before = notes_of(mill)
     answer = apply(mill)
     (root(mill) / "Clover.md").write_text("The bees like clover.\n")
-    mill.services.scan()
+    mill.services.indexing.scan()
     rewritten = written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
     assert notes_of(mill) == {**before, "Clover.md": b"The bees like clover.\n"}
@@ -157,7 +157,7 @@ def test_what_appeared_since_is_not_taken_for_deleted(mill: Caller) -> None:
     (root(mill) / "c").mkdir()
     (root(mill) / "c/Pump.md").write_text("A third pump, bought yesterday.\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
-    mill.services.scan()
+    mill.services.indexing.scan()
     edit(mill, lambda text: without(text, "- Pump"))
     [change] = mill.ok("reload_manifest")["changes_detected"]
     assert [note["path"] for note in change["notes"]] == ["a/Pump.md", "b/Pump.md"]
@@ -174,7 +174,7 @@ def test_deletions_that_are_not_applied_wait_when_the_manifest_is_written(mill: 
     written(mill)
     edited = edit(mill, lambda text: without(text, "- Bees") + "my words\n[NOTE: Sluice] see X\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
-    mill.services.scan()
+    mill.services.indexing.scan()
     assert keeper_of(mill.services).write().waiting == 1
     text = (root(mill) / "manifest.md").read_text()
     assert "- Windmill\n" in text and "- Bees" not in text
@@ -202,10 +202,10 @@ def test_concepts_without_notes_are_forgotten_and_merged_without_touching_a_note
     answer = apply(mill)
     assert answer["applied"] and notes_of(mill) == before
     assert "Orchard Lane" not in written(mill)
-    mill.services.rebuild()
+    mill.services.indexing.rebuild()
     assert "Orchard Lane" not in written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
-    mill.services.scan()
+    mill.services.indexing.scan()
     assert "orchard lane" in keeper_of(mill.services).concepts()
 
 

@@ -40,7 +40,7 @@ def opened(home: Path) -> Services:
         (home / "vault" / path).write_text(text, encoding="utf-8")
     state = StateFolder.of_vault(home / "vault", home / "state")
     services = open_services(home / "vault", Settings(index=IndexSettings(ner="off")), state)
-    services.scan()
+    services.indexing.scan()
     services.landscape.warm_up()
     return services
 
@@ -63,7 +63,7 @@ def nodes(services: Services) -> Iterator[MemoryNodes]:
 def write(services: Services, name: str, text: str) -> str:
     """The id of a note that is written and indexed."""
     (services.vault.root / f"permanent/{name}.md").write_text(text, encoding="utf-8")
-    services.scan()
+    services.indexing.scan()
     return id_of(services, name)
 
 
@@ -157,7 +157,7 @@ def test_a_note_that_goes_is_no_memory_any_more(services, nodes):
     flies = write(services, "Flies", "The flies are gone by October.\n")
     nodes.get(flies)
     (services.vault.root / "permanent/Flies.md").unlink()
-    services.scan()
+    services.indexing.scan()
     assert nodes.get(flies) is None and len(nodes) == 0
 
 
@@ -165,7 +165,7 @@ def test_a_rebuilt_index_gives_the_same_nodes(services, nodes):
     bees = id_of(services, "Bees")
     services.activity.accessed([bees])
     before = nodes.get(bees)
-    services.rebuild()
+    services.indexing.rebuild()
     after = nodes.get(bees)
     assert np.allclose(after.embedding, before.embedding, atol=1e-3)
     assert after.model_copy(update={"embedding": before.embedding}) == before
@@ -176,7 +176,7 @@ def test_a_rebuilt_index_gives_the_same_nodes(services, nodes):
 def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(services):
     bees = id_of(services, "Bees")
     services.activity.accessed([bees])
-    services.rebuild()
+    services.indexing.rebuild()
     services.activity.accessed([bees])
     services.activity.flush()
     wanted = services.activity.of(bees).access_count
@@ -258,7 +258,7 @@ def test_a_stored_memory_tells_who_stored_it_and_how_new_it_was(services):
     note = read(services, told["node_id"])
     assert note["utl_state"] == told["utl_state"]
     assert note["agent_id"] == services.activity.of(told["node_id"]).agent_id == "mcp"
-    services.rebuild()
+    services.indexing.rebuild()
     again = read(services, told["node_id"])
     assert (again["utl_state"], again["agent_id"]) == (told["utl_state"], "mcp")
     assert again["access_count"] == 2

@@ -85,11 +85,11 @@ def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scrape
     services = scraped.services
     notes = len(services.catalogue)
     assert scraped.value("memvault_notes") == notes
-    services.rebuild()  # which embeds what only questions need too
+    services.indexing.rebuild()  # which embeds what only questions need too
     before = scraped.value("memvault_indexed_notes_total")
     misses = scraped.value("memvault_cache_misses_total", cache="embeddings")
     assert misses > 0
-    services.rebuild()
+    services.indexing.rebuild()
     assert scraped.value("memvault_indexed_notes_total") == before + notes
     assert scraped.value("memvault_indexing_seconds_total") > 0
     assert scraped.value("memvault_cache_misses_total", cache="embeddings") == misses
@@ -113,7 +113,7 @@ def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> 
         until(lambda: not scraped.value("memvault_index_lag_seconds"))
         assert services.catalogue.by_path("permanent/Late.md") is not None
     finally:
-        services._end_indexing()
+        services.indexing._end()
 
 
 def test_who_is_connected_is_counted_and_the_page_is_guarded(scraped: Scraped) -> None:

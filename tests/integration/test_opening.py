@@ -177,7 +177,7 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk by [[Ida]].\n")
     for _ in range(2):
         with opened(vault_folder, settings, state) as services:
-            services.scan()
+            services.indexing.scan()
             folder = services._live.folder
         if (folder / store).is_dir():
             assert damage(folder / store)
@@ -189,7 +189,7 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
             assert services._live.folder != folder
             found = services.recall.recall("when is the lamp lit?", 3, Scope())
             assert [services.catalogue.by_id(each.note_id).path for each in found] == ["Lamp.md"]  # type: ignore[union-attr]
-            assert services.doctor() == []
+            assert services.indexing.doctor() == []
             kept = services._live.folder.name
         left = {entry.name for entry in state.indexes.iterdir()}
         assert left == {"current", "damaged", kept}
@@ -237,8 +237,8 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
     with opened(vault_folder, settings, state) as services:
         kept = len(services.catalogue)
         assert 16 <= kept < 160
-        assert services.scan().indexed == 160 - kept
-        assert services.doctor() == []
+        assert services.indexing.scan().indexed == 160 - kept
+        assert services.indexing.doctor() == []
 
 
 def test_closing_amid_a_rebuild_and_questions_harms_nothing(
@@ -266,7 +266,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
 
     threads = [
         threading.Thread(target=run, args=[work], daemon=True)
-        for work in (services.rebuild, question, question)
+        for work in (services.indexing.rebuild, question, question)
     ]
     for thread in threads:
         thread.start()
@@ -279,7 +279,7 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     assert surprises == []
     with opened(vault_folder, settings, state) as services:
         assert len(services.catalogue) == 100
-        assert services.doctor() == []
+        assert services.indexing.doctor() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -326,10 +326,10 @@ def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
     with opened(vault_folder, settings, state) as services:
         monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
         first = services._live.folder
-        services.rebuild()
+        services.indexing.rebuild()
         monkeypatch.setattr(indexes, "GRACE_SECONDS", 60.0)
         second = services._live
-        services.rebuild()
+        services.indexing.rebuild()
         until(lambda: not first.exists())
         assert second.folder.is_dir()
         assert len(second.recall.recall("Cape 3", 3)) == 3

@@ -117,7 +117,7 @@ def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
     services, graph = writer.services, lambda: writer.services.stores.graph
     note = root(writer) / "Harbour notes.md"
     note.write_text("[[JWT]] is what we use. [[Json Web Token]] is its name. [[JWT]] again.\n")
-    services.scan()
+    services.indexing.scan()
     first = snapshot(services.indexer)
     before = tree(writer)
     names = {node.name for node in graph().all_nodes()}
@@ -130,7 +130,7 @@ def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
     edges = [e for e in graph().neighbours([done["node_id"]]) if e.target == done["node_id"]]
     assert len(edges) >= 3 and len({edge.id for edge in edges}) == len(edges)
     kept = snapshot(services.indexer)
-    services.rebuild()
+    services.indexing.rebuild()
     assert differences(kept, snapshot(services.indexer)) == []
     writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
     assert differences(first, snapshot(services.indexer)) == []
@@ -204,7 +204,7 @@ def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
     twin.write_bytes((root(writer) / "permanent/Harbour Lab.md").read_bytes())
     lonely = root(writer) / "permanent/Bees.md"
     lonely.write_text("# Bees\n\nThe bees swarm in May, over the roofs of the old town.\n")
-    services.scan()
+    services.indexing.scan()
     settled = set()
     for _ in range(10):
         services.curation.changed(services.catalogue.paths())

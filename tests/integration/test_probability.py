@@ -77,7 +77,7 @@ def caller(tmp_path_factory) -> Iterator[Caller]:
     settings = Settings(index=IndexSettings(ner="off"))
     state = StateFolder.of_vault(base / "vault", base / "state")
     services = open_services(base / "vault", settings, state)
-    services.scan()
+    services.indexing.scan()
     yield Caller(services)
     services.close()
 

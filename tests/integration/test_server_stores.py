@@ -62,7 +62,7 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
     embedded = open_one(Settings(index=IndexSettings(ner="off")), "embedded")
     servers = open_one(server_settings, "servers")
     for one in (embedded, servers):
-        one.scan()
+        one.indexing.scan()
     assert len(servers.catalogue) == len(BOATYARD)
     assert servers.stores.vectors.count() == embedded.stores.vectors.count()
     assert set(servers.stores.graph.all_nodes()) == set(embedded.stores.graph.all_nodes())
@@ -96,9 +96,9 @@ def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
     neighbour = open_one(server_settings, "neighbour")
     services = open_one(server_settings, "own")
     for one in (neighbour, services):
-        one.scan()
+        one.indexing.scan()
     old, live = services._live.folder.name, neighbour._live.folder.name
-    services.rebuild()
+    services.indexing.rebuild()
     new = services._live.folder.name
     until(lambda: not any(old in name for name in on_servers(server_settings, local_qdrant)))
     names = on_servers(server_settings, local_qdrant)

@@ -105,7 +105,7 @@ def test_what_one_machine_cannot_take_up_it_tries_again(
         catch_up(follower)
 
     def duty_held() -> bool:
-        return second._sharing is not None and second._sharing._duty.held
+        return second.indexing._sharing is not None and second.indexing._sharing._duty.held
 
     monkeypatch.setattr(follow.Follower, "catch_up", fail_once)
     first.close()

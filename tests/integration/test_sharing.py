@@ -59,7 +59,7 @@ def test_who_follows_finds_what_another_indexed(
     file.unlink()
     until(lambda: reader.catalogue.paths() == {"Oven.md"})
     with pytest.raises(StoreUnavailable, match="Another process"):
-        reader.rebuild()
+        reader.indexing.rebuild()
 
 
 def test_what_a_follower_writes_is_found_when_it_answers(
@@ -80,7 +80,7 @@ def test_a_rebuild_takes_the_followers_along(
     indexer = open_shared("indexer")
     reader = open_shared("reader", watch=False)
     old = reader._live.folder
-    indexer.rebuild()
+    indexer.indexing.rebuild()
     until(lambda: reader._live.folder.name == indexer._live.folder.name)
     assert found(reader, "varnish") == ["Boats.md"]
     until(lambda: not old.exists())

@@ -259,7 +259,7 @@ def test_the_pulse_of_an_answer_moves_with_the_vault(writer):
     note = writer.services.vault.root / "projects/oven/Clay oven.md"
     links = "".join(f"[[{Path(path).stem}]] " for path in NOTES)
     note.write_text(note.read_text(encoding="utf-8") + links, encoding="utf-8")
-    writer.services.scan()
+    writer.services.indexing.scan()
     assert coherence() > before
 
 

@@ -63,7 +63,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         file.write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
     opened = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
-    opened.scan()
+    opened.indexing.scan()
     yield opened
     opened.close()
 
@@ -229,7 +229,7 @@ def test_no_planted_contradiction_leaves_a_memory_verified(tmp_path: Path):
     settings = Settings(index=IndexSettings(ner="off"))
     state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
     services = open_services(tmp_path / "vault", settings, state)
-    services.scan()
+    services.indexing.scan()
     try:
         counts = bench_verification.judged(services, some, show=False)
     finally:

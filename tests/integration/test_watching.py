@@ -220,10 +220,10 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
         until(lambda: is_true(services.indexer))
         with suppress(AssertionError):  # the last events may still be on their way
             until(lambda: not examine(services.indexer), 1.0)
-        services.settle()
+        services.indexing.settle()
         assert [f for f in examine(services.indexer) if f.severity == "error"] == []
         kept = snapshot(services.indexer)
-        services.rebuild()
+        services.indexing.rebuild()
         assert differences(kept, snapshot(services.indexer)) == []
     finally:
         services.close()

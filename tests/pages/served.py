@@ -49,7 +49,7 @@ class Served:
         """Save a note in an editor, with the watcher's work done."""
         (self.vault / path).parent.mkdir(parents=True, exist_ok=True)
         (self.vault / path).write_text(text, encoding="utf-8", newline="")
-        self.services.index_written([path])
+        self.services.indexing.index_written([path])
 
     def settled(self) -> None:
         """Wait until the tasks are those of the notes as they are."""
@@ -70,7 +70,7 @@ def served(home: Path, notes: Mapping[str, str]) -> Iterator[Served]:
 def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Served]:
     """This vault, as `served`."""
     services = open_services(vault, settings, state)
-    services.scan()
+    services.indexing.scan()
     opening = Opening.of(services)
     server = build_server(opening)
     port = free_port()
