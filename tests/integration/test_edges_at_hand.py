@@ -44,6 +44,20 @@ def test_after_any_edits_the_edges_at_hand_are_those_of_the_graph(
         assert_is_the_graph(kept, vault.live)
 
 
+@pytest.mark.parametrize("leaving, naming", [("A.md", "B.md"), ("B.md", "A.md")])
+def test_what_one_note_names_no_more_and_another_names_now_is_still_there(
+    leaving: str, naming: str, write: Callable[..., Path], indexer: Indexer
+) -> None:
+    write(leaving, "Ask [[Night Watch]].")
+    write(naming, "Ask nobody.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    write(leaving, "Ask nobody.")
+    write(naming, "Ask [[Night Watch]].")
+    indexer.index(["A.md", "B.md"])
+    assert_is_the_graph(kept, indexer)
+
+
 def test_a_graph_that_did_not_answer_is_read_when_it_does(
     write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

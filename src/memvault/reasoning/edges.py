@@ -183,10 +183,11 @@ class EdgeIndex:
             for edge in self._graph.stated_by(some):
                 stated[edge.source].append(edge)
             ends = {edge.target for edges in stated.values() for edge in edges}
-            for node in self._graph.nodes({*some, *ends}).values():
-                self._put_node(node)
+            nodes = self._graph.nodes({*some, *ends})
             for source, edges in stated.items():
                 self._state(source, edges)
+            for node in nodes.values():  # one may have been left by one note, then named by another
+                self._put_node(node)
 
     def _drop(self, node_id: str, path: str) -> None:
         """A note that has left this path; under another it may have been read already."""
