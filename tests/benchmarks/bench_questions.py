@@ -1,5 +1,5 @@
-"""How long a question takes in an engine that has been up for a while: its candidates alone, then
-each tool as a client in the same process sees it, for questions asked for the first time and again.
+"""How long a question takes in an engine that has been up for a while: each tool as a client in the
+same process sees it, for questions asked for the first time and again; then the candidates alone.
 
 ``python -m tests.benchmarks.bench_questions [--notes N] [--texts T] [--keep DIR]
                                              [--candidates-only]``

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,27 @@ def test_what_is_kept_after_any_edits_is_what_a_fresh_look_sees(
             assert_close(remembered, anew[key])
 
 
+@dataclass
+class Hub:
+    """A note that others come to link to, in a landscape that is kept."""
+
+    kept: Landscape
+    id: str
+
+    @property
+    def neighbours(self) -> Set[str]:
+        return self.kept.around([self.id])[self.id].neighbours
+
+
+@pytest.fixture
+def hub(write: Callable[..., Path], indexer: Indexer) -> Hub:
+    write("Hub.md", "Everything meets in this note.")
+    indexer.scan()
+    kept = kept_at_hand(indexer)
+    [id_] = kept.memory_ids()
+    return Hub(kept, id_)
+
+
 FAR = "Glaciers calve into the fjord."
 
 
@@ -117,12 +139,8 @@ def test_what_was_saved_is_measured_again_before_anyone_asks(
 
 
 def test_one_who_asks_while_a_change_is_read_waits_for_it(
-    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+    write: Callable[..., Path], indexer: Indexer, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("Hub.md", "Everything meets in this note.")
-    indexer.scan()
-    kept = kept_at_hand(indexer)
-    [hub] = kept.memory_ids()
     stated_by = indexer.stores.graph.stated_by
     is_read = threading.Event()
 
@@ -136,32 +154,25 @@ def test_one_who_asks_while_a_change_is_read_waits_for_it(
     saving = threading.Thread(target=indexer.index, args=(["Spoke.md"],))
     saving.start()
     assert is_read.wait(10)
-    assert len(kept.around([hub])[hub].neighbours) == 1
+    assert len(hub.neighbours) == 1
     saving.join(10)
 
 
 def test_what_was_saved_is_at_hand_for_whoever_asks_next(
-    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+    write: Callable[..., Path], indexer: Indexer, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("Hub.md", "Everything meets in this note.")
-    indexer.scan()
-    kept = kept_at_hand(indexer)
-    [hub] = kept.memory_ids()
     write("Spoke.md", "This leads to the [[Hub]].")
     indexer.index(["Spoke.md"])
     monkeypatch.setattr(indexer.stores.graph, "stated_by", None)
     monkeypatch.setattr(indexer.stores.vectors, "vectors", None)
-    assert len(kept.around([hub])[hub].neighbours) == 1
-    assert all(vector is not None for vector in kept.vectors(kept.memory_ids()).values())
+    assert len(hub.neighbours) == 1
+    vectors = hub.kept.vectors(hub.kept.memory_ids())
+    assert all(vector is not None for vector in vectors.values())
 
 
 def test_many_changes_at_once_are_read_in_the_background_while_the_old_state_answers(
-    write: Callable[..., Path], indexer: Indexer, monkeypatch: pytest.MonkeyPatch
+    write: Callable[..., Path], indexer: Indexer, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write("Hub.md", "Everything meets in this note.")
-    indexer.scan()
-    kept = kept_at_hand(indexer)
-    [hub] = kept.memory_ids()
     go_on = threading.Event()
     stated_by = indexer.stores.graph.stated_by
 
@@ -174,10 +185,10 @@ def test_many_changes_at_once_are_read_in_the_background_while_the_old_state_ans
     for number in range(many):
         write(f"Spoke {number}.md", f"Spoke {number} leads to the [[Hub]].")
     indexer.scan()
-    assert kept.around([hub])[hub].neighbours == frozenset()
+    assert hub.neighbours == frozenset()
     go_on.set()
-    kept.warm_up()
-    assert len(kept.around([hub])[hub].neighbours) == many
+    hub.kept.warm_up()
+    assert len(hub.neighbours) == many
 
 
 def test_without_a_graph_the_pulse_is_of_what_was_known_and_heals_when_it_answers_again(
