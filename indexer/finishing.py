@@ -50,7 +50,7 @@ class Finishing:
         """End after the batch in hand; returns at once."""
         with self._lock:
             self._stopped.set()
-            self._worker.shutdown(wait=False, cancel_futures=True)
+            self._worker.shutdown(wait=False)  # what has not begun ends at once
 
     def stop(self, timeout: float) -> None:
         """The same, waiting for so many seconds at most."""
