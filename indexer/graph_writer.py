@@ -26,8 +26,8 @@ class GraphWriter:
 
     Args:
         directory: what the vault has names for now.
-        forgotten: ids of the nodes without a note that the graph leaves out.
-        joined: by the id of a node without a note that is no more, the one that it is now.
+        found: the entities that were found in notes.
+        hidden: what the graph leaves out, or has as one with another thing.
         max_note_bytes: notes that are larger are not read.
     """
 
@@ -52,13 +52,9 @@ class GraphWriter:
         self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
         self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
 
-    def graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
-        found = self._found.get(note.content_hash) or ()
-        return self._hidden.leave_out(self._directory().graph_of(note, memory, found))
-
     def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> None:
         """The nodes and edges of notes that were read."""
-        self._graph.replace([self.graph_of(note, memory) for note, memory in notes])
+        self._graph.replace([self._graph_of(note, memory) for note, memory in notes])
 
     def write_again(self, paths: Collection[str]) -> None:
         """The edges of unchanged notes, which are read once more."""
@@ -101,6 +97,10 @@ class GraphWriter:
             for path in paths
         }
 
+    def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
+        found = self._found.get(note.content_hash) or ()
+        return self._hidden.leave_out(self._directory().graph_of(note, memory, found))
+
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:
             memory = self._catalogue.by_path(path)
@@ -110,4 +110,4 @@ class GraphWriter:
                 logger.warning("%s", error)
                 continue
             if memory is not None and reading is not None:
-                yield self.graph_of(reading.note, memory)
+                yield self._graph_of(reading.note, memory)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,15 +91,10 @@ def open_index(
         StorageError: they are damaged, in use by another process, or there is no room.
     """
     stores = open_stores(settings, folder, embedder.dimension)
-    try:
+    with _closed_on_failure(stores):
         indexer = Indexer(
             vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined
         )
-    except BaseException as error:
-        stores.close()
-        if isinstance(error, ValidationError):  # a record that is none
-            raise faults.integrity_error() from error
-        raise
     multihop = MultiHop(stores, embedder, indexer)
     edges = EdgeIndex(stores.graph, indexer.catalogue)
     landscape = Landscape(stores, indexer)
@@ -137,3 +133,15 @@ def open_index(
             settings=settings.reasoning,
         ),
     )
+
+
+@contextmanager
+def _closed_on_failure(stores: Stores) -> Iterator[None]:
+    """Close the stores where what reads them cannot be made."""
+    try:
+        yield
+    except BaseException as error:
+        stores.close()
+        if isinstance(error, ValidationError):  # a record that is none
+            raise faults.integrity_error() from error
+        raise

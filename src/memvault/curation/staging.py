@@ -79,7 +79,7 @@ class Staging:
         that was only staged. A file that was on its way out of the trash stays in it."""
         self.read(path)
         origin = self._origin.get(path)
-        if origin is not None and origin.startswith(f"{TRASH}/"):
+        if origin is not None and is_in_trash(origin):
             return self.move(path, origin)
         if origin is None and self._before[path] is None:
             del self._now[path]
@@ -181,3 +181,7 @@ class Staging:
 
     def _is_free(self, path: str) -> bool:
         return self._now.get(path) is None and self._vault.stat(path) is None
+
+
+def is_in_trash(path: str) -> bool:
+    return path.startswith(f"{TRASH}/")

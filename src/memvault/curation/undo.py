@@ -9,7 +9,7 @@ from datetime import datetime
 
 from memvault.curation.forgotten import Forgotten
 from memvault.curation.plan import Forgetting, LineChange, lines_changed
-from memvault.curation.staging import TRASH, Staging
+from memvault.curation.staging import Staging, is_in_trash
 from memvault.curation.wording import done
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.vault.ignore import MANIFEST
@@ -175,11 +175,11 @@ class Undoing:
         if now is None and stands:
             self.staging.move(target, file.path)
             return None
-        if now is None and there is not None and not _in_trash(target):
+        if now is None and there is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since, and stays as it is")
         if now is None:
             return self._made_again(change, file)
-        if stands and _in_trash(file.path):  # where it lay, another lies by now
+        if stands and is_in_trash(file.path):  # where it lay, another lies by now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
@@ -243,7 +243,3 @@ class Undoing:
             tuple(lines),
             file.before if before is not None else None,
         )
-
-
-def _in_trash(path: str) -> bool:
-    return path.startswith(f"{TRASH}/")
