@@ -34,6 +34,7 @@ demo: $(VENV)/.installed  ## a new vault, indexed and asked
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --no-cache --check .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 test: lint  ## style, types and every test

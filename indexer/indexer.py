@@ -15,15 +15,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.directory import Affected, Directory
-from indexer.found import FoundEntities
-from indexer.graph_writer import GraphWriter
-from indexer.hidden import Hidden
-from indexer.pending import Pending, PendingReader
+from indexer.change_set import Pending, PendingReader, Reading, read_note
+from indexer.entity_pass import FoundEntities
+from indexer.graph_writer import GraphWriter, Hidden
+from indexer.name_registry import Affected, Directory
 from indexer.progress import Progress, Report, ScanReport, silent
-from indexer.reading import Reading, read_note
 from memvault.config.settings import IndexSettings
-from memvault.curation.preferences import index_preferences
+from memvault.curation.operations.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, id_of_path
@@ -32,7 +30,7 @@ from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameRules
 from memvault.vault.files import NoteStat, Vault
-from memvault.vault.resolve import LinkIndex, link_key
+from memvault.vault.links.resolve import LinkIndex, link_key
 
 logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for

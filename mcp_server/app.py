@@ -20,10 +20,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from mcp_server.admin import Backend, admin_routes
-from mcp_server.guard import AccessPolicy, GuardMiddleware
-from mcp_server.presence import Presence, PresenceMiddleware
-from mcp_server.toolsets import asked_in, connection_with
+from mcp_server.engine.administration import Backend, admin_routes
+from mcp_server.middleware.toolsets import asked_in, connection_with
+from mcp_server.runtime.activity_tracker import Presence, PresenceMiddleware
+from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware
 from memvault import __version__
 
 

@@ -12,43 +12,37 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.utilities.json_schema import dereference_refs
 from starlette.routing import Mount
 
-from mcp_server.caller import NoteCalls
-from mcp_server.course import KeptCourse
-from mcp_server.errors import AnsweringTool, ResourceErrors, UnknownTools
-from mcp_server.figures import EngineFigures
-from mcp_server.limits import RateLimits
-from mcp_server.metrics import ToolMetrics
-from mcp_server.opening import Opening, WaitForServices
+from mcp_server.engine.startup import Opening, WaitForServices
+from mcp_server.metrics.collector import EngineFigures, ToolMetrics
+from mcp_server.middleware.client_identity import NoteCalls
+from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
+from mcp_server.middleware.limits import RateLimits
+from mcp_server.middleware.toolsets import ToolSet, ToolSets
 from mcp_server.pages.routes import pages_app
 from mcp_server.prompts import Prompts
-from mcp_server.resources import answering, readable
-from mcp_server.resources_manifest import ManifestResources
-from mcp_server.resources_visual import VisualResources
-from mcp_server.subscriptions import PulseUpdates
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.chatgpt import ConnectorTools
-from mcp_server.tools.citations import CitationTools
-from mcp_server.tools.context import ContextTools
+from mcp_server.resources.manifest import ManifestResources
+from mcp_server.resources.state import answering, readable
+from mcp_server.resources.subscriptions import PulseUpdates
+from mcp_server.resources.visualize import VisualResources
+from mcp_server.runtime.pulse_history import KeptCourse
+from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools
-from mcp_server.tools.graph import GraphTools
 from mcp_server.tools.history import HistoryTools
 from mcp_server.tools.manifest import ManifestTools
 from mcp_server.tools.navigation import NavigationTools
-from mcp_server.tools.notes import NoteTools
+from mcp_server.tools.notes import ConnectorTools, NoteTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools
-from mcp_server.tools.preferences import PreferenceTools
 from mcp_server.tools.reasoning import ReasoningTools
-from mcp_server.tools.recall import RecallTools
-from mcp_server.tools.sessions import SessionTools
-from mcp_server.tools.status import StatusTools
-from mcp_server.tools.store import StoreTools
+from mcp_server.tools.recall import GraphTools, RecallTools
+from mcp_server.tools.status import SessionTools, StatusTools
+from mcp_server.tools.store import PreferenceTools, StoreTools
+from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.verification import VerificationTools
-from mcp_server.toolsets import ToolSet, ToolSets
 from memvault import __version__
 
 if TYPE_CHECKING:
-    from mcp_server.services import Services
+    from mcp_server.runtime.container import Services
 
 INSTRUCTIONS = """\
 This is the person's own memory: the notes of their Obsidian vault, which they and their AI \

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memvault.curation.curator import Curator, Performed, Result
-from memvault.curation.forget import Forgetter, Why
-from memvault.curation.forgotten import Forgotten
+from memvault.curation.changes.curator import Curator, Performed, Result
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.merge import Known, stage_merge
-from memvault.curation.staging import Staging
 from memvault.curation.targets import Target
+from memvault.curation.trash.forget import Forgetter, Why
+from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, id_of_entity
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
+from memvault.vault.links.resolve import LinkIndex, link_key
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
-from memvault.vault.resolve import LinkIndex, link_key
 
 WHY = Why("a client", "They asked me to set it right.")
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)

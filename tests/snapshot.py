@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from indexer.indexer import Indexer
-from memvault.curation.preferences import NAMESPACE as PREFERENCES
+from memvault.curation.operations.preferences import NAMESPACE as PREFERENCES
 
 
 def snapshot(indexer: Indexer) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from memvault.model.pulse import CognitivePulse
+from memvault.model.state import CognitivePulse
 
 # First and last line; a list, since some clients refuse schemas of tuples.
 Lines = Annotated[list[int], Field(min_length=2, max_length=2)]

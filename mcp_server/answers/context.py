@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
 from mcp_server.answers.insights import InsightsShape
 from mcp_server.answers.recalled import StateShape
-from memvault.retrieval.context.forms import Form
+from memvault.search.context.forms import Form
 
 
 class SourceShape(Shape):

@@ -5,8 +5,25 @@ from __future__ import annotations
 from datetime import datetime
 
 from mcp_server.answers.base import Answer, Named, Shape, optional
-from memvault.model.johari import JohariQuadrant, UTLState
-from memvault.model.memory import Lifecycle
+from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
+
+
+class SearchResult(Shape):
+    id: str
+    title: str
+    url: str
+
+
+class SearchAnswer(Answer):
+    results: list[SearchResult]
+
+
+class FetchAnswer(Answer):
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
 
 
 class LinkShape(Shape):

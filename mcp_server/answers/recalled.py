@@ -10,10 +10,8 @@ from pydantic import Field
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
 from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from memvault.cognition.pulse import MemoryState
-from memvault.model.johari import JohariQuadrant, UTLState
-from memvault.model.memory import Lifecycle
-from memvault.model.query import Mode
-from memvault.model.verification import Status
+from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
+from memvault.model.search import Mode, Status
 
 
 class HopShape(Shape):

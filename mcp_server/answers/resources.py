@@ -7,10 +7,8 @@ from datetime import datetime
 from mcp_server.answers.base import Named, Shape, optional
 from mcp_server.answers.recalled import StateShape
 from mcp_server.answers.status import ConceptShape
-from memvault.model.johari import JohariQuadrant, UTLState
-from memvault.model.memory import Lifecycle
-from memvault.model.pulse import CognitivePulse
-from memvault.model.stage import Stage
+from memvault.model.memory import JohariQuadrant, Lifecycle, Stage, UTLState
+from memvault.model.state import CognitivePulse
 
 
 class PulseResource(CognitivePulse):

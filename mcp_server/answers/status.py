@@ -3,11 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any, Self
 
 from mcp_server.answers.base import Answer, Shape, optional
-from memvault.model.curation import CurationTask, Priority, TaskType
-from memvault.model.pulse import SuggestedAction
+from memvault.model.change import CurationTask, Priority, TaskType
+from memvault.model.state import SuggestedAction
+
+
+class VerbosityAnswer(Answer):
+    """The level of the answers whose call names none, before and from now on."""
+
+    previous_level: int
+    new_level: int
+
+
+class Behaviour(Shape):
+    """What to do when something happens, and with which tool."""
+
+    trigger: str
+    action: str
+    tool: str
+
+
+class SessionShape(Shape):
+    """Whom the answers serve; ``working_set`` are the ids of the memories shown last."""
+
+    session_id: str
+    user_id: str
+    created: datetime
+    verbosity_level: int
+    working_set: list[str]
+
+
+class InstructionsAnswer(Answer):
+    system_prompt_fragment: str
+    critical_behaviors: list[Behaviour]
+    antipatterns: list[str]
+    session: SessionShape
 
 
 class ConceptShape(Shape):

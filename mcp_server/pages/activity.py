@@ -11,8 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.changes import by_person, shown
-from mcp_server.pages.forms import Form, back_to
-from mcp_server.pages.paging import PAGE_SIZE
+from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.model.change import ChangeKind

@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.site import Site
 from memvault.model.errors import MemvaultError
-from memvault.model.query import ChunkHit, Mode
-from memvault.reasoning.verified_recall import Weighed
-from memvault.retrieval.excerpt import excerpts
+from memvault.model.search import ChunkHit, Mode
+from memvault.search.excerpt import excerpts
+from memvault.verification.verified_recall import Weighed
 
 MOST_CHARS = 1_000  # of a question
 PASSAGE_BYTES = 1_600

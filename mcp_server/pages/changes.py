@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memvault.curation.forget import Why
-from memvault.curation.plan import LineChange, lines_changed
+from memvault.curation.changes.plan import LineChange, lines_changed
+from memvault.curation.trash.forget import Why
 from memvault.model.change import Change, ChangeKind
 
 if TYPE_CHECKING:
-    from mcp_server.services import Services
+    from mcp_server.runtime.container import Services
 
 PERSON = "page"
 MOST_LINES = 200  # of a change that are shown

@@ -9,10 +9,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.changes import by_person
-from mcp_server.pages.forms import Form
-from mcp_server.pages.paging import paged
+from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.site import Site
-from memvault.curation.brief import Brief, Sources, key_facts, stage_brief
+from memvault.curation.operations.brief import Brief, Sources, key_facts, stage_brief
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory

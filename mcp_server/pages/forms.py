@@ -1,13 +1,12 @@
-"""What a form of a page sent, and whether it is one of ours.
-
-Requests of other web pages are refused before they come here (`mcp_server.guard`). Beside that
-every form carries a token that only the engine's own pages show, new with each engine.
-"""
+"""A list a page at a time."""
 
 from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -66,3 +65,24 @@ def back_to(path: str) -> str:
     """A path of this site, whatever was asked for: never another host."""
     is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
     return path if is_own else "/"
+
+
+PAGE_SIZE = 50
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Row]):
+    """The rows of page ``number`` of ``last``, of ``total`` rows in all."""
+
+    rows: Sequence[Row]
+    number: int
+    last: int
+    total: int
+
+
+def paged(rows: Sequence[Row], asked: str) -> Part[Row]:
+    """The page of this number, the nearest there is; the first for anything that is no number."""
+    last = max(1, -(-len(rows) // PAGE_SIZE))
+    number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
+    return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))

@@ -2,25 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.changes import shown, who_made
-from mcp_server.pages.neighbourhood import Picture, picture_of
-from mcp_server.pages.note_html import MAX_CHARS, Resolve, note_html
-from mcp_server.pages.site import Site
-from mcp_server.pages.text_edit import editable
+from mcp_server.pages.forms import Form, paged
+from mcp_server.pages.note_text import MAX_CHARS, Resolve, editable, note_html
+from mcp_server.pages.pictures import Picture, picture_of
+from mcp_server.pages.site import Act, Site
 from mcp_server.tools.notes import STATED
+from memvault.curation.changes.plan import lines_changed
 from memvault.model.change import ChangeKind
-from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
+from memvault.model.errors import (
+    GraphQueryError,
+    InvalidParams,
+    MemvaultError,
+    NoteConflict,
+    StoreUnavailable,
+)
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
-from memvault.vault.header import read_header, strings_of
+from memvault.vault.frontmatter.read import read_header, strings_of
 from memvault.vault.parse import content_hash
+
+if TYPE_CHECKING:
+    from indexer.catalogue import NoteRecord
+
+
+class MemoryActions:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        deeds = site.deeds
+        ways: dict[str, Callable[[str, Form], object]] = {
+            "verify": lambda key, form: deeds.verify(key, verified=_yes(form, "verified")),
+            "pin": lambda key, form: deeds.pin(key, pinned=_yes(form, "pinned")),
+            "tags": lambda key, form: deeds.tag(key, form.text("tags")),
+            "importance": lambda key, form: deeds.boost(key, form.needed("importance")),
+            "lifecycle": lambda key, form: deeds.live(key, _lifecycle(form)),
+            "annotate": lambda key, form: deeds.annotate(key, form.needed("note")),
+            "forget": lambda key, _: deeds.forget(key),
+        }
+        self.routes: list[BaseRoute] = [
+            *(site.action(f"/memory/{{id}}/{name}", _then_back(way)) for name, way in ways.items()),
+            site.action("/memory/{id}/edit", self._edit),
+        ]
+
+    def _edit(self, request: Request, form: Form) -> str | Response:
+        key, text = request.path_params["id"], form.text("text")
+        try:
+            self._site.deeds.edit(key, text, form.needed("version"), form.why())
+        except NoteConflict:
+            return self._both_versions(request, key, text, form.why())
+        return form.text("back")
+
+    def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
+        """Somebody else saved the note: theirs stands, and what was written here is shown."""
+        memory = self._site.box.memory(key)
+        data = self._site.services.vault.read(memory.path)
+        return self._site.render(
+            "conflict.html",
+            request,
+            status=409,
+            memory=memory,
+            text=text,
+            why=why,
+            version=content_hash(data),
+            is_text=editable(data) is not None,
+            lines=lines_changed(memory.path, data, text.encode("utf-8")),
+        )
+
+
+def _then_back(way: Callable[[str, Form], object]) -> Act:
+    def act(request: Request, form: Form) -> str:
+        way(request.path_params["id"], form)
+        return form.text("back")
+
+    return act
+
+
+def _yes(form: Form, name: str) -> bool:
+    return form.needed(name) == "yes"
+
+
+def _lifecycle(form: Form) -> Lifecycle:
+    """Raises InvalidParams: it is none."""
+    try:
+        return Lifecycle(form.needed("lifecycle"))
+    except ValueError as error:
+        raise InvalidParams("A lifecycle is permanent, temporary or ephemeral.") from error
+
+
+class MemoriesPage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.routes: list[BaseRoute] = [site.page("/memories", self._show)]
+
+    def _show(self, request: Request) -> Response:
+        asked = request.query_params.get("find", "").strip()
+        records = self._site.services.catalogue.records()
+        if asked:
+            records = [record for record in records if _fits(record.memory, asked.casefold())]
+        records.sort(key=lambda record: (-record.mtime_ns, record.memory.path))
+        part = paged(records, request.query_params.get("page", ""))
+        return self._site.render(
+            "memories.html",
+            request,
+            find=asked,
+            query=urlencode({"find": asked}) + "&" if asked else "",
+            part=part,
+            rows=[(record.memory, _saved(record)) for record in part.rows],
+        )
+
+
+def _fits(memory: Memory, asked: str) -> bool:
+    """By tag with ``#``, else by a part of the title, an alias or the path."""
+    if asked.startswith("#"):
+        wanted = asked[1:]
+        return any(
+            tag.casefold() == wanted or tag.casefold().startswith(wanted + "/")
+            for tag in memory.tags
+        )
+    return any(asked in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
+
+
+def _saved(record: NoteRecord) -> datetime:
+    return datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
+
 
 MOST_LINKS = 30  # in either direction that are listed
 MOST_CHANGES = 20

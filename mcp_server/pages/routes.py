@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from starlette.applications import Starlette
 
-from mcp_server.course import KeptCourse
-from mcp_server.opening import Opening
+from mcp_server.engine.startup import Opening
 from mcp_server.pages.activity import ActivityPage
 from mcp_server.pages.ask import AskPage
 from mcp_server.pages.compress import CompressPage
-from mcp_server.pages.concepts import ConceptsPage
+from mcp_server.pages.concepts import ConceptsPage, MergePage
 from mcp_server.pages.curate import CuratePage
 from mcp_server.pages.events import Events
-from mcp_server.pages.memories import MemoriesPage
-from mcp_server.pages.memory import MemoryPage
-from mcp_server.pages.memory_actions import MemoryActions
-from mcp_server.pages.merge import MergePage
+from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
 from mcp_server.pages.site import Site
 from mcp_server.pages.today import TodayPage
-from mcp_server.toolbox import Toolbox
+from mcp_server.runtime.pulse_history import KeptCourse
+from mcp_server.tools.toolbox import Toolbox
 
 
 def pages_app(box: Toolbox, opening: Opening, course: KeptCourse) -> Starlette:

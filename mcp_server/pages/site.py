@@ -21,15 +21,15 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_server.opening import Opening
-from mcp_server.pages.deeds import Deeds
+from mcp_server.engine.startup import Opening
 from mcp_server.pages.forms import Form, FormToken, back_to
-from mcp_server.toolbox import Toolbox
+from mcp_server.pages.page_actions import Deeds
+from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
 
 if TYPE_CHECKING:
-    from mcp_server.services import Services
+    from mcp_server.runtime.container import Services
     from memvault.model.change import Change
 
 HERE = Path(__file__).parent

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.course import KeptCourse
 from mcp_server.pages.changes import shown
-from mcp_server.pages.plot import plotted
+from mcp_server.pages.pictures import plotted
 from mcp_server.pages.site import Site
+from mcp_server.runtime.pulse_history import KeptCourse
 from memvault.model.change import ChangeKind
 
 DAYS = 30  # that the plot shows

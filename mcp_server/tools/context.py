@@ -1,7 +1,8 @@
-"""A context for a question, distilled from the notes."""
+"""What the citations of a context stand for."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from anyio import to_thread
@@ -9,15 +10,27 @@ from fastmcp.tools import tool
 from mcp_types import InputRequiredResult
 from pydantic import Field
 
-from mcp_server.answers.context import ContextAnswer
-from mcp_server.arguments import Project, Query, SessionId, Verbosity
-from mcp_server.contexts import Asked, Contexts
-from mcp_server.summary import with_summary
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import CORE, READS
+from mcp_server.answers.base import utc
+from mcp_server.answers.context import (
+    CitationsAnswer,
+    ContextAnswer,
+    ExpansionShape,
+    NeighbourShape,
+)
+from mcp_server.runtime.context_service import Asked, Contexts, with_summary
+from mcp_server.tools.arguments import CORE, FULL, READS, Project, Query, SessionId, Verbosity
+from mcp_server.tools.toolbox import Toolbox
+from memvault.model.errors import (
+    GraphQueryError,
+    InvalidParams,
+    NoteNotFound,
+    StorageError,
+    StoreUnavailable,
+)
 from memvault.model.insights import Aspect
-from memvault.model.query import Scope
-from memvault.retrieval.context.forms import Form
+from memvault.model.memory import Memory
+from memvault.model.search import Scope, VerbosityLevel
+from memvault.search.context.forms import Form, cited
 
 LOOKED_AT = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # memories, by priority
 
@@ -91,3 +104,114 @@ class ContextTools:
         if summarise and context is not None and context.text:
             return await with_summary(answer, context, query)
         return answer
+
+
+SHOWN_CHARS = 2_000  # of a note at verbosity 1
+NEAR: tuple[Aspect, ...] = ("neighborhood",)
+
+CitationTags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=64)]],
+    Field(min_length=1, max_length=10, description='Tags of a context, e.g. ["node_550e8400"].'),
+]
+IncludeNeighbors = Annotated[bool, Field(description="Also name the memories one relation away.")]
+
+
+class CitationTools:
+    """Tools that lead from a context back to its notes."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=FULL, title="Expand citations")
+    def hydrate_citation(
+        self,
+        citation_tags: CitationTags,
+        *,
+        include_neighbors: IncludeNeighbors = False,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> CitationsAnswer:
+        """Read the notes that [node_…] tags of a context stand for, as they are on disk.
+
+        Use it when a distilled sentence seems vague or too good to be true. Verbosity 0 only names
+        the notes, 1 gives their first 2,000 characters, 2 the whole of them.
+        """
+        session = self._box.touch(session_id)
+        level = session.level(verbosity_level)
+        expansions = [self._expansion(tag, level, include_neighbors) for tag in citation_tags]
+        ids = [each.id for each in expansions if each.id is not None]
+        if not ids:
+            raise InvalidParams(
+                f"No citation tag could be resolved: {expansions[0].error}",
+                citation_tags=citation_tags,
+            )
+        self._box.returned(session, ids)
+        contents = [each.raw_content for each in expansions if each.raw_content]
+        return CitationsAnswer(
+            expansions=expansions,
+            tokens_used=sum(self._box.services.embedder.tokens.count_all(contents)),
+            pulse=self._box.meter.of(ids),
+        )
+
+    def _expansion(self, tag: str, level: VerbosityLevel, neighbours: bool) -> ExpansionShape:
+        catalogue = self._box.services.catalogue
+        ids = cited(tag, catalogue.ids_starting)
+        memory = catalogue.by_id(ids[0]) if ids and len(ids) == 1 else None
+        if memory is None:
+            return ExpansionShape(citation_tag=tag, error=_unresolved(tag, ids))
+        named = ExpansionShape(
+            citation_tag=tag,
+            id=memory.id,
+            title=memory.title,
+            path=memory.path,
+            importance=memory.importance,
+            created_at=utc(memory.created_at),
+            agent_id=self._box.services.activity.of(memory.id).agent_id,
+            neighbors=self._neighbours(memory) if neighbours else None,
+        )
+        if level is VerbosityLevel.RAW_ONLY:
+            return named
+        limit = None if level is VerbosityLevel.FULL_INSIGHTS else SHOWN_CHARS
+        try:
+            data = self._box.services.vault.read(memory.path)
+        except (NoteNotFound, StorageError) as error:
+            return ExpansionShape(citation_tag=tag, error=error.message)
+        content = data.decode("utf-8", errors="replace")
+        shown, last, more = head(content, limit)
+        return named.model_copy(update={"raw_content": shown, "lines": [1, last], "more": more})
+
+    def _neighbours(self, memory: Memory) -> list[NeighbourShape] | None:
+        try:
+            near = self._box.insights([memory.id], NEAR).neighborhood
+        except (StoreUnavailable, GraphQueryError):
+            return None
+        return [
+            NeighbourShape(
+                id=each.thing.id,
+                title=each.thing.name,
+                path=each.thing.path,
+                relation=each.relation,
+            )
+            for each in near.get(memory.id, ())
+            if each.thing.path is not None and each.distance == 1
+        ]
+
+
+def _unresolved(tag: str, ids: Sequence[str] | None) -> str:
+    if ids is None:
+        return f"{tag} is no citation tag: tags look like node_550e8400"
+    if len(ids) > 1:
+        return f"{tag} may stand for {len(ids)} memories: give more digits of the id"
+    return f"no memory has the tag {tag}: its note may be gone, so ask for the context again"
+
+
+def head(content: str, limit: int | None) -> tuple[str, int, int | None]:
+    """Whole lines up to so many characters, one at least; the number of the last, and of the line
+    after it if there is one."""
+    end, number = 0, 0
+    while end < len(content):
+        following = content.find("\n", end) + 1 or len(content)
+        if limit is not None and number and following > limit:
+            return content[:end], number, number + 1
+        end, number = following, number + 1
+    return content, max(1, number), None

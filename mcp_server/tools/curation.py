@@ -8,15 +8,14 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.base import utc
-from mcp_server.answers.curated import ForgottenAnswer, RestoredAnswer
-from mcp_server.arguments import Rationale, SessionId, TargetName
-from mcp_server.caller import client_name
-from mcp_server.client import COMMAND_LINE
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import ADDS, CORE, FULL, SETS
-from memvault.curation.draft import check_rationale
-from memvault.curation.forget import Why, check_permanent
+from mcp_server.answers.changes import ForgottenAnswer, RestoredAnswer
+from mcp_server.engine.client import COMMAND_LINE
+from mcp_server.middleware.client_identity import client_name
+from mcp_server.tools.arguments import ADDS, CORE, FULL, SETS, Rationale, SessionId, TargetName
+from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.operations.draft import check_rationale
 from memvault.curation.targets import Target, resolve
+from memvault.curation.trash.forget import Why, check_permanent
 from memvault.model.errors import InvalidParams
 
 MOST_LINKS = 20  # notes that a preview lists

@@ -10,12 +10,16 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.base import utc
-from mcp_server.answers.operations import LineageAnswer, LineageEntry, LogEntry, LogsAnswer
-from mcp_server.arguments import MemoryId
-from mcp_server.history_shapes import actor_shape
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import FULL, READS
-from memvault.curation.wording import description, explanation
+from mcp_server.answers.changes import (
+    LineageAnswer,
+    LineageEntry,
+    LogEntry,
+    LogsAnswer,
+    actor_shape,
+)
+from mcp_server.tools.arguments import FULL, READS, MemoryId
+from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.changes.history import description, explanation
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import NoteNotFound
 

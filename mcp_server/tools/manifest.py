@@ -7,15 +7,15 @@ from typing import Annotated
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.manifest import ManifestChangeShape, ReloadedAnswer, TouchedShape
-from mcp_server.answers.operations import LineShape
-from mcp_server.arguments import Rationale, SessionId
-from mcp_server.manifest_file import apply_manifest, keeper_of, path_in_vault
-from mcp_server.toolbox import Toolbox
+from mcp_server.answers.changes import LineShape, ManifestChangeShape, ReloadedAnswer, TouchedShape
+from mcp_server.tools.arguments import FULL, SETS, Rationale, SessionId
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.kinds import FULL, SETS
+from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.manifest.keeper import Previewed, Refused, Touched
 from memvault.curation.manifest.reading import Wanted
+from memvault.model.errors import OutsideVault
+from memvault.vault.files import Vault
+from memvault.vault.ignore import MANIFEST
 
 MOST_CHANGES = 100  # that an answer shows
 MOST_NOTES = 20  # of each change …
@@ -58,13 +58,13 @@ class ManifestTools:
         self._box.touch(session_id)
         services = self._box.services
         why = why_of(rationale)
-        path = path_in_vault(services, manifest_path)
-        found = keeper_of(services).preview(path)
+        path = _path_in_vault(services.vault, manifest_path)
+        found = services.manifest().preview(path)
         errors = [str(fault) for fault in found.faults]
         change = None
         if not preview and not errors:
             try:
-                change = apply_manifest(services, why, path, confirm=confirm)
+                change = services.apply_manifest(why, path, confirm=confirm)
             except Refused as error:
                 errors = [error.message]
         return ReloadedAnswer(
@@ -105,3 +105,21 @@ def _shape(wanted: Wanted, notes: tuple[Touched, ...]) -> ManifestChangeShape:
         line=wanted.line,
         says=wanted.says or None,
     )
+
+
+def _path_in_vault(vault: Vault, path: str | None) -> str:
+    """The vault path of a manifest that a call names, absolute or not.
+
+    Raises:
+        OutsideVault: it is not in the vault.
+    """
+    if path is None:
+        return MANIFEST
+    wanted = path.strip().replace("\\", "/").removeprefix("./")
+    inside = vault.relative(vault.root / wanted)
+    if inside is None or inside.startswith((".", "~")) or not inside.endswith(".md"):
+        raise OutsideVault(
+            f"{path!r} is no manifest of this vault: leave it out, or name a .md file in the vault",
+            parameter="manifest_path",
+        )
+    return inside

@@ -20,20 +20,17 @@ from mcp_server.answers.navigation import (
     RecentProject,
     RecentShape,
 )
-from mcp_server.arguments import Project, SessionId, Verbosity
-from mcp_server.graph_manifest import Manifests
-from mcp_server.things import thing_called
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import FULL, READS
-from memvault.model.activity import MemoryActivity
+from mcp_server.resources.manifest import Manifests
+from mcp_server.tools.arguments import FULL, READS, Project, SessionId, Verbosity
+from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.insights import Neighbour
-from memvault.model.query import Scope
-from memvault.model.verbosity import VerbosityLevel
+from memvault.model.memory import MemoryActivity
+from memvault.model.search import Scope, VerbosityLevel
+from memvault.reasoning.edges import neighbours
 from memvault.reasoning.recent import Recent, recent
-from memvault.reasoning.walk import neighbours
-from memvault.retrieval.scope import in_scope
-from memvault.retrieval.scope import utc as as_utc
+from memvault.search.scope import in_scope
+from memvault.search.scope import utc as as_utc
 
 DAY = timedelta(hours=24)
 

@@ -9,28 +9,29 @@ from typing import Annotated, TypeVar
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.operations import (
+from mcp_server.answers.changes import (
     AnnotatedAnswer,
     ConflictShape,
     LineShape,
     MergedAnswer,
     SetAnswer,
     UndoneAnswer,
+    done_shape,
 )
-from mcp_server.arguments import Rationale, SessionId, TargetName
-from mcp_server.caller import client_name
-from mcp_server.history_shapes import done_shape
-from mcp_server.toolbox import Toolbox
+from mcp_server.middleware.client_identity import client_name
+from mcp_server.tools.arguments import ADDS, FULL, SETS, Rationale, SessionId, TargetName
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.kinds import ADDS, FULL, SETS
+from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.changes.plan import LineChange, Plan
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.annotate import stage_annotation
-from memvault.curation.operations.importance import stage_importance
-from memvault.curation.operations.lifecycle import stage_lifecycle
 from memvault.curation.operations.merge import Known, stage_merge
-from memvault.curation.operations.properties import Setting
-from memvault.curation.operations.verify import stage_verification
-from memvault.curation.plan import LineChange, Plan
-from memvault.curation.staging import Staging
+from memvault.curation.operations.properties import (
+    Setting,
+    stage_importance,
+    stage_lifecycle,
+    stage_verification,
+)
 from memvault.curation.targets import Target, resolve
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams

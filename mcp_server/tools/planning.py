@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.planning import (
+from mcp_server.answers.reasoning import (
     ContextShape,
     QueryShape,
     ReflectionAnswer,
     SearchPlanAnswer,
     StepShape,
 )
-from mcp_server.arguments import Project, Query, SessionId
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import FULL, READS
+from mcp_server.tools.arguments import FULL, READS, Project, Query, SessionId
+from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.query import Filters, Recalled, Scope
+from memvault.model.search import Filters, Recalled, Scope
 from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.goal import GoalReader, Named
-from memvault.reasoning.planning import Step, Trigger, plan, trigger_of
+from memvault.reasoning.plans import GoalReader, Named, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import Found, search_plan
 from memvault.text.names import kind_of
 

@@ -10,7 +10,7 @@ from fastmcp.tools import tool
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_server.answers.insights import brief
-from mcp_server.answers.probability import (
+from mcp_server.answers.reasoning import (
     CausalAnswer,
     ChainsAnswer,
     ChainShape,
@@ -22,21 +22,18 @@ from mcp_server.answers.probability import (
     ProbabilityAnswer,
     ThingShape,
 )
-from mcp_server.arguments import Project, SessionId, Verbosity
-from mcp_server.things import thing_called
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import CORE, FULL, READS
-from memvault.model.chunk import ChunkSize
+from mcp_server.tools.arguments import CORE, FULL, READS, Project, SessionId, Verbosity
+from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.insights import Thing
-from memvault.model.query import Scope
-from memvault.model.verbosity import VerbosityLevel
-from memvault.reasoning.bayes.answers import EvidenceUsed
+from memvault.model.note import ChunkSize
+from memvault.model.search import Scope, VerbosityLevel
 from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.omni import Inference, Inferred, Omni
+from memvault.reasoning.bayes.question import EvidenceUsed
 from memvault.reasoning.bayes.reasoner import Asked
-from memvault.retrieval.scope import in_scope
+from memvault.search.scope import in_scope
 
 SHOWN = {
     VerbosityLevel.RAW_ONLY: 3,

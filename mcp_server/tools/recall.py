@@ -1,4 +1,4 @@
-"""Finding memories and passages by meaning and by word."""
+"""Questions that go from one note to another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from fastmcp.tools import tool
 
-from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, RecallAnswer
-from mcp_server.arguments import (
+from mcp_server.answers.memory_presenter import checked, log_override
+from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, GraphAnswer, RecallAnswer
+from mcp_server.tools.arguments import (
+    CORE,
+    READS,
     AllowUnverified,
     AskedMode,
+    MaxHops,
     MostShown,
     Narrowing,
     Project,
@@ -18,16 +22,12 @@ from mcp_server.arguments import (
     TopK,
     Verbosity,
 )
-from mcp_server.checked import checked, log_override
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import CORE, READS
-from memvault.model.johari import JohariQuadrant
-from memvault.model.memory import Memory
-from memvault.model.query import ChunkHit, Filters, Mode, Scope
-from memvault.model.verbosity import VerbosityLevel
-from memvault.reasoning.verification.critical import matter_of
-from memvault.reasoning.verified_recall import Fitting
-from memvault.retrieval.widening import widened
+from mcp_server.tools.toolbox import Toolbox
+from memvault.model.memory import JohariQuadrant, Memory
+from memvault.model.search import ChunkHit, Filters, Mode, Scope, VerbosityLevel
+from memvault.search.scope import widened
+from memvault.verification.sensitive_topics import matter_of
+from memvault.verification.verified_recall import Fitting
 
 UNCHECKED = (
     "The question is on a legal, financial or policy matter, and passages are quoted unchecked: "
@@ -153,3 +153,47 @@ def _chunk(hit: ChunkHit, memory: Memory, level: VerbosityLevel) -> ChunkShape:
         text=hit.text if told else None,
         score=round(hit.score, 3),
     )
+
+
+class GraphTools:
+    """Tools over the graph."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=CORE, title="Ask the graph")
+    def graph_query(
+        self,
+        query: Query,
+        *,
+        project: Project = None,
+        max_hops: MaxHops = 3,
+        top_k: TopK = 10,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+        allow_unverified: AllowUnverified = False,
+    ) -> GraphAnswer:
+        """Answer a question whose answer stands some relations away, in plain language.
+
+        For "where does the lead of X work", "which projects do people I met at Y lead", "what
+        decided Z": name the notes, people or projects you start from. Each result has `hops`, the
+        road of relations that led to it (the note at `path` states each), to be cited with it. On
+        legal, financial and policy matters what nobody confirms is named without its text.
+        """
+        session = self._box.touch(session_id)
+        scope = Scope(None, project)
+        reached = self._box.services.steady.ask(query, top_k, scope, max_hops)
+        found = self._box.known(reached.memories)
+        ids, level = [memory.id for _, memory in found], session.level(verbosity_level)
+        self._box.returned(session, ids)
+        results, notice = self._box.nodes(found, level, query), reached.notice
+        judged = self._box.services.verified_recall.judge(
+            query, found, scope, allow_unverified=allow_unverified
+        )
+        if judged is not None:
+            results = checked(results, judged.memories, level)
+            notice = " ".join(filter(None, (notice, judged.notice))) or None
+            if allow_unverified and judged.unverified:
+                log_override(self._box.services.journal, query, judged)
+        answer = GraphAnswer(results=results, pulse=self._box.pulse_of(found), notice=notice)
+        return self._box.concluded(answer, ids, level)

@@ -9,16 +9,80 @@ from fastmcp.tools import tool
 from pydantic import Field, JsonValue
 
 from mcp_server.answers.base import utc
-from mcp_server.answers.written import StoredAnswer
-from mcp_server.arguments import Project, Rationale, SessionId
-from mcp_server.caller import client_name
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import ADDS, CORE
-from memvault.cognition.learning import learnt
-from memvault.curation.draft import Draft
-from memvault.curation.remember import remember
+from mcp_server.answers.changes import PreferenceAnswer, StoredAnswer
+from mcp_server.middleware.client_identity import client_name
+from mcp_server.tools.arguments import (
+    ADDS,
+    CORE,
+    READS,
+    SETS,
+    PreferenceKey,
+    Project,
+    Rationale,
+    SessionId,
+)
+from mcp_server.tools.toolbox import Toolbox
+from memvault.cognition.entropy import learnt
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.preferences import get_preference, set_preference
+from memvault.curation.operations.remember import remember
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
-from memvault.vault.resolve import LinkIndex
+from memvault.vault.links.resolve import LinkIndex
+
+Value = Annotated[
+    str, Field(min_length=1, max_length=2000, description="What the person prefers, in one line.")
+]
+
+
+class PreferenceTools:
+    """Tools over the notes of preferences."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=CORE, title="Get a preference")
+    def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
+        """Look up how the person likes something done; `value` is null if they never said.
+
+        Exact look-up by key, in any case and with spaces, hyphens or underscores; ask
+        recall_memory if you do not know the key.
+        """
+        found = get_preference(self._box.services.stores.keyvalue, key)
+        return PreferenceAnswer(
+            key=found.key if found else key,
+            value=found.value if found else None,
+            path=found.path if found else None,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=SETS, tags=CORE, title="Set a preference")
+    def set_preference(
+        self, key: PreferenceKey, value: Value, rationale: Rationale
+    ) -> PreferenceAnswer:
+        """Keep a lasting preference of the person's, as one line of their preferences note.
+
+        Only what they said or clearly showed they want from now on. It replaces the value that
+        the key has.
+        """
+        services = self._box.services
+        known = get_preference(services.stores.keyvalue, key)
+        written = set_preference(
+            services.vault,
+            services.journal,
+            key,
+            value,
+            rationale,
+            client=client_name() or "",
+            path=known.path if known else None,
+        )
+        services.indexing.index_written([written.path])
+        return PreferenceAnswer(
+            key=written.key,
+            value=written.value,
+            path=written.path,
+            pulse=self._box.meter.of_vault(),
+        )
+
 
 Content = Annotated[
     str | None,

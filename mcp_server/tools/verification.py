@@ -7,11 +7,10 @@ from typing import Annotated
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.critique import ContradictionShape, CritiqueAnswer
-from mcp_server.arguments import SessionId
-from mcp_server.toolbox import Toolbox
-from mcp_server.tools.kinds import READS
-from memvault.reasoning.verification.critique import Contradiction
+from mcp_server.answers.reasoning import ContradictionShape, CritiqueAnswer
+from mcp_server.tools.arguments import READS, SessionId
+from mcp_server.tools.toolbox import Toolbox
+from memvault.reasoning.critique import Contradiction
 
 Reasoning = Annotated[
     str,

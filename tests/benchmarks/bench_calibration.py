@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mcp_server.services import Services, open_services
+from mcp_server.runtime.container import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.retrieval.calibration import (
+from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     Calibration,

@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from mcp_server.opening import Opening
-from mcp_server.services import Services
-from mcp_server.toolbox import Toolbox
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.container import Services
+from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.vault.journal import Journal

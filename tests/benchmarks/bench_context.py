@@ -13,12 +13,12 @@ from pathlib import Path
 
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
-from memvault.model.query import Scope
-from memvault.retrieval.context.distil import Context, Distiller, Room
-from memvault.retrieval.context.forms import Form
-from memvault.retrieval.context.scoring import Found
+from memvault.model.search import Scope
+from memvault.search.context.distil import Context, Distiller, Room
+from memvault.search.context.forms import Form
+from memvault.search.context.scoring import Found
 from memvault.vault.parse import parse_note
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import opened, parser_for

@@ -19,8 +19,8 @@ import psutil
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from mcp_server.client import EngineClient, connect
-from mcp_server.launch import Launcher, engine_command
+from mcp_server.engine.client import EngineClient, connect
+from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import made_vault, parser_for

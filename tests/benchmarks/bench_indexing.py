@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from indexer.progress import Progress
-from mcp_server.services import Services
+from mcp_server.runtime.container import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.text.chunking import units_of

@@ -22,9 +22,8 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 
-from mcp_server.address import EngineAddress, read_address
-from mcp_server.client import connect
-from mcp_server.launch import Launcher, engine_command
+from mcp_server.engine.client import connect
+from mcp_server.engine.launcher import EngineAddress, Launcher, engine_command, read_address
 from tests.benchmarks.bench_engine import questions, wait_until_indexed
 from tests.benchmarks.measure import Figure, percentile, show
 from tests.benchmarks.vaults import made_vault, parser_for

@@ -13,12 +13,11 @@ import random
 import time
 from pathlib import Path
 
-from mcp_server.manifest_file import apply_manifest, keeper_of
-from mcp_server.opening import Opening
-from mcp_server.resources_visual import VisualResources
-from mcp_server.services import Services
-from mcp_server.toolbox import Toolbox
-from memvault.curation.forget import Why
+from mcp_server.engine.startup import Opening
+from mcp_server.resources.visualize import VisualResources
+from mcp_server.runtime.container import Services
+from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.trash.forget import Why
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
 from tests.benchmarks.vaults import opened, parser_for
 
@@ -63,7 +62,7 @@ def edit(manifest: Path, count: int) -> None:
 
 
 def measure(services: Services) -> list[Figure]:
-    keeper, count = keeper_of(services), len(services.catalogue)
+    keeper, count = services.manifest(), len(services.catalogue)
     services.landscape.warm_up()
     services.edges.warm_up()
     concepts = len(keeper.concepts())
@@ -72,7 +71,7 @@ def measure(services: Services) -> list[Figure]:
     previews = timed(keeper.preview, 5, warm_up=0)
     changes = len(keeper.preview().wanted)
     began = time.perf_counter()
-    apply_manifest(services, Why("", "a benchmark", kind="person"), confirm=True)
+    services.apply_manifest(Why("", "a benchmark", kind="person"), confirm=True)
     applying = (time.perf_counter() - began) * 1e3
     box = Toolbox(Opening.of(services))
     resources = VisualResources(box)

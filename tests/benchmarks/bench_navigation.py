@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from mcp_server.graph_manifest import Manifests
-from mcp_server.opening import Opening
-from mcp_server.services import Services
-from mcp_server.toolbox import Toolbox
+from mcp_server.engine.startup import Opening
+from mcp_server.resources.manifest import Manifests
+from mcp_server.runtime.container import Services
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.planning import PlanningTools
+from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session
-from memvault.model.verbosity import VerbosityLevel
+from memvault.model.search import VerbosityLevel
 from memvault.reasoning.insights import insights
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show, timed

@@ -14,8 +14,8 @@ from typing import Any
 
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import opened, parser_for
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psutil
 
-from mcp_server.services import Services
-from memvault.cognition.landscape import Landscape
+from mcp_server.runtime.container import Services
 from memvault.cognition.pulse import PulseMeter
-from memvault.model.query import Scope
+from memvault.cognition.similarity_index import Landscape
+from memvault.model.search import Scope
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
 from tests.benchmarks.vaults import opened, parser_for

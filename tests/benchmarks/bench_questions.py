@@ -18,8 +18,8 @@ from pathlib import Path
 
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show

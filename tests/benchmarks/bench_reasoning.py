@@ -18,10 +18,10 @@ from typing import Any
 
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.settings import LimitSettings
-from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+from memvault.reasoning.bayes.inference import load_pgmpy
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import SETTINGS, opened, parser_for

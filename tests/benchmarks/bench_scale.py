@@ -26,8 +26,8 @@ import psutil
 from fastmcp import Client
 from pydantic import SecretStr
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.bench_engine import questions

@@ -23,11 +23,10 @@ import numpy as np
 import psutil
 
 from memvault.config.settings import Settings
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Lifecycle, Memory, id_of_path
-from memvault.model.note import LineRange
-from memvault.model.query import Scope
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
+from memvault.model.search import Scope
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.benchmarks.measure import Figure, show

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from fastmcp import Client
 
+from mcp_server.answers.memory_presenter import ANSWERING_BYTES
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
-from mcp_server.telling import ANSWERING_BYTES
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.query import Scope
-from memvault.retrieval.excerpt import excerpts
-from memvault.vault.sentences import sentence_starts
+from memvault.model.search import Scope
+from memvault.search.excerpt import excerpts
+from memvault.vault.markdown.labelled_sentences import sentence_starts
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, show, timed
 

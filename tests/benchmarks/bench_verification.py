@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mcp_server.services import Services, open_services
+from mcp_server.runtime.container import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.verification import Status
-from memvault.reasoning.verified_recall import Weighed
+from memvault.model.search import Status
+from memvault.verification.verified_recall import Weighed
 from tests.benchmarks import contradictions, contradictions_held
 from tests.benchmarks.contradictions import Case
 

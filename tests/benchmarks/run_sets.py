@@ -19,8 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from mcp_server.client import connect
-from mcp_server.launch import Launcher, engine_command
+from mcp_server.engine.client import connect
+from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
 
 SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from memvault.config.settings import Settings
-from memvault.model.chunk import ChunkSize
 from memvault.model.errors import DiskFull
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
+from memvault.model.note import ChunkSize
 from memvault.stores.open import Stores, open_stores
 from tests.contract.conftest import DIMENSION
 from tests.contract.test_vectors import chunk, id_of, memory

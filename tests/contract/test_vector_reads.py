@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.model.chunk import ChunkSize
-from memvault.model.note import LineRange
+from memvault.model.note import ChunkSize, LineRange
 from memvault.stores.vectors import VectorStore
 from tests.contract.test_vectors import note, short, vector
 

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.note import LineRange
-from memvault.model.query import Filters, Scope
-from memvault.retrieval.scope import in_scope
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
+from memvault.model.search import Filters, Scope
+from memvault.search.scope import in_scope
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.contract.conftest import DIMENSION

@@ -8,8 +8,8 @@ from typing import Any
 
 from fastmcp import Client, FastMCP
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 
 
 class Caller:

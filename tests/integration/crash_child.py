@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from mcp_server.engine import run_engine
-from mcp_server.opening import Opening
+from mcp_server.engine.process import run_engine
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings, IndexSettings, Settings
-from memvault.curation.draft import Draft
-from memvault.curation.remember import remember
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.remember import remember
 from memvault.text import openvino_model
-from memvault.text.question_parser import open_question_parser
+from memvault.text.spacy_pipeline import open_question_parser
 
 __all__ = ["live", "openvino_model", "serve"]
 

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from indexer.found import FoundEntities
+from indexer.entity_pass import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
-from memvault.curation.curator import Curator
-from memvault.curation.forget import Forgetter
-from memvault.curation.forgotten import Forgotten
+from memvault.curation.changes.curator import Curator
+from memvault.curation.trash.forget import Forgetter
+from memvault.curation.trash.forgotten import Forgotten
 from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from memvault.curation.forget import Forgetter, Why
-from memvault.curation.forgotten import Forgotten
 from memvault.curation.targets import Target
+from memvault.curation.trash.forget import Forgetter, Why
+from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
 
 WHY = Why("a client", "They asked me to forget it.", "user_requested")
 

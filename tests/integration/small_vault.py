@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcp_server.services import Services, open_services
+from mcp_server.runtime.container import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 

@@ -14,8 +14,8 @@ import pytest
 from fastmcp import Client
 from mcp import MCPError
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 

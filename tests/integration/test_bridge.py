@@ -19,7 +19,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from mcp_server.address import read_address
+from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
 from tests.integration.tiny_engine import command, environment
 from tests.waiting import PATIENCE_SECONDS, until
@@ -293,7 +293,7 @@ def test_a_client_that_says_all_at_once_and_leaves_still_gets_its_answers(state:
 def test_an_engine_that_cannot_start_is_an_answer_to_the_client(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from mcp_server.bridge import run_bridge; from mcp_server.launch import Launcher\n"
+        "from mcp_server.engine.bridge import run_bridge; from mcp_server.engine.launcher import Launcher\n"
         "from memvault.config.paths import StateFolder\n"
         f"run_bridge(Launcher(StateFolder(Path({str(tmp_path)!r})),"
         " [sys.executable, '-c', 'exit(\"no disk\")'], timeout=5))"
@@ -315,7 +315,7 @@ def test_an_engine_that_cannot_start_is_an_answer_to_the_client(tmp_path: Path) 
 
 def test_the_bridge_loads_no_heavy_module() -> None:
     script = (
-        "import sys, mcp_server.bridge\n"
+        "import sys, mcp_server.engine.bridge\n"
         "heavy = {'mcp', 'fastmcp', 'pydantic', 'typer', 'rich', 'starlette', 'filelock', 'numpy'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )

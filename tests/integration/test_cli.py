@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from mcp_server.address import read_address
+from mcp_server.engine.launcher import read_address
 from memvault.cli.app import run
-from memvault.cli.places import find_places
+from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
 from tests.integration.tiny_engine import environment
 from tests.waiting import until

@@ -18,11 +18,11 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from mcp import MCPError
 
-from mcp_server.address import read_address
-from mcp_server.instructions import FRAGMENT
-from mcp_server.limits import RateLimits
+from mcp_server.engine.launcher import read_address
+from mcp_server.middleware.limits import RateLimits
+from mcp_server.prompts import FRAGMENT
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings

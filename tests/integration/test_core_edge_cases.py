@@ -29,7 +29,7 @@ from fastmcp import Client
 from filelock import FileLock
 
 from indexer.doctor import examine
-from mcp_server.services import Services
+from mcp_server.runtime.container import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.vault.journal import FOLDER
@@ -209,7 +209,7 @@ def test_ec_core_010_the_cache_of_memories_keeps_to_its_size_and_logs_what_it_pu
     keep = reader.services.settings.cache
     reader.services.settings.cache = keep.model_copy(update={"memories": 3})
     try:
-        with caplog.at_level(logging.DEBUG, logger="memvault.cognition.nodes"):
+        with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
             for path in NOTES:
                 reader.ok("get_memory", path=path)
         evicted = [r for r in caplog.records if r.levelno == logging.DEBUG and "evicted" in r.msg]

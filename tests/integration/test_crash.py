@@ -15,8 +15,8 @@ import pytest
 from fastmcp import Client
 
 from indexer.doctor import examine
-from mcp_server.address import EngineAddress, read_address
-from mcp_server.services import Services
+from mcp_server.engine.launcher import EngineAddress, read_address
+from mcp_server.runtime.container import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from tests.integration.crash_child import BODY, live, serve

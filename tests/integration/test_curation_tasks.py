@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
-from memvault.model.curation import TaskType
+from memvault.model.change import TaskType
 
 Write = Callable[..., Path]
 LONG = (

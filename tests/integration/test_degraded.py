@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
-from memvault.retrieval.degraded import CHECKED, AnswerCache
-from memvault.retrieval.recall import Recall
+from memvault.search.fallback import CHECKED, AnswerCache
+from memvault.search.hybrid import Recall
 from tests.waiting import PATIENCE_SECONDS
 
 NOTES = {

@@ -18,9 +18,8 @@ from fastmcp import Client
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
 
-from mcp_server.address import EngineAddress, read_address, write_address
-from mcp_server.client import connect
-from mcp_server.launch import Launcher
+from mcp_server.engine.client import connect
+from mcp_server.engine.launcher import EngineAddress, Launcher, read_address, write_address
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
@@ -256,7 +255,7 @@ def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> Non
 
 
 def test_another_host_needs_a_token(tmp_path: Path) -> None:
-    from mcp_server.engine import run_engine
+    from mcp_server.engine.process import run_engine
 
     def assemble() -> tuple[object, object]:
         raise AssertionError("the stores must not be opened")

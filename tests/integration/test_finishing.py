@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from indexer.finishing import Finishing
+from indexer.deferred_work import Finishing
 from indexer.indexer import Indexer
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from tests.snapshot import differences, snapshot

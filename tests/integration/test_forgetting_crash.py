@@ -8,8 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from memvault.curation.forget import Forgetter
-from memvault.curation.forgotten import Forgotten
+from memvault.curation.trash.forget import Forgetter
+from memvault.curation.trash.forgotten import Forgotten
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.integration.forget_child import forget_and_restore

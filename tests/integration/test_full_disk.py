@@ -21,12 +21,12 @@ from fastmcp import Client
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull
-from memvault.text.cache import EmbeddingCache
+from memvault.text.embedding import EmbeddingCache
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 

@@ -22,7 +22,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from mcp_server.address import read_address
+from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
 from tests.integration.tiny_engine import environment
 

@@ -11,7 +11,7 @@ import pytest
 from indexer.indexer import FEW_LINKED, LINKED_AT_ONCE, Indexer
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
-from memvault.model.query import Scope
+from memvault.model.search import Scope
 from tests.snapshot import snapshot
 
 Write = Callable[..., Path]

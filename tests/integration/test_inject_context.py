@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from mcp_server.contexts import HIGH_ENTROPY, NARROWING_TOOLS
+from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.context_service import HIGH_ENTROPY, NARROWING_TOOLS
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.vault.parse import parse_note

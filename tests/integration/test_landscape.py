@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
-from memvault.cognition import landscape as landscape_module
-from memvault.cognition.landscape import Landscape
+from memvault.cognition import similarity_index as landscape_module
 from memvault.cognition.pulse import MemoryState, PulseMeter
+from memvault.cognition.similarity_index import Landscape
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.text.embedding import Embedder

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.manifest_file import keeper_of
-from memvault.curation import apply as apply_module
-from memvault.curation.curator import Curator
-from memvault.curation.forget import Why
-from memvault.curation.forgotten import Forgotten
-from memvault.curation.plan import Edit
+from memvault.curation.changes import apply as apply_module
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Edit
+from memvault.curation.trash.forget import Why
+from memvault.curation.trash.forgotten import Forgotten
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.integration.caller import Caller
@@ -47,7 +46,7 @@ def root(caller: Caller) -> Path:
 
 
 def written(caller: Caller) -> str:
-    keeper_of(caller.services).write()
+    caller.services.manifest().write()
     return (root(caller) / "manifest.md").read_bytes().decode()
 
 
@@ -175,7 +174,7 @@ def test_deletions_that_are_not_applied_wait_when_the_manifest_is_written(mill: 
     edited = edit(mill, lambda text: without(text, "- Bees") + "my words\n[NOTE: Sluice] see X\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
     mill.services.indexing.scan()
-    assert keeper_of(mill.services).write().waiting == 1
+    assert mill.services.manifest().write().waiting == 1
     text = (root(mill) / "manifest.md").read_text()
     assert "- Windmill\n" in text and "- Bees" not in text
     assert (
@@ -206,7 +205,7 @@ def test_concepts_without_notes_are_forgotten_and_merged_without_touching_a_note
     assert "Orchard Lane" not in written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
     mill.services.indexing.scan()
-    assert "orchard lane" in keeper_of(mill.services).concepts()
+    assert "orchard lane" in mill.services.manifest().concepts()
 
 
 def test_forgetting_much_wants_to_be_confirmed(mill: Caller) -> None:
@@ -307,12 +306,12 @@ def test_the_template_comes_with_the_manifest_that_would_be_written_for_it(tmp_p
     services = opened(tmp_path, {})
     try:
         text = (TEMPLATE / "manifest.md").read_text(encoding="utf-8")
-        assert keeper_of(services).write().waiting == 0
+        assert services.manifest().write().waiting == 0
         assert (services.vault.root / "manifest.md").read_text(encoding="utf-8") == text
-        assert keeper_of(services).preview().wanted == ()
+        assert services.manifest().preview().wanted == ()
         edited = without(text, "- Keep seeds in paper envelopes")
         (services.vault.root / "manifest.md").write_text(edited, encoding="utf-8")
-        [wanted] = keeper_of(services).preview().wanted
+        [wanted] = services.manifest().preview().wanted
         assert wanted.concepts == ("Keep seeds in paper envelopes",)
     finally:
         services.close()
@@ -329,7 +328,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
     before, make = tree(mill), apply_module._make
-    keeper, steps = keeper_of(mill.services), 0
+    keeper, steps = mill.services.manifest(), 0
     for last in range(20):
         steps = 0
 

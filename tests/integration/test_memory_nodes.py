@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from fastmcp import Client
 
-from mcp_server.opening import Opening
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
-from mcp_server.toolbox import Toolbox
+from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
-from memvault.cognition.nodes import MemoryNodes
+from memvault.cognition.memory_loader import MemoryNodes
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.memory_node import MemoryNode
-from memvault.model.reads import Reads
+from memvault.model.memory import MemoryNode
+from memvault.model.state import Reads
 
 NOTES = {
     "permanent/Bees.md": "---\ntags: [garden]\nimportance: high\nhive: 3\n---\n\n"
@@ -195,7 +195,7 @@ def test_the_memories_used_longest_ago_are_put_away(services, caplog):
         lambda: services.activity,
         capacity=lambda: 4,
     )
-    with caplog.at_level(logging.DEBUG, logger="memvault.cognition.nodes"):
+    with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
         for each in ids[:4]:
             nodes.get(each)
         nodes.get(ids[0])  # used again: the second is now the oldest

@@ -17,12 +17,12 @@ from fastmcp import Client
 from starlette.testclient import TestClient
 
 from mcp_server.app import engine_app
-from mcp_server.guard import AccessPolicy
-from mcp_server.metrics import Metrics, ToolMetrics
-from mcp_server.opening import Opening
-from mcp_server.presence import Presence
+from mcp_server.engine.startup import Opening
+from mcp_server.metrics.collector import Metrics, ToolMetrics
+from mcp_server.runtime.activity_tracker import Presence
+from mcp_server.runtime.container import Services
+from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from tests.integration.small_vault import opened
 from tests.waiting import until
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
-from memvault.model.query import Recalled, Scope
-from memvault.retrieval.multihop import NO_GRAPH, MultiHop
-from memvault.retrieval.roads.steps import StepGraph, StepIndex
-from memvault.retrieval.roads.weights import RoadSettings
+from memvault.model.search import Recalled, Scope
+from memvault.search.relations.edge_index import StepGraph, StepIndex
+from memvault.search.relations.multihop import NO_GRAPH, MultiHop
+from memvault.search.relations.settings import RoadSettings
 from memvault.text.embedding import Embedder
 
 Write = Callable[..., Path]

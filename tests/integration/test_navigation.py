@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from mcp_server.server import build_server
-from memvault.model.domain import Domain, NeurotransmitterWeights
 from memvault.model.errors import StoreUnavailable
+from memvault.model.note import Domain, NeurotransmitterWeights
 from memvault.text.tokens import TokenCounter
 from tests.integration.caller import Caller, listed
 
@@ -80,7 +80,7 @@ def test_the_manifest_moves_with_the_vault(writer):
 
 
 def test_an_empty_memory_says_so(tmp_path, settings):
-    from mcp_server.services import open_services
+    from mcp_server.runtime.container import open_services
     from memvault.config.paths import StateFolder
 
     (tmp_path / "vault").mkdir()

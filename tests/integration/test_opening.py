@@ -20,17 +20,16 @@ import pytest
 from fastmcp import Client
 
 from indexer.progress import Progress
-from mcp_server import indexes
-from mcp_server.address import read_address
-from mcp_server.client import EngineClient, connect
-from mcp_server.launch import Launcher, ask
-from mcp_server.opening import Opening
+from mcp_server.engine.client import EngineClient, connect
+from mcp_server.engine.launcher import Launcher, ask, read_address
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime import generations as indexes
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
-from memvault.model.query import Scope
+from memvault.model.search import Scope
 from tests.integration.tiny_engine import environment
 from tests.waiting import PATIENCE_SECONDS, until
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
+from memvault.reasoning.bayes.inference import load_pgmpy
 
 FERRY = "---\ntype: event\nproject: ferry\n---\n"
 NOTES = {

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.pulse import CognitivePulse, SuggestedAction
+from memvault.model.state import CognitivePulse, SuggestedAction
 
 NOTES = {
     "Tide mill.md": "The tide mill grinds rye. It was built by [[Runa Holt]] in 1931.\n",

@@ -11,14 +11,14 @@ import pytest
 from fastmcp import Client
 
 from indexer.indexer import Indexer
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.cognition.pulse import PulseMeter
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.johari import JohariQuadrant
-from memvault.model.pulse import CognitivePulse
-from memvault.retrieval.widening import FIRST
+from memvault.model.memory import JohariQuadrant
+from memvault.model.state import CognitivePulse
+from memvault.search.scope import FIRST
 from tests.integration.test_landscape import kept_at_hand
 
 SAME = [

@@ -9,10 +9,9 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.insights import Conflict, Insights
-from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.edges import EdgeIndex, neighbours
 from memvault.reasoning.insights import insights
-from memvault.reasoning.opening import Openings
-from memvault.reasoning.walk import neighbours
+from memvault.reasoning.recent import Openings
 
 Write = Callable[..., Path]
 

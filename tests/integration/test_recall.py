@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memvault.model.query import Filters, Scope
-from memvault.retrieval.recall import Recall
+from memvault.model.search import Filters, Scope
+from memvault.search.hybrid import Recall
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FILLER = " ".join(

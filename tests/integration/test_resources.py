@@ -21,13 +21,13 @@ from fastmcp.client.transports import StdioTransport
 from mcp import MCPError
 from mcp.client.subscriptions import listen
 
-from mcp_server.address import read_address
-from mcp_server.resources import PULSE_URI
+from mcp_server.engine.launcher import read_address
+from mcp_server.resources.state import PULSE_URI
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.johari import UTLState
+from memvault.model.memory import UTLState
 from tests.integration.tiny_engine import environment
 from tests.waiting import until, until_seen
 

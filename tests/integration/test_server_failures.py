@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from indexer import heartbeat, watch
-from mcp_server.services import Services
+from mcp_server.runtime.container import Services
 from memvault.config.settings import Settings
 from memvault.stores.server import REST_SECONDS
 from tests.integration.caller import Caller

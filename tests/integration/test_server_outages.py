@@ -14,8 +14,8 @@ import pytest
 import redis as resp
 
 from indexer import heartbeat, watch
-from mcp_server.opening import Opening
-from mcp_server.services import Services
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.container import Services
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
 from memvault.stores.keyvalue import redis as keyvalue_store

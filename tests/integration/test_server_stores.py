@@ -9,9 +9,9 @@ import neo4j as bolt
 import pytest
 import redis as resp
 
-from mcp_server.services import Services
+from mcp_server.runtime.container import Services
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.query import ChunkHit, Filters, Recalled, Scope
+from memvault.model.search import ChunkHit, Filters, Recalled, Scope
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.integration.test_multihop import BOATYARD
 from tests.servers import neo4j, redis
@@ -91,7 +91,7 @@ def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
     local_qdrant: LocalQdrant,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mcp_server.indexes.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("mcp_server.runtime.generations.GRACE_SECONDS", 0.0)
     write("Boats.md", "---\ntype: note\n---\nThe [[Heron]] is varnished.\n")
     neighbour = open_one(server_settings, "neighbour")
     services = open_one(server_settings, "own")

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from indexer import duty, follow
-from mcp_server.opening import Opening
+from indexer import leader_lease as duty
+from indexer import replica as follow
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.stores.vectors import qdrant

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexer import duty, follow
-from mcp_server import indexes
-from mcp_server.services import Services
+from indexer import leader_lease as duty
+from indexer import replica as follow
+from mcp_server.runtime import generations as indexes
+from mcp_server.runtime.container import Services
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from tests.integration.caller import Caller

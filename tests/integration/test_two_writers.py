@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks import bench_verification, contradictions

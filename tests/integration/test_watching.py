@@ -18,8 +18,8 @@ from fastmcp import Client
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
+from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from mcp_server.services import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.snapshot import differences, snapshot

@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
 
 class TinyBackend:
     def __init__(self, state: StateFolder) -> None:
-        from mcp_server.metrics import Metrics
+        from mcp_server.metrics.collector import Metrics
 
         self.metrics = Metrics()
         self._state = state
@@ -62,8 +62,8 @@ class TinyBackend:
 def serve(state: StateFolder, idle_seconds: float | None) -> None:
     from fastmcp import FastMCP
 
-    from mcp_server.engine import run_engine
-    from mcp_server.toolsets import ToolSets
+    from mcp_server.engine.process import run_engine
+    from mcp_server.middleware.toolsets import ToolSets
     from memvault.config.settings import EngineSettings
 
     logging.basicConfig(level=logging.INFO)
@@ -102,8 +102,8 @@ def main() -> int:
     mode, state = sys.argv[1], StateFolder(Path(sys.argv[2]))
     idle_seconds = float(sys.argv[3]) if len(sys.argv) > 3 else None
     if mode == "bridge":
-        from mcp_server.bridge import run_bridge
-        from mcp_server.launch import Launcher
+        from mcp_server.engine.bridge import run_bridge
+        from mcp_server.engine.launcher import Launcher
 
         engine = command("serve", state.root, idle_seconds)
         run_bridge(Launcher(state, engine, timeout=30, tools=os.environ.get("TINY_TOOLS", "core")))

@@ -12,22 +12,24 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
-from memvault.curation.curator import Curator
-from memvault.curation.draft import Draft
-from memvault.curation.forget import Forgetter, Why
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.annotate import stage_annotation
-from memvault.curation.operations.importance import stage_importance
-from memvault.curation.operations.lifecycle import stage_lifecycle
+from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.merge import Known, stage_merge
-from memvault.curation.operations.verify import stage_verification
-from memvault.curation.preferences import set_preference
-from memvault.curation.remember import remember
-from memvault.curation.staging import Staging
+from memvault.curation.operations.preferences import set_preference
+from memvault.curation.operations.properties import (
+    stage_importance,
+    stage_lifecycle,
+    stage_verification,
+)
+from memvault.curation.operations.remember import remember
 from memvault.curation.targets import Target, resolve
+from memvault.curation.trash.forget import Forgetter, Why
 from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError, OutsideVault
 from memvault.model.memory import Lifecycle
-from memvault.vault.frontmatter import remove_key, set_key
+from memvault.vault.frontmatter.edit import remove_key, set_key
 from memvault.vault.journal import Journal
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)

@@ -13,8 +13,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memvault.cognition.course import Course
-from memvault.model.pulse import CognitivePulse
+from memvault.cognition.pulse_history import Course
+from memvault.model.state import CognitivePulse
 from tests.pages import browser as browsers
 from tests.pages.browser import Browser
 from tests.pages.served import Served, served

@@ -11,11 +11,11 @@ from pathlib import Path
 import uvicorn
 
 from mcp_server.app import engine_app
-from mcp_server.guard import AccessPolicy
-from mcp_server.opening import Opening
-from mcp_server.presence import Presence
+from mcp_server.engine.startup import Opening
+from mcp_server.runtime.activity_tracker import Presence
+from mcp_server.runtime.container import Services, open_services
+from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
-from mcp_server.services import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller

@@ -15,7 +15,7 @@ import pytest
 from memvault.cognition import activity as activity_module
 from memvault.cognition.activity import CHECKPOINT, NAMESPACE, Activity
 from memvault.model.errors import UnknownFormat
-from memvault.model.johari import UTLState
+from memvault.model.memory import UTLState
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry

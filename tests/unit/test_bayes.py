@@ -14,16 +14,30 @@ from hypothesis import strategies as st
 from memvault.model.errors import CausalInferenceError
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.bayes import inference
-from memvault.reasoning.bayes.inference import elimination_cost, posterior
+from memvault.reasoning.bayes.inference import elimination_cost, load_pgmpy, posterior, propagate
 from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.network import TRUE, Network, Variable, acyclic, truth_table
-from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
-from memvault.reasoning.bayes.propagation import propagate
+from memvault.reasoning.bayes.network import (
+    MOST_PARENTS,
+    TRUE,
+    Network,
+    Variable,
+    acyclic,
+    surroundings,
+    truth_table,
+)
 from memvault.reasoning.bayes.question import read_question
-from memvault.reasoning.bayes.surroundings import MOST_PARENTS, surroundings
-from memvault.reasoning.bayes.values import SOMETHING_ELSE, VALUE, add_contest, contest_of
-from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight, wilson
-from memvault.reasoning.verification.claims import Claim, Source
+from memvault.reasoning.bayes.values import (
+    SOMETHING_ELSE,
+    VALUE,
+    add_contest,
+    belief,
+    contest_of,
+    moment_of,
+    recency,
+    weight,
+    wilson,
+)
+from memvault.verification.claims import Claim, Source
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0

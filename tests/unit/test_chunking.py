@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.model.chunk import ChunkSize, EmbeddedChunk
-from memvault.model.note import LineRange
+from memvault.model.note import ChunkSize, EmbeddedChunk, LineRange
 from memvault.text.chunking import SECTION_TOKENS, Unit, chunk_notes, sections_of
 from memvault.text.embedding import Embedder
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE

@@ -7,12 +7,11 @@ from datetime import date
 
 import pytest
 
-from memvault.reasoning.verification.agreement import Verdict, compare, independent, is_older
-from memvault.reasoning.verification.amounts import AmountKind, amounts_in, same
-from memvault.reasoning.verification.claims import Claim, Source
-from memvault.reasoning.verification.critical import Matter, matter_of
-from memvault.reasoning.verification.practices import opposed, practices_in
-from memvault.reasoning.verification.reading import claims_of
+from memvault.verification.amounts import AmountKind, amounts_in, same
+from memvault.verification.claims import Claim, Source, Verdict, compare, independent, is_older
+from memvault.verification.reading import claims_of
+from memvault.verification.sensitive_topics import Matter, matter_of
+from memvault.verification.tool_usage import opposed, practices_in
 
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
 

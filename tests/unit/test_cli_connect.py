@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.cli.app import run
-from memvault.cli.client_files import Client, client_file
-from memvault.cli.client_merge import CannotMerge, merge_json, merge_toml
+from memvault.cli.clients import CannotMerge, Client, client_file, merge_json, merge_toml
 
 ENTRY: dict[str, Any] = {"command": "/opt/memvault", "args": ["mcp", "--vault", 'C:\\Notes "x"']}
 FILES = [client for client in Client if client is not Client.CHATGPT]

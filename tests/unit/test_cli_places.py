@@ -9,9 +9,8 @@ import pytest
 
 from memvault import __version__
 from memvault.cli.app import run
-from memvault.cli.arguments import take_global_options
 from memvault.cli.bridge import run_bridge_command
-from memvault.cli.places import find_places
+from memvault.cli.options import find_places, take_global_options
 from memvault.config.paths import user_config_file
 from memvault.config.settings import load_settings
 from memvault.model.errors import InvalidParams

@@ -15,8 +15,8 @@ from memvault.vault.compose import (
     title_of,
     wikilink,
 )
+from memvault.vault.links.resolve import LinkIndex
 from memvault.vault.parse import parse_note
-from memvault.vault.resolve import LinkIndex
 
 
 def test_frontmatter_is_written_as_a_person_would() -> None:

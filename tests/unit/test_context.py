@@ -13,14 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.model.johari import UTLState
-from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
-from memvault.model.query import Hop, Recalled
-from memvault.retrieval.context.citations import cited, tags
-from memvault.retrieval.context.colour import coloured, nearness
-from memvault.retrieval.context.distil import Context, Distiller, Room
-from memvault.retrieval.context.forms import Form
+from memvault.model.search import Hop, Recalled
+from memvault.search.context.distil import Context, Distiller, Room
+from memvault.search.context.forms import Form, cited, tags
+from memvault.search.context.scoring import coloured, nearness
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault

@@ -13,18 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from memvault.model.activity import FORMAT as ACTIVITY_FORMAT
-from memvault.model.activity import MemoryActivity
-from memvault.model.domain import Domain, NeurotransmitterWeights
-from memvault.model.edge_learning import NEW_IN, EdgeLearning
 from memvault.model.errors import SerializationFailed, UnknownFormat
-from memvault.model.graph import EdgeOrigin, GraphEdge
-from memvault.model.johari import JohariQuadrant, UTLState
-from memvault.model.memory import Lifecycle, Memory, id_of_path
-from memvault.model.memory_node import MemoryNode
-from memvault.model.pulse import CognitivePulse, SuggestedAction, suggest_action
-from memvault.model.verbosity import VerbosityLevel
-from memvault.vault.domain import domain_of
+from memvault.model.graph import NEW_IN, EdgeLearning, EdgeOrigin, GraphEdge
+from memvault.model.memory import (
+    ACTIVITY_FORMAT,
+    JohariQuadrant,
+    Lifecycle,
+    Memory,
+    MemoryActivity,
+    MemoryNode,
+    UTLState,
+    id_of_path,
+)
+from memvault.model.note import Domain, NeurotransmitterWeights
+from memvault.model.search import VerbosityLevel
+from memvault.model.state import CognitivePulse, SuggestedAction, suggest_action
+from memvault.vault.frontmatter.properties import domain_of
 
 NOW = datetime(2026, 3, 1, 12, 30, 5, 123456, UTC)
 LATER = datetime(2026, 4, 2, 8, 0, tzinfo=UTC)

@@ -11,15 +11,22 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memvault.cognition.vector_rows import Rows
-from memvault.curation.tasks.duplicates import BLOCK, MIN_COSINE, MOST_NEAR, Duplicates
-from memvault.curation.tasks.likeness import Likeness, likeness, wording
-from memvault.curation.tasks.noted import Noted, malformed
+from memvault.cognition.similarity_index import Rows
+from memvault.curation.tasks.duplicates import (
+    BLOCK,
+    MIN_COSINE,
+    MOST_NEAR,
+    Duplicates,
+    Likeness,
+    Title,
+    likeness,
+    wording,
+)
+from memvault.curation.tasks.note_facts import Noted, malformed
 from memvault.curation.tasks.stale import STALE_AFTER, stale
-from memvault.curation.tasks.titles import Title
 from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LONG = (

@@ -13,11 +13,18 @@ import numpy.typing as npt
 import pytest
 
 from memvault.config.settings import EmbeddingSettings
-from memvault.model.chunk import Vector
 from memvault.model.errors import ModelUnavailable
-from memvault.text.cache import EmbeddingCache, rounded
-from memvault.text.embedding import Embedder, Window, WindowModel, open_embedder
-from memvault.text.export import exported_model, model_id
+from memvault.model.note import Vector
+from memvault.text.embedding import (
+    Embedder,
+    EmbeddingCache,
+    Window,
+    WindowModel,
+    open_embedder,
+    rounded,
+)
+from memvault.text.export import exported_model
+from memvault.text.model_files import model_id
 from memvault.text.openvino_model import OpenVinoModel
 
 DEFAULT = EmbeddingSettings().model

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from memvault.text.entities import NameRules
 from memvault.text.names import Name, Standing, frontmatter_names, plural_of
 from memvault.text.words import name_key, words
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
 
 
 def name(

@@ -6,7 +6,7 @@ import pytest
 
 from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline
-from memvault.text.passages import FoundEntity, entity_name, is_english, settled
+from memvault.text.spacy_pipeline import FoundEntity, entity_name, is_english, settled
 from memvault.vault.parse import parse_note
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.retrieval.excerpt import CUT, excerpts
+from memvault.search.excerpt import CUT, excerpts
 
 FILLER = "The committee met again in the usual room and talked for some time about nothing much. "
 ANSWER = "The beacon on Gull Rock is lit by a kerosene lamp."

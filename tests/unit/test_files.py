@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
-from memvault.vault import exchange as exchange_module
 from memvault.vault import lock
+from memvault.vault import write as exchange_module
+from memvault.vault.compose import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
-from memvault.vault.frontmatter import set_key
+from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.lock import WriterLock
-from memvault.vault.names import MAX_NAME_BYTES, safe_name
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 

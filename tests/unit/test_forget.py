@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.forget import Forgetter, Why
-from memvault.curation.forgotten import Forgotten, Step
 from memvault.curation.targets import Target
+from memvault.curation.trash.forget import Forgetter, Why
+from memvault.curation.trash.forgotten import Forgotten, Step
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, id_of_path
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash, parse_note
-from memvault.vault.properties import memory_of
 
 START = datetime(2026, 1, 10, 12, tzinfo=UTC)
 WHY = Why("a client", "They asked me to forget it.")

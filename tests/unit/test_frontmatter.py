@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams, MalformedFrontmatter
-from memvault.vault.frontmatter import remove_key, set_key
+from memvault.vault.frontmatter.edit import remove_key, set_key
 from memvault.vault.parse import parse_note
 
 AWKWARD = (

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.chunk import ChunkSize
-from memvault.model.note import LineRange
-from memvault.model.query import ChunkHit
-from memvault.retrieval.fusion import (
+from memvault.model.note import ChunkSize, LineRange
+from memvault.model.search import ChunkHit
+from memvault.search.hybrid import (
     FusionSettings,
     ScoreList,
     best_first,

@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from mcp_server.guard import AccessPolicy, GuardMiddleware, is_loopback
+from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware, is_loopback
 
 LOCAL = AccessPolicy("127.0.0.1", engine_token="engine")
 OPEN = AccessPolicy("0.0.0.0", engine_token="engine", client_token="client")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memvault.curation.importing import ImportReport, import_conversations
+from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.errors import InvalidParams
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.cognition.adjacency import Adjacency
-from memvault.cognition.vector_rows import VectorRows
+from memvault.cognition.similarity_index import VectorRows
 from memvault.model.graph import EdgeOrigin, GraphEdge
-from memvault.model.stage import Stage
+from memvault.model.memory import Stage
 
 IDS = "abcdef"
 RELATIONS = ("links to", "contradicts", "supersedes", "superseded by", "mentions")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_server import limits
-from mcp_server.limits import Buckets
+from mcp_server.middleware import limits
+from mcp_server.middleware.limits import Buckets
 
 
 class Clock:

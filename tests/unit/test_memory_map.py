@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.model.insights import Conflict, ConflictKind, ConflictSide, Thing
 from memvault.reasoning.memory_map.choose import MapEdge, MapNode, MemoryMap
-from memvault.reasoning.memory_map.d3 import d3
-from memvault.reasoning.memory_map.graphviz import graphviz
-from memvault.reasoning.memory_map.mermaid import MOST_CHARS, MOST_EDGES, mermaid
+from memvault.reasoning.memory_map.drawings import MOST_CHARS, MOST_EDGES, d3, graphviz, mermaid
 
 HOSTILE = '"]; click n0 call x() %%{init: {}}%% <img src=x> `a` #quot; \\n style: x:#y; end'
 DIRECTIVE = '%%{init: {"securityLevel": "loose"}}%%'

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.model.query import Mode, Recalled
-from memvault.retrieval.calibration import (
+from memvault.model.search import Mode, Recalled
+from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     DEFAULT_BACKGROUND,
@@ -18,8 +18,8 @@ from memvault.retrieval.calibration import (
     features,
     relevance_shift,
 )
-from memvault.retrieval.diversity import diverse
-from memvault.retrieval.modes import PLANS, detect_mode
+from memvault.search.diversity import diverse
+from memvault.search.modes import PLANS, detect_mode
 from memvault.text.embedding import Embedder
 
 

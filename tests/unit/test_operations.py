@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from memvault.curation.operations.annotate import stage_annotation
-from memvault.curation.operations.importance import stage_importance
-from memvault.curation.operations.lifecycle import stage_lifecycle
 from memvault.curation.operations.merge import stage_merge
-from memvault.curation.operations.properties import stage_pin, stage_tags
-from memvault.curation.operations.verify import stage_verification
+from memvault.curation.operations.properties import (
+    stage_importance,
+    stage_lifecycle,
+    stage_pin,
+    stage_tags,
+    stage_verification,
+)
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict
 from memvault.model.memory import Lifecycle

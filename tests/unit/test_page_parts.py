@@ -11,22 +11,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_server.pages.difference import marked
-from mcp_server.pages.forms import back_to
-from mcp_server.pages.note_html import note_html
-from mcp_server.pages.paging import PAGE_SIZE, paged
-from mcp_server.pages.plot import plotted
+from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
+from mcp_server.pages.note_text import editable, edited, marked, note_html
+from mcp_server.pages.pictures import plotted
 from mcp_server.pages.templating import ago
-from mcp_server.pages.text_edit import editable, edited
-from memvault.cognition.course import Course, Point
-from memvault.curation.brief import key_facts
-from memvault.curation.tasks.left import LeftTasks
-from memvault.curation.tasks.noted import Noted
-from memvault.curation.tasks.unverified import unverified
-from memvault.model.curation import CurationTask, Priority, TaskType
+from memvault.cognition.pulse_history import Course, Point
+from memvault.curation.operations.brief import key_facts
+from memvault.curation.tasks.dismissed_tasks import LeftTasks
+from memvault.curation.tasks.note_facts import Noted
+from memvault.curation.tasks.stale import unverified
+from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.pulse import CognitivePulse, SuggestedAction
+from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal
 

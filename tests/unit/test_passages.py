@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memvault.reasoning.verification.claims import Source
-from memvault.reasoning.verification.passages import Passages
 from memvault.text.entities import NameRules
 from memvault.text.names import Name, Standing
+from memvault.verification.claims import Source
+from memvault.verification.reading import Passages
 
 TEXT = "The rent of Marlin is 400 EUR. The boat needs paint."
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.curation.preferences import (
+from memvault.curation.operations.preferences import (
     get_preference,
     index_preferences,
     preference_key,

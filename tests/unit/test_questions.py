@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from memvault.retrieval.roads.asking import NamedSpan, QuestionReader, Vocabulary
-from memvault.retrieval.roads.question import Question
-from memvault.retrieval.roads.readings import readings
-from memvault.text.question_parser import QuestionParser, open_question_parser
+from memvault.search.relations.interpretations import readings
+from memvault.search.relations.question import Question
+from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
+from memvault.text.spacy_pipeline import QuestionParser, open_question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")
 KINDS = ("boat", "person", "race", "repair")

@@ -13,12 +13,12 @@ from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.text.entities import NameRules
 from memvault.text.names import kind_of, names_of
-from memvault.text.passages import FoundEntity
 from memvault.text.relations import ENTITY_WEIGHT, note_graph, with_entities
+from memvault.text.spacy_pipeline import FoundEntity
 from memvault.text.statements import MAX_SENTENCE_CHARS, excerpt
+from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.links.resolve import LinkIndex
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
-from memvault.vault.resolve import LinkIndex
 
 
 class Notes:

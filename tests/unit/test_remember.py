@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.curation.draft import Draft
-from memvault.curation.remember import remember
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.remember import remember
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
+from memvault.vault.links.resolve import LinkIndex
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
-from memvault.vault.resolve import LinkIndex
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 TODAY = NOW.date().isoformat()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.vault.sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 
 def split(text: str, whole: tuple[tuple[int, int], ...] = ()) -> list[str]:

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from memvault.cognition import sessions as module
 from memvault.cognition.sessions import WORKING_SET, Session, Sessions
-from memvault.config.identity import user_id
-from memvault.config.settings import Settings
+from memvault.config.settings import Settings, user_id
 from memvault.model.errors import SessionNotFound
-from memvault.model.verbosity import VerbosityLevel
+from memvault.model.search import VerbosityLevel
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -11,9 +11,9 @@ from fastmcp import Client, FastMCP
 from mcp import MCPError
 from pydantic import Field
 
-from mcp_server.arguments import Narrowing, Query, Rationale, TopK, Verbosity
-from mcp_server.errors import AnsweringTool, UnknownTools
-from mcp_server.metrics import Metrics, ToolMetrics
+from mcp_server.metrics.collector import Metrics, ToolMetrics
+from mcp_server.middleware.errors import AnsweringTool, UnknownTools
+from mcp_server.tools.arguments import Narrowing, Query, Rationale, TopK, Verbosity
 from memvault.model.errors import NoteConflict, StorageError
 
 

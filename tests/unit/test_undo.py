@@ -14,15 +14,17 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from memvault.curation.history import History
+from memvault.curation.changes.history import History
 from memvault.curation.operations.annotate import stage_annotation
-from memvault.curation.operations.importance import stage_importance
-from memvault.curation.operations.lifecycle import stage_lifecycle
-from memvault.curation.operations.verify import stage_verification
+from memvault.curation.operations.properties import (
+    stage_importance,
+    stage_lifecycle,
+    stage_verification,
+)
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Lifecycle
-from memvault.vault.contents import Contents
+from memvault.vault.version_store import Contents
 from tests.desk import MORNING, WHY, Desk
 from tests.integration.vault_moves import PATHS, notes
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from memvault.model.memory import Lifecycle
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.links.resolve import LinkIndex
 from memvault.vault.parse import parse_note
-from memvault.vault.properties import memory_of
-from memvault.vault.resolve import LinkIndex
 
 TEMPLATE = Path(__file__).parents[2] / "vault_template"
 

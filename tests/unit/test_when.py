@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.retrieval.roads.when import Cut, Span, cut_times
+from memvault.search.relations.time_expressions import Cut, Span, cut_times
 
 TODAY = date(2026, 11, 21)  # a Saturday
 

@@ -10,7 +10,7 @@ import typer
 
 from memvault import __version__
 from memvault.cli import ask, clients, engine, health, manifest, undo, vaults
-from memvault.cli.arguments import take_global_options
+from memvault.cli.options import take_global_options
 from memvault.model.errors import InvalidParams, MemvaultError
 
 app = typer.Typer(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 
-from memvault.cli.arguments import take_global_options
-from memvault.cli.places import find_places, require_vault
+from memvault.cli.options import find_places, require_vault, take_global_options
 from memvault.model.errors import InvalidParams
 
 
@@ -17,8 +16,8 @@ def run_bridge_command(arguments: list[str]) -> int | None:
     tools = _tools_asked(options.rest)
     if tools is None:
         return None
-    from mcp_server.bridge import run_bridge
-    from mcp_server.launch import Launcher, engine_command
+    from mcp_server.engine.bridge import run_bridge
+    from mcp_server.engine.launcher import Launcher, engine_command
 
     try:
         places = find_places(options.vault, options.config)

@@ -4,18 +4,157 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from memvault.cli.client_files import Client, ClientFile, client_file
-from memvault.cli.client_merge import CannotMerge, merge_json, merge_toml, toml_table
 from memvault.cli.context import places_of
-from memvault.cli.places import Places
+from memvault.cli.options import Places
 from memvault.model.errors import StorageError
+
+
+class Client(StrEnum):
+    CLAUDE_DESKTOP = "claude-desktop"
+    CLAUDE_CODE = "claude-code"
+    GEMINI_CLI = "gemini-cli"
+    CODEX = "codex"
+    CURSOR = "cursor"
+    VSCODE = "vscode"
+    CHATGPT = "chatgpt"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFile:
+    """``key`` is the table of servers; ``typed`` clients want each to say that it is stdio."""
+
+    path: Path
+    form: Literal["json", "toml"]
+    key: str
+    typed: bool = False
+
+    def entry(self, command: list[str]) -> dict[str, Any]:
+        entry: dict[str, Any] = {"type": "stdio"} if self.typed else {}
+        return entry | {"command": command[0], "args": command[1:]}
+
+
+def client_file(client: Client) -> ClientFile:
+    """The client's configuration file of this user on this system; it need not exist."""
+    home = Path.home()
+    match client:
+        case Client.CLAUDE_DESKTOP:
+            path = _application_data() / "Claude" / "claude_desktop_config.json"
+            return ClientFile(path, "json", "mcpServers")
+        case Client.CLAUDE_CODE:
+            folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or home)
+            return ClientFile(folder / ".claude.json", "json", "mcpServers", typed=True)
+        case Client.GEMINI_CLI:
+            return ClientFile(home / ".gemini" / "settings.json", "json", "mcpServers")
+        case Client.CODEX:
+            folder = Path(os.environ.get("CODEX_HOME") or home / ".codex")
+            return ClientFile(folder / "config.toml", "toml", "mcp_servers")
+        case Client.CURSOR:
+            return ClientFile(home / ".cursor" / "mcp.json", "json", "mcpServers")
+        case Client.VSCODE:
+            path = _application_data() / "Code" / "User" / "mcp.json"
+            return ClientFile(path, "json", "servers", typed=True)
+        case Client.CHATGPT:
+            raise ValueError("ChatGPT keeps its connectors online")
+
+
+def _application_data() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+class CannotMerge(Exception):
+    """The text is malformed, or in a form that cannot be added to without risk; says why."""
+
+
+def merge_json(text: str, key: str, name: str, entry: dict[str, Any]) -> str:
+    """``{key: {name: entry}}`` put into a JSON object, its order and indentation kept.
+
+    Raises:
+        CannotMerge: the text is not plain JSON (comments included), or names a key twice.
+    """
+    if not text.strip():
+        return json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+    try:
+        whole = json.loads(text, object_pairs_hook=_without_twins)
+    except ValueError as error:
+        raise CannotMerge(str(error)) from error
+    if not isinstance(whole, dict) or not isinstance(whole.get(key, {}), dict):
+        raise CannotMerge(f"it is not an object with an object {key}")
+    if whole.get(key, {}).get(name) == entry:
+        return text
+    whole.setdefault(key, {})[name] = entry
+    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    indent = found[1] if found else 2
+    end = "\n" if text.endswith("\n") else ""
+    return json.dumps(whole, indent=indent, ensure_ascii=False) + end
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("it names a key twice")
+    return fields
+
+
+def merge_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str:
+    """A table ``[key.name]`` appended, or put where it stood; every other byte is kept.
+
+    Raises:
+        CannotMerge: the text is not TOML, or writes the table in another way.
+    """
+    before = _toml(text)
+    if before.get(key, {}).get(name) == entry:
+        return text
+    table = toml_table(key, name, entry)
+    header = re.compile(
+        rf"^[ \t]*\[{re.escape(key)}\.(?:{re.escape(name)}|\"{re.escape(name)}\")\][^\n]*\n"
+        r"(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*",
+        re.MULTILINE,
+    )
+    if found := header.search(text):
+        rest = text[found.end() :]
+        merged = text[: found.start()] + table + ("\n" if rest else "") + rest
+    else:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        merged = text + gap + table
+    after = _toml(merged)
+    if _without(before, key, name) != _without(after, key, name) or after[key][name] != entry:
+        raise CannotMerge(f"it writes {key} in a way that cannot be added to")
+    return merged
+
+
+def toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
+    """The entry as TOML; its values are strings and lists of them, which JSON writes alike."""
+    lines = [f"{field} = {json.dumps(value)}" for field, value in entry.items()]
+    return "\n".join([f"[{key}.{name}]", *lines, ""])
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CannotMerge(str(error)) from error
+
+
+def _without(values: dict[str, Any], key: str, name: str) -> dict[str, Any]:
+    table = values.get(key, {})
+    others = {each: value for each, value in table.items() if each != name}
+    return {**values, key: others}
+
 
 _SERVER = "memvault"
 _CHATGPT = """\

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from memvault.cli.places import Places, find_places, require_vault
+from memvault.cli.options import Places, find_places, require_vault
 
 # What only some commands need is imported when they run: `--help` should answer at once.
 if TYPE_CHECKING:
-    from mcp_server.client import EngineClient
+    from mcp_server.engine.client import EngineClient
     from memvault.config.settings import Settings
 
 console = Console(highlight=False)
@@ -42,8 +42,8 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
 
     Unless told not to ``wait``, its indexes are open.
     """
-    from mcp_server.client import connect
-    from mcp_server.launch import Launcher, engine_command
+    from mcp_server.engine.client import connect
+    from mcp_server.engine.launcher import Launcher, engine_command
 
     launcher = Launcher(places.state, engine_command(places.vault, places.config))
     with console.status("Starting the engine …") as waiting:

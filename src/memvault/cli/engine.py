@@ -16,15 +16,15 @@ from rich.text import Text
 
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.context import console, places_of, settings_of
-from memvault.cli.places import Places
+from memvault.cli.options import Places
 from memvault.model.errors import InvalidParams
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-    from mcp_server.address import EngineAddress
-    from mcp_server.opening import Opening
-    from mcp_server.services import Services
+    from mcp_server.engine.launcher import EngineAddress
+    from mcp_server.engine.startup import Opening
+    from mcp_server.runtime.container import Services
     from memvault.config.settings import Settings
 
 
@@ -58,7 +58,7 @@ def serve(
     ] = True,
 ) -> None:
     """Run the engine in the foreground: the watcher, the page at /, and MCP over HTTP at /mcp."""
-    from mcp_server.engine import run_engine
+    from mcp_server.engine.process import run_engine
 
     places = places_of(context)
     settings = settings_of(places)
@@ -86,11 +86,13 @@ def _assemble(
 ) -> tuple[FastMCP, Opening]:
     """The server, and the services that open behind it: questions are answered as soon as they
     are open, from what is indexed so far."""
-    from mcp_server.opening import Opening
+    from mcp_server.engine.startup import Opening
     from mcp_server.server import build_server
 
     def open_all(tell: Callable[[str], None]) -> Services:
-        from mcp_server.services import open_services  # seconds, in which tools are listed already
+        from mcp_server.runtime.container import (
+            open_services,  # seconds, in which tools are listed already
+        )
 
         return open_services(places.vault, settings, places.state, tell)
 
@@ -138,7 +140,7 @@ def _ensure_servers(settings: Settings, command: str) -> None:
 def _tell_whether_indexed(places: Places, settings: Settings) -> None:
     from contextlib import closing
 
-    from indexer.duty import is_anyone_indexing
+    from indexer.leader_lease import is_anyone_indexing
     from memvault.stores.open import open_keyvalue
 
     with closing(open_keyvalue(settings, places.state.indexes / "none")) as store:
@@ -149,7 +151,7 @@ def _tell_whether_indexed(places: Places, settings: Settings) -> None:
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
     from indexer.progress import Progress
-    from mcp_server.services import open_services
+    from mcp_server.runtime.container import open_services
     from memvault.cli.progress import bar
 
     stop = threading.Event()

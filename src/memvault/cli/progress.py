@@ -22,7 +22,7 @@ from memvault.cli.context import console
 from memvault.model.errors import EngineUnavailable
 
 if TYPE_CHECKING:
-    from mcp_server.client import EngineClient
+    from mcp_server.engine.client import EngineClient
 
 _POLL_SECONDS = 0.2
 _SCAN_MUST_BEGIN_SECONDS = 30.0

@@ -13,12 +13,12 @@ from rich.text import Text
 
 import memvault
 from memvault.cli.context import AsJson, console, engine_of, places_of, print_json
-from memvault.cli.places import Places, find_places
+from memvault.cli.options import Places, find_places
 from memvault.cli.progress import bar, follow_first_scan
 from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
-    from memvault.curation.importing import ImportReport
+    from memvault.curation.operations.importing import ImportReport
     from memvault.vault.files import Vault
 
 
@@ -135,7 +135,7 @@ def import_(
 
 
 def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
-    from memvault.vault.export import restore_export
+    from memvault.vault.exchange.export import restore_export
 
     with bar() as progress:
         task = progress.add_task("restoring", total=None)
@@ -153,7 +153,7 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
 def _import_conversations(
     vault: Vault, file: Path, provider: Literal["chatgpt", "claude"], *, as_json: bool
 ) -> None:
-    from memvault.curation.importing import import_conversations
+    from memvault.curation.operations.importing import import_conversations
     from memvault.vault.journal import Journal
 
     with bar() as progress:
@@ -198,7 +198,7 @@ def export(
     ],
 ) -> None:
     """Take everything out: all notes and the journal, as a folder or as one JSON file."""
-    from memvault.vault.export import export_folder, export_json
+    from memvault.vault.exchange.export import export_folder, export_json
     from memvault.vault.files import Vault
 
     vault = Vault(places_of(context).vault)

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from memvault.model.activity import FORMAT, MemoryActivity
 from memvault.model.errors import MemvaultError, SerializationFailed, UnknownFormat
-from memvault.model.johari import UTLState
+from memvault.model.memory import ACTIVITY_FORMAT, MemoryActivity, UTLState
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
@@ -101,7 +100,7 @@ class Activity:
             found = self._records.get(id)
             foreign = self._foreign.get(id) if found is None else None
         if foreign is not None:
-            return FORMAT.read(MemoryActivity, foreign, id)
+            return ACTIVITY_FORMAT.read(MemoryActivity, foreign, id)
         return found or UNUSED
 
     def all(self) -> dict[str, MemoryActivity]:
@@ -219,7 +218,7 @@ class Activity:
         if value is None:
             return UNUSED
         try:
-            return FORMAT.read(MemoryActivity, value, id)
+            return ACTIVITY_FORMAT.read(MemoryActivity, value, id)
         except UnknownFormat as error:
             logger.error("%s", error.message)
             with self._lock:
@@ -256,7 +255,7 @@ class Activity:
                     kind=CHECKPOINT,
                     actor=Actor(kind="system"),
                     data={
-                        "format": FORMAT.current,
+                        "format": ACTIVITY_FORMAT.current,
                         "memories": {
                             id: record.model_dump(mode="json", exclude_defaults=True)
                             for id, record in known.items()
@@ -285,7 +284,7 @@ class Activity:
     def _load(self, keyvalue: KeyValueStore) -> None:
         for id, value in keyvalue.items(NAMESPACE):
             try:
-                self._records[id] = FORMAT.read(MemoryActivity, value, id)
+                self._records[id] = ACTIVITY_FORMAT.read(MemoryActivity, value, id)
             except UnknownFormat as error:
                 logger.error("%s", error.message)
                 self._foreign[id] = value
@@ -313,10 +312,10 @@ class Activity:
                 for id, fields in memories.items() if isinstance(memories, dict) else ():
                     try:
                         version = int(entry.data.get("format", 0))
-                        yield id, FORMAT.migrated(MemoryActivity, version, fields, id)
+                        yield id, ACTIVITY_FORMAT.migrated(MemoryActivity, version, fields, id)
                     except (SerializationFailed, TypeError, ValueError) as error:
                         logger.warning("journal: the activity of %s is not read: %s", id, error)
 
 
 def _bytes(record: MemoryActivity) -> bytes:
-    return FORMAT.write(record, sparse=True)
+    return ACTIVITY_FORMAT.write(record, sparse=True)

@@ -11,10 +11,10 @@ from itertools import islice
 
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
-from memvault.cognition.landscape import Landscape
-from memvault.model.chunk import Vector
-from memvault.model.johari import JohariQuadrant
-from memvault.model.pulse import CognitivePulse, suggest_action
+from memvault.cognition.similarity_index import Landscape
+from memvault.model.memory import JohariQuadrant
+from memvault.model.note import Vector
+from memvault.model.state import CognitivePulse, suggest_action
 
 LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault

@@ -1,18 +1,18 @@
-"""Sessions: each client's working context, apart from the memory that all of a person's clients
-share (graph-tools 1.3.5: user, session, context).
-
-They are kept in memory alone (core REQ-CORE-023): a stopped engine ends them.
-"""
+"""What a session's working set adds up to."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import SessionNotFound
-from memvault.model.verbosity import VerbosityLevel
+from memvault.model.memory import JohariQuadrant, UTLState
+from memvault.model.search import VerbosityLevel
+from memvault.model.state import CognitivePulse
 
 WORKING_SET = 50  # memories; what graph-tools calls the context
 MOST_REMEMBERED = 10_000  # sessions, expired ones included; about 8 kB each when full
@@ -151,4 +151,37 @@ def _not_found(session_id: str) -> SessionNotFound:
     return SessionNotFound(
         f"Session expired or not found: {session_id}. Begin a new session_id, or leave it out",
         session_id=session_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """``memories`` are those of the working set that the vault still has, most recent first, and
+    ``quadrants`` how many of them stand in each quadrant."""
+
+    memories: tuple[str, ...]
+    pulse: CognitivePulse
+    quadrants: Mapping[JohariQuadrant, int]
+
+    @property
+    def utl_state(self) -> UTLState:
+        """Surprise is the entropy of the working set, coherence its coherence; affect and phase of
+        a session are not known and stay neutral."""
+        return UTLState(delta_s=self.pulse.entropy, delta_c=self.pulse.coherence, w_e=1.0, phi=0.0)
+
+
+def pulse_of_session(meter: PulseMeter, working_set: Sequence[str]) -> CognitivePulse:
+    """The pulse of a working set; of the whole vault while the set is empty."""
+    there = [key for key in working_set if meter.landscape.is_memory(key)]
+    return meter.of(there) if there else meter.of_vault()
+
+
+def session_state(meter: PulseMeter, working_set: Sequence[str]) -> SessionState:
+    """The state of a working set; an empty one has entropy 0 and coherence 0."""
+    there = [key for key in working_set if meter.landscape.is_memory(key)]
+    counts = Counter(state.quadrant for state in meter.states(there).values())
+    return SessionState(
+        tuple(there),
+        meter.of(there),
+        {quadrant: counts[quadrant] for quadrant in JohariQuadrant},
     )

@@ -6,11 +6,13 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid5
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memvault.model.errors import InvalidParams
+from memvault.model.memory import NAMESPACE
 
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # from the environment only
 
@@ -151,3 +153,11 @@ def load_settings(config_file: Path | None) -> Settings:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise InvalidParams(f"configuration: {where}: {first['msg']}") from error
+
+
+def user_id(settings: Settings) -> str:
+    """The configured name, else an id made of this account's home folder.
+
+    So all clients of one account are one person, and there is nothing to keep or to lose.
+    """
+    return settings.user.strip() or str(uuid5(NAMESPACE, f"user:{Path.home()}"))

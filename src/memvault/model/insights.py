@@ -63,7 +63,7 @@ class EntailmentCone:
 class Neighbour:
     """A thing reached from a memory; ``relation`` and ``source`` are of the last step.
 
-    ``distance`` counts relations. ``weight`` lies in [0, 1], see `memvault.reasoning.walk`.
+    ``distance`` counts relations. ``weight`` lies in [0, 1], see `memvault.reasoning.edges`.
     ``outgoing`` says that the last step is stated by the note nearer to the memory.
     """
 

@@ -1,14 +1,15 @@
-"""A note as it is read: its parts, each with the lines it stands on.
-
-Lines are counted from 1, as editors show them. Paths are relative to the vault, with
-forward slashes on every system.
-"""
+"""Fields of knowledge, and how strongly relations act in each (core REQ-CORE-027, Marblestone)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class LineRange(NamedTuple):
@@ -138,3 +139,95 @@ class ParsedNote:
     frontmatter_problem: FrontmatterProblem | None = None
     warnings: tuple[str, ...] = field(default=())  # replaced bytes, cut-off text, …
     code: tuple[CodeBlock, ...] = ()
+
+
+Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
+
+
+class ChunkSize(StrEnum):
+    """Every text is searched at several sizes at once; a note's chunks of one size cover it."""
+
+    PASSAGE = "passage"  # fits the model's window
+    SECTION = "section"  # Max-Min semantic chunk, 200-500 tokens
+    NOTE = "note"  # the whole note
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """``text`` is what people see; ``context`` (title, headings, date) is searched with it.
+
+    A text that is all there is of a larger size too (a note of one passage) is one chunk of its
+    smallest size and ``covers`` names the others; a search of any of its ``sizes`` finds it.
+    """
+
+    note_id: str
+    size: ChunkSize
+    ordinal: int  # position among the note's chunks of this size
+    heading: str  # ``A > B``, empty above the first heading
+    lines: LineRange
+    text: str
+    context: str = ""
+    covers: tuple[ChunkSize, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[ChunkSize, ...]:
+        return (self.size, *self.covers)
+
+    @property
+    def id(self) -> str:
+        """Deterministic: UUIDv5 of note, size and ordinal."""
+        return str(uuid5(UUID(self.note_id), f"{self.size}:{self.ordinal}"))
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedChunk:
+    chunk: Chunk
+    vector: Vector
+
+
+class Domain(StrEnum):
+    CODE = "code"  # source code, programming, technical implementation
+    LEGAL = "legal"  # contracts, legal documents, compliance
+    MEDICAL = "medical"  # medicine, clinical data, health
+    CREATIVE = "creative"  # creative works, art, design
+    RESEARCH = "research"  # academic research, papers, experiments
+    GENERAL = "general"  # anything else
+
+
+class NeurotransmitterWeights(BaseModel):
+    """How an edge's weight is modulated; each in [0, 1].
+
+    ``excitatory`` (glutamate-like) strengthens the edge, ``inhibitory`` (GABA-like) dampens it,
+    ``modulatory`` (dopamine-like) says how much of their balance is let through.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    excitatory: float = Field(0.5, ge=0.0, le=1.0)
+    inhibitory: float = Field(0.2, ge=0.0, le=1.0)
+    modulatory: float = Field(0.3, ge=0.0, le=1.0)
+
+    def net_activation(self) -> float:
+        """The balance of the three, in [-1, 1] (core, appendix A)."""
+        return (self.excitatory - self.inhibitory) * (0.5 + 0.5 * self.modulatory)
+
+    @staticmethod
+    def for_domain(domain: Domain) -> NeurotransmitterWeights:
+        """The profile that edges of this domain begin with."""
+        return _PROFILES[domain]
+
+
+def _profile(excitatory: float, inhibitory: float, modulatory: float) -> NeurotransmitterWeights:
+    return NeurotransmitterWeights(
+        excitatory=excitatory, inhibitory=inhibitory, modulatory=modulatory
+    )
+
+
+_PROFILES = {
+    Domain.CODE: _profile(0.7, 0.1, 0.4),
+    Domain.LEGAL: _profile(0.5, 0.4, 0.2),
+    Domain.MEDICAL: _profile(0.6, 0.3, 0.5),
+    Domain.CREATIVE: _profile(0.8, 0.05, 0.7),
+    Domain.RESEARCH: _profile(0.6, 0.2, 0.6),
+    Domain.GENERAL: NeurotransmitterWeights(),
+}

@@ -25,7 +25,7 @@ from memvault.model.relations import (
 )
 from memvault.reasoning.causal import GIVEN
 from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.things import thing_of
+from memvault.reasoning.insights import thing_of
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]

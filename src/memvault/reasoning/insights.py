@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights
+from memvault.model.graph import GraphEdge
+from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights, Source, Thing
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
-from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.edges import EdgeIndex, Relevance, neighbours
 from memvault.reasoning.entailment import entailment_cones
-from memvault.reasoning.walk import Relevance, neighbours
+
+
+def thing_of(node_id: str, edges: EdgeIndex) -> Thing:
+    node = edges.node(node_id)
+    return Thing(node_id, node.name, node.path) if node is not None else Thing(node_id, "")
+
+
+def source_of(edge: GraphEdge, edges: EdgeIndex) -> Source | None:
+    """Where an edge is stated; None for a note that has just been removed."""
+    node = edges.node(edge.source)
+    if node is None or node.path is None:
+        return None
+    return Source(node.path, edge.line, edge.sentence)
+
 
 EVERY_ASPECT: tuple[Aspect, ...] = (
     "causal_links",
@@ -36,7 +50,7 @@ def insights(
 
     Args:
         near: how many neighbours of each memory at most.
-        relevance: as `memvault.reasoning.walk.neighbours` wants it.
+        relevance: as `memvault.reasoning.edges.neighbours` wants it.
         opening_of: the first sentence of a note and its line, to speak for the side of a conflict
             that is only named by the other.
 

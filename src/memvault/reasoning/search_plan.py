@@ -17,11 +17,10 @@ from typing import Any, Protocol
 
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
-from memvault.model.query import Filters, Scope
+from memvault.model.search import Filters, Scope
 from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.goal import Goal, Wish
-from memvault.reasoning.planning import Step
-from memvault.retrieval.scope import in_scope, utc
+from memvault.reasoning.plans import Goal, Step, Wish
+from memvault.search.scope import in_scope, utc
 from memvault.text.words import STOP_WORDS, name_key
 
 FEWEST = 2  # memories of a facet

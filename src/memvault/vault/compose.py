@@ -1,8 +1,9 @@
-"""Writing a new note: its frontmatter, its title, its links, as a person would write them."""
+"""File names that every system accepts and every wikilink can name."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
@@ -12,7 +13,7 @@ from urllib.parse import quote
 import yaml
 
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
-from memvault.vault.resolve import LinkIndex
+from memvault.vault.links.resolve import LinkIndex
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a sentence shorter than this is taken with the words after it
@@ -195,3 +196,62 @@ def _first_words(content: str) -> str:
         if any(character.isalnum() for character in text):
             return text
     return ""
+
+
+MAX_NAME_BYTES = 180  # leaves room under 255 for " 23.md", and for systems that decompose accents
+MAX_NAME_CHARS = 120  # Windows allows 260 for a whole path
+UNTITLED = "Untitled"
+
+# Windows refuses the first group; the second would end or split a wikilink.
+_FORBIDDEN = re.compile(r'[<>:"/\\|?*]|[#^\[\]]')
+_SPACES = re.compile(r"\s+")
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=\.|\Z)", re.IGNORECASE
+)
+_NOTE_EXTENSION = re.compile(r"(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def safe_name(title: str) -> str:
+    """A file name stem for a title, valid on Linux, macOS and Windows; `safe_name` of a safe name
+    is itself.
+
+    What is forbidden becomes a space; emoji and every script stay. At most 120 characters and 180
+    bytes of UTF-8. Never empty, hidden, reserved or with a path in it.
+    """
+    text = unicodedata.normalize("NFC", title)
+    text = _FORBIDDEN.sub(" ", text)
+    text = "".join(char for char in text if _is_writable(char))
+    while True:
+        cleaned = _clean(text)
+        if cleaned == text:
+            break
+        text = cleaned
+    return text or UNTITLED
+
+
+def _clean(text: str) -> str:
+    text = _SPACES.sub(" ", text)
+    text = text.strip(" .")
+    text = _NOTE_EXTENSION.sub("", text)
+    text = _shortened(text).strip(" .")
+    return f"_{text}" if _RESERVED.match(text) else text
+
+
+def _is_writable(char: str) -> bool:
+    """No control or unassigned characters, lone surrogates or invisible direction marks."""
+    return char in _JOINERS or char.isspace() or unicodedata.category(char) not in {
+        "Cc", "Cf", "Cs", "Cn", "Co",
+    }  # fmt: skip
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= MAX_NAME_CHARS and len(text.encode("utf-8")) <= MAX_NAME_BYTES:
+        return text
+    text = text[:MAX_NAME_CHARS]
+    text = text.encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", errors="ignore")
+    head, _, tail = text.rpartition(" ")
+    text = head if head and len(tail) < 20 else text
+    while text and (unicodedata.combining(text[-1]) or text[-1] in "\u200d\u200c\ufe0f"):
+        text = text[:-1]
+    return text

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.vault.compose import safe_name
 from memvault.vault.ignore import IgnoreRules
 from memvault.vault.lock import WriterLock
-from memvault.vault.names import safe_name
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,

@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memvault.curation.curator import Curator
-from memvault.curation.forget import Why
-from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
-from memvault.curation.manifest.naming import Indexed, Naming
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import LineChange, Plan
+from memvault.curation.changes.staging import Staging
+from memvault.curation.manifest.concepts import Concept, Indexed, Naming, concept_key, concepts_of
 from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
 from memvault.curation.manifest.records import Written, keep, kept, state_name, withheld
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.operations.merge import stage_merge
-from memvault.curation.plan import LineChange, Plan
-from memvault.curation.staging import Staging
+from memvault.curation.trash.forget import Why
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault

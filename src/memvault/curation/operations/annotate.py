@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from memvault.curation.staging import Staging
+from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
-from memvault.vault.compose import compose_note, storable_text
-from memvault.vault.names import safe_name
+from memvault.vault.compose import compose_note, safe_name, storable_text
 from memvault.vault.note_text import appended, inserted, lines_of, newline_of, note_text
 from memvault.vault.parse import parse_note
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memvault.curation.plan import Forgetting
-from memvault.curation.staging import Staging
+from memvault.curation.changes.plan import Forgetting
+from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.graph import NodeKind
 

@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
-from memvault.curation.staging import Staging
 from memvault.curation.targets import Memories, Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
@@ -26,11 +26,11 @@ from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.text.words import name_key
 from memvault.vault.compose import close_open_fence
+from memvault.vault.frontmatter.properties import UNDERSTOOD
+from memvault.vault.links.resolve import LinkIndex, keys_of
+from memvault.vault.links.rewrite import Led, Old, rewrite_links
 from memvault.vault.note_text import appended, lines_of, newline_of, note_text
 from memvault.vault.parse import frontmatter_of, parse_note
-from memvault.vault.properties import UNDERSTOOD
-from memvault.vault.relink import Led, Old, rewrite_links
-from memvault.vault.resolve import LinkIndex, keys_of
 
 _IN_NO_HEADING = re.compile(r"[\[\]#^|]")
 _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {

@@ -1,16 +1,21 @@
-"""Setting what a note's frontmatter says of it: one key, and no other byte."""
+"""Saying that a memory is right, or that it is not: who looked, and on which day."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any
 
-from memvault.curation.staging import Staging
+from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
+from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
-from memvault.vault.frontmatter import remove_key, set_key
-from memvault.vault.parse import frontmatter_of
+from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle
+from memvault.vault.compose import importance_word
+from memvault.vault.frontmatter.edit import remove_key, set_key
+from memvault.vault.frontmatter.properties import memory_of, read_importance
+from memvault.vault.parse import frontmatter_of, parse_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +90,69 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
 def spelling(values: dict[str, Any], key: str) -> str:
     """The key as the note spells it, else as it is."""
     return next((name for name in values if name.casefold() == key), key)
+
+
+def stage_importance(
+    staging: Staging,
+    target: Target,
+    *,
+    importance: float | None = None,
+    delta: float | None = None,
+    known: float = DEFAULT_IMPORTANCE,
+) -> Setting:
+    """Set the importance, or change it by ``delta``; it stays within [0, 1].
+
+    Args:
+        known: what a concept without a note has now.
+
+    Raises:
+        InvalidParams: neither or both are given.
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    if (importance is None) == (delta is None):
+        raise InvalidParams("Provide either importance or delta, not both and not neither")
+    path = target.note.path if target.note else None
+    before = read_importance(property_of(staging, path, "importance")) if path else known
+    wanted = importance if importance is not None else before + (delta or 0.0)
+    after = round(min(1.0, max(0.0, wanted)), 3)
+    if path is None:
+        if after != before:
+            staging.note_fact(
+                Fact(kind=FactKind.IMPORTANCE, node_ids=target.node_ids, names=(target.name,),
+                     value=after)
+            )  # fmt: skip
+    elif after != before:
+        set_property(staging, path, "importance", importance_word(after) or "medium")
+    return Setting(path, before, after)
+
+
+def stage_lifecycle(staging: Staging, target: Target, lifecycle: Lifecycle) -> Setting:
+    """Set the lifecycle; the note stays where it is.
+
+    Raises:
+        InvalidParams: it is no note.
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    path = path_of(target, "a lifecycle")
+    note = parse_note(path, staging.read(path))
+    before = memory_of(note, fallback_time=datetime.now(UTC)).lifecycle
+    if before is not lifecycle:
+        set_property(staging, path, "lifecycle", str(lifecycle))
+    return Setting(path, before, lifecycle)
+
+
+def stage_verification(
+    staging: Staging, target: Target, *, verified: bool, by: str, on: date
+) -> Setting:
+    """Set ``verified``, ``verified_by`` and ``verified_on``.
+
+    Raises:
+        InvalidParams: it is no note.
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    path = path_of(target, "a verification")
+    before = property_of(staging, path, "verified")
+    set_property(staging, path, "verified", verified)
+    set_property(staging, path, "verified_by", by)
+    set_property(staging, path, "verified_on", on)
+    return Setting(path, before, verified)

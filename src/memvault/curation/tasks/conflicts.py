@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from memvault.curation.targets import names_of_memory
-from memvault.model.curation import CurationTask, Priority, Settling, TaskType
+from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.relations import SUPERSEDED, relation_name

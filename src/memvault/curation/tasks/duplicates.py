@@ -6,18 +6,134 @@ blocks of the matrix; only the few near ones are read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from memvault.cognition.vector_rows import Rows
-from memvault.curation.tasks.likeness import Likeness, Wording, likeness, wording
-from memvault.curation.tasks.titles import Title
-from memvault.model.curation import CurationTask, Priority, Settling, TaskType
+from memvault.cognition.similarity_index import Rows
+from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
+from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
+from memvault.text.names import kind_of
+from memvault.text.words import composed, name_key, words
+from memvault.vault.frontmatter.properties import read_date
+
+# Notes about one of these stand for it: another name is another thing.
+_THINGS = frozenset(
+    (NodeKind.PERSON, NodeKind.PROJECT, NodeKind.ORGANISATION, NodeKind.TOOL, NodeKind.PLACE)
+)
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """``key`` is what is equal for two spellings; ``day`` the one that the title begins with."""
+
+    key: str
+    is_thing: bool = False
+    day: date | None = None
+
+    @classmethod
+    def of(cls, memory: Memory) -> Title:
+        stem = memory.path.rpartition("/")[2]
+        day = read_date(stem[:10])
+        return cls(name_key(memory.title), kind_of(memory) in _THINGS, day.date() if day else None)
+
+    def may_be(self, other: Title) -> bool:
+        """Not two days' notes, not two of a numbered series, not two named things."""
+        if self.day != other.day and self.day is not None and other.day is not None:
+            return False
+        if self.key == other.key:
+            return True
+        if self.is_thing and other.is_thing:
+            own, others = set(self.key.split()), set(other.key.split())
+            return own < others or others < own  # Ada, and Ada Berg
+        numbered = _DIGITS.search(self.key) and _DIGITS.search(other.key)
+        return not (numbered and _DIGITS.sub("0", self.key) == _DIGITS.sub("0", other.key))
+
+
+MIN_CONTAINED = 0.7  # of the shorter note's runs of words
+MIN_CONTAINED_SAME_TITLE = 0.5
+MIN_SHARED_MARKS = 0.5  # of the names and numbers of both, where each has some of its own
+MIN_WORDS = 8  # fewer say too little to be told apart, unless they are the very same
+SHINGLE = 3
+
+_FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.M)
+_HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
+_LINK = re.compile(r"\[\[(?:[^\]|#^]*[#^])?(?:[^\]|]*\|)?([^\]]*)\]\]")
+_NUMBER = re.compile(r"\d[\d.,:/-]*")
+# A capital that no sentence asks for: after a word, a comma or a bracket.
+_NAME = re.compile(r"(?<=[\w,;)\]] )[^\W\d_][\w'’-]*")
+
+
+class Likeness(Enum):
+    DUPLICATE = "duplicate"
+    OTHER_NUMBERS = "other numbers"  # the same words with other numbers
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What of a note's text is compared; headings and frontmatter are the template's."""
+
+    title: Title
+    words: tuple[str, ...]
+    shingles: frozenset[tuple[str, ...]]
+    names: frozenset[str]
+    numbers: tuple[str, ...]
+
+
+def wording(title: Title, data: bytes) -> Wording:
+    text = composed(data.decode("utf-8", errors="replace"))
+    text = _LINK.sub(r"\1", _HEADING.sub("", _FRONTMATTER.sub("", text)))
+    said = tuple(word for word in words(text) if word[0].isalnum())
+    runs = (said[start : start + SHINGLE] for start in range(max(1, len(said) - SHINGLE + 1)))
+    capitals = (match[0] for match in _NAME.finditer(text))
+    return Wording(
+        title,
+        said,
+        frozenset(runs) if said else frozenset(),
+        frozenset(name.casefold() for name in capitals if name[0].isupper()),
+        tuple(number.rstrip(".,:/-") for number in _NUMBER.findall(text)),
+    )
+
+
+def likeness(one: Wording, other: Wording) -> Likeness:
+    if not one.words or not other.words or not one.title.may_be(other.title):
+        return Likeness.NONE
+    if one.words == other.words:
+        long_enough = len(one.words) >= MIN_WORDS or one.title.key == other.title.key
+        return Likeness.DUPLICATE if long_enough else Likeness.NONE
+    if min(len(one.words), len(other.words)) < MIN_WORDS:
+        return Likeness.NONE
+    if _unnumbered(one) == _unnumbered(other):
+        return Likeness.OTHER_NUMBERS
+    shared = len(one.shingles & other.shingles)
+    contained = shared / min(len(one.shingles), len(other.shingles))
+    same_title = one.title.key == other.title.key
+    if contained < (MIN_CONTAINED_SAME_TITLE if same_title else MIN_CONTAINED):
+        return Likeness.NONE
+    return Likeness.DUPLICATE if _shared_marks(one, other) >= MIN_SHARED_MARKS else Likeness.NONE
+
+
+def _unnumbered(text: Wording) -> tuple[str, ...]:
+    return tuple("0" if word[0].isdigit() else word for word in text.words)
+
+
+def _shared_marks(one: Wording, other: Wording) -> float:
+    """Of the names and numbers of both (Jaccard); 1 where one has none that the other lacks."""
+    first, second = one.names | set(one.numbers), other.names | set(other.numbers)
+    if first <= second or second <= first:
+        return 1.0
+    return len(first & second) / len(first | second)
+
 
 MIN_COSINE = 0.9
 MOST_NEAR = 5  # notes that one note is compared with word by word, the nearest

@@ -8,15 +8,13 @@ from datetime import datetime
 
 import numpy as np
 
-from memvault.cognition.landscape import Landscape
-from memvault.cognition.vector_rows import Rows
+from memvault.cognition.similarity_index import Landscape, Rows
 from memvault.curation.tasks.conflicts import Stated, conflict_tasks, stated
 from memvault.curation.tasks.duplicates import Duplicates
 from memvault.curation.tasks.links import Orphans, missing_notes, orphan, unresolved
-from memvault.curation.tasks.noted import Noted, malformed
-from memvault.curation.tasks.stale import ages_from, outlived
-from memvault.curation.tasks.unverified import unverified
-from memvault.model.curation import CurationTask
+from memvault.curation.tasks.note_facts import Noted, malformed
+from memvault.curation.tasks.stale import ages_from, outlived, unverified
+from memvault.model.change import CurationTask
 from memvault.model.memory import Memory
 from memvault.reasoning.edges import EdgeIndex
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from textwrap import shorten
 
-from memvault.model.curation import CurationTask, Priority, Settling, TaskType
+from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.edges import EdgeIndex

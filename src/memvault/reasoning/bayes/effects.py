@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memvault.model.insights import Thing
-from memvault.model.query import Scope
+from memvault.model.search import Scope
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.bayes.surroundings import surroundings
 from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.things import thing_of
+from memvault.reasoning.insights import thing_of
 
 MOST_SHOWN = 10
 MOST_CHAINS = 20

@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memvault.model.errors import CausalInferenceError
 from memvault.reasoning.bayes.network import Network
-from memvault.reasoning.bayes.pgmpy_loader import Pgmpy, pgmpy_if_loaded
+
+NAMES = ("pgmpy.models", "pgmpy.factors.discrete", "pgmpy.inference")
+_importing = threading.Lock()
+_loading = threading.Event()
+_loaded = threading.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class Pgmpy:
+    models: ModuleType
+    factors: ModuleType
+    inference: ModuleType
+
+
+class _WithoutTorch:
+    """Hides PyTorch from one thread's imports: what pgmpy stands on imports it wherever it is
+    installed (10 s and 500 MB), only to be able to use it."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "torch" and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{name} is not needed here", name=name)
+
+
+def load_pgmpy() -> Pgmpy:
+    """pgmpy, as soon as it is loaded."""
+    with _importing:
+        _loading.set()
+        hiding = _WithoutTorch()
+        sys.meta_path.insert(0, hiding)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # pgmpy's own, of its own modules
+                loaded = Pgmpy(*(import_module(name) for name in NAMES))
+                _loaded.set()
+                return loaded
+        finally:
+            sys.meta_path.remove(hiding)
+
+
+def pgmpy_if_loaded() -> Pgmpy | None:
+    """pgmpy; None while it is being loaded, which the first call begins."""
+    if not _loading.is_set():
+        _loading.set()
+        threading.Thread(target=load_pgmpy, name="memvault-pgmpy", daemon=True).start()
+    return load_pgmpy() if _loaded.is_set() else None
+
 
 ENTRIES_PER_SECOND = 10_000_000  # table entries that elimination works through, at least
 LARGEST_TABLE = 1 << 22  # entries, 32 MB
@@ -169,3 +223,93 @@ def _batch(
             below = rng.random((BATCH, 1)) > np.cumsum(rows, axis=1)
             drawn[key] = np.minimum(below.sum(axis=1), rows.shape[1] - 1)
     return drawn, likely
+
+
+SETTLED = 1e-6  # greatest change of a message that counts as none
+DAMPED_AFTER = 20  # rounds; messages that still change then go round a loop
+DAMPING = 0.2  # share of its last value that a message then keeps, so that it does not swing
+
+Messages = dict[tuple[int, str], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """``of`` gives the probabilities of a variable's states; ``iterations`` is how many rounds the
+    messages took, ``settled`` whether they came to rest."""
+
+    of: dict[str, Floats]
+    iterations: int
+    settled: bool
+
+
+def propagate(
+    network: Network, likelihoods: Mapping[str, Sequence[float]], most_iterations: int
+) -> Beliefs:
+    """The beliefs given what was seen.
+
+    Args:
+        likelihoods: for a variable, how probable what was seen is under each of its states; a
+            one at one state and zeros elsewhere is certain evidence.
+
+    Raises:
+        CausalInferenceError: what was seen is impossible.
+    """
+    scopes = [(*network.parents[key], key) for key in network.tables]
+    tables = list(network.tables.values())
+    seen = {
+        key: np.asarray(likelihoods.get(key, np.ones(network.cardinality(key))), dtype=float)
+        for key in network.variables
+    }
+    told: Messages = {
+        (number, key): np.full(network.cardinality(key), 1.0 / network.cardinality(key))
+        for number, scope in enumerate(scopes)
+        for key in scope
+    }
+    touching: dict[str, list[int]] = {key: [] for key in network.variables}
+    for number, key in told:
+        touching[key].append(number)
+    iterations, settled = 0, False
+    while iterations < most_iterations and not settled:
+        iterations += 1
+        asked = {
+            (number, key): _product(seen[key], [told[o, key] for o in touching[key] if o != number])
+            for number, key in told
+        }
+        fresh = {
+            (number, key): _summed(tables[number], scopes[number], key, number, asked)
+            for number, key in told
+        }
+        change = max(float(np.abs(fresh[each] - told[each]).max()) for each in told)
+        settled = change < SETTLED
+        kept = DAMPING if iterations > DAMPED_AFTER else 0.0
+        told = {each: kept * told[each] + (1.0 - kept) * fresh[each] for each in told}
+    of = {key: _product(seen[key], [told[n, key] for n in touching[key]]) for key in touching}
+    return Beliefs(of, iterations, settled)
+
+
+def _product(seen: Floats, messages: Sequence[Floats]) -> Floats:
+    value = seen
+    for message in messages:
+        value = value * message
+    return _normal(value)
+
+
+def _summed(
+    table: Floats, scope: tuple[str, ...], target: str, number: int, asked: Messages
+) -> Floats:
+    """A factor's message: its table times what the others say, summed over them."""
+    value = table
+    for axis, key in enumerate(scope):
+        if key != target:
+            shape = [1] * len(scope)
+            shape[axis] = -1
+            value = value * asked[number, key].reshape(shape)
+    others = tuple(axis for axis, key in enumerate(scope) if key != target)
+    return _normal(value.sum(axis=others))
+
+
+def _normal(value: Floats) -> Floats:
+    total = float(value.sum())
+    if total <= 0.0:
+        raise CausalInferenceError(IMPOSSIBLE)
+    return value / total

@@ -10,13 +10,12 @@ from enum import StrEnum
 from heapq import heappop, heappush
 
 from memvault.model.errors import InvalidParams
-from memvault.model.query import Scope
+from memvault.model.search import Scope
+from memvault.reasoning.bayes.inference import propagate
 from memvault.reasoning.bayes.influences import Influence, Influences
-from memvault.reasoning.bayes.network import TRUE
-from memvault.reasoning.bayes.propagation import propagate
+from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.bayes.surroundings import Surroundings, surroundings
-from memvault.reasoning.bayes.weights import wilson
+from memvault.reasoning.bayes.values import wilson
 from memvault.reasoning.edges import EdgeIndex
 
 MOST_PREDICTED = 10

@@ -1,8 +1,4 @@
-"""What a question of probability asks: its matter, and what it takes as given or supposes done.
-
-"How likely is the launch if the permit is refused?" asks of the launch, given that the permit does
-not hold. "What if we cancel the ferry?" supposes it done, whatever usually brings it about.
-"""
+"""What an answer to a question of probability says."""
 
 from __future__ import annotations
 
@@ -10,8 +6,10 @@ import re
 from dataclasses import dataclass
 
 from memvault.model.graph import NodeKind
-from memvault.reasoning.verification.clause import FindNames
+from memvault.model.insights import Thing
+from memvault.model.note import LineRange
 from memvault.text.entities import NameRules
+from memvault.verification.clause import FindNames
 
 _CONDITION = re.compile(
     r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
@@ -76,3 +74,43 @@ def names_asked(rules: NameRules) -> FindNames:
         ]
 
     return find
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``low`` and ``high`` bound the probability at 95%."""
+
+    value: str
+    probability: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceUsed:
+    """A statement that the answer rests on. ``bearing`` says what for; ``weight`` is in ordinary
+    sources; without ``lines`` it is the note as a whole."""
+
+    memory_id: str
+    title: str
+    path: str
+    bearing: str
+    weight: float
+    lines: LineRange | None = None
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probable:
+    """Outcomes, the most probable first; none where nothing in the vault bears on the question.
+
+    ``beliefs`` are of everything in the network, ``approximate`` says that samples were drawn.
+    """
+
+    target: str
+    outcomes: tuple[Outcome, ...] = ()
+    evidence: tuple[EvidenceUsed, ...] = ()
+    given: tuple[tuple[Thing, bool], ...] = ()
+    done: tuple[tuple[Thing, bool], ...] = ()
+    approximate: bool = False
+    notice: str | None = None

@@ -9,21 +9,34 @@ from datetime import UTC, datetime
 from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.query import Recalled, Scope
-from memvault.reasoning.bayes.answers import EvidenceUsed, Outcome, Probable
+from memvault.model.search import Recalled, Scope
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
-from memvault.reasoning.bayes.network import FALSE, TRUE, Network
-from memvault.reasoning.bayes.question import Question, read_question
-from memvault.reasoning.bayes.surroundings import Surroundings, surroundings
-from memvault.reasoning.bayes.values import VALUE, Contest, Witness, add_contest, contest_of
-from memvault.reasoning.bayes.weights import REPLACED, moment_of, recency, weight, wilson
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
+from memvault.reasoning.bayes.question import (
+    EvidenceUsed,
+    Outcome,
+    Probable,
+    Question,
+    read_question,
+)
+from memvault.reasoning.bayes.values import (
+    REPLACED,
+    VALUE,
+    Contest,
+    Witness,
+    add_contest,
+    contest_of,
+    moment_of,
+    recency,
+    weight,
+    wilson,
+)
 from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.things import thing_of
-from memvault.reasoning.verification.agreement import is_older, moment
-from memvault.reasoning.verification.claims import Claim
-from memvault.reasoning.verification.clause import FindNames
-from memvault.retrieval.scope import in_scope
+from memvault.reasoning.insights import thing_of
+from memvault.search.scope import in_scope
+from memvault.verification.claims import Claim, is_older, moment
+from memvault.verification.clause import FindNames
 
 LOOKED_AT = 20  # memories that may state the answer
 WHOLE_NOTE = "what the note itself says"

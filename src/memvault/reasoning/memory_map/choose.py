@@ -1,7 +1,7 @@
 """Which nodes and edges a person is shown around some nodes of the graph.
 
 The nodes that were asked for come first; what stands around them follows by the weight of the best
-road from any of them (`memvault.reasoning.walk`). Weights fall along a road, so each node that is
+road from any of them (`memvault.reasoning.edges`). Weights fall along a road, so each node that is
 shown is joined by nodes that are shown too.
 """
 
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from memvault.model.graph import GraphEdge
 from memvault.model.insights import Conflict
 from memvault.reasoning.conflicts import MemoryOf, conflicts
-from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.walk import neighbours
+from memvault.reasoning.edges import EdgeIndex, neighbours
 
 MOST_NODES = 60  # more cannot be read as a picture
 EDGES_PER_NODE = 3  # on average

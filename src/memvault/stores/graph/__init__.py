@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
-from memvault.stores.calls import Calls
+from memvault.stores.server import Calls
 
 
 class GraphStore(Protocol):

@@ -14,7 +14,6 @@ import ladybug
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.stores import faults
-from memvault.stores.calls import Calls
 from memvault.stores.graph import queries
 from memvault.stores.graph.cypher import (
     EDGE_COLUMNS,
@@ -23,6 +22,7 @@ from memvault.stores.graph.cypher import (
     Row,
     Transaction,
 )
+from memvault.stores.server import Calls
 
 BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space only, but the default of 8 TB is refused in places

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from memvault.stores.calls import Calls
+from memvault.stores.server import Calls
 
 
 class KeyValueStore(Protocol):

@@ -14,7 +14,7 @@ from typing import Any
 
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
-from memvault.stores.calls import Calls
+from memvault.stores.server import Calls
 
 KEYS_PER_QUERY = 500
 PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.memory import Memory
-from memvault.model.query import ChunkHit, Scope
-from memvault.stores.calls import Calls
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.search import ChunkHit, Scope
+from memvault.stores.server import Calls
 
 
 class VectorStore(Protocol):

@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from memvault.model.chunk import Chunk, ChunkSize
-from memvault.model.note import LineRange
-from memvault.model.query import ChunkHit
+from memvault.model.note import Chunk, ChunkSize, LineRange
+from memvault.model.search import ChunkHit
 
 MOST_KEPT = 200_000  # points; about 0.3 kB each
 _NOWHERE = LineRange(0, 0)

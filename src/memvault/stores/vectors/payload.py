@@ -17,10 +17,9 @@ from typing import Any
 from urllib.parse import quote, unquote
 from uuid import UUID, uuid5
 
-from memvault.model.chunk import Chunk, ChunkSize
 from memvault.model.memory import Memory
-from memvault.model.note import LineRange
-from memvault.model.query import Filters, Scope
+from memvault.model.note import Chunk, ChunkSize, LineRange
+from memvault.model.search import Filters, Scope
 
 LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
 TEXT_GLUE = "\n"

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import numpy as np
 
-from memvault.model.chunk import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.memory import Memory
-from memvault.model.query import ChunkHit, Scope
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.search import ChunkHit, Scope
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     BODY,

@@ -22,9 +22,9 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from memvault.model.chunk import EmbeddedChunk
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
+from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
 from memvault.stores.server import Place, Server
 from memvault.stores.vectors import bm25

@@ -12,10 +12,7 @@ from markdown_it.rules_inline import backtick as code_span
 from markdown_it.rules_inline import html_inline as html_tag
 from markdown_it.token import Token
 
-from memvault.vault.markdown.comment import comment_plugin
-from memvault.vault.markdown.field import field_plugin
-from memvault.vault.markdown.marker import marker_plugin
-from memvault.vault.markdown.tag import tag_plugin
+from memvault.vault.markdown.plugins import comment_plugin, field_plugin, marker_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
 MAX_NESTING = 100

@@ -1,0 +1,225 @@
+"""The notes that one change touches: read, given their ids, and waiting to be indexed."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
+from indexer.progress import Progress, Report, ScanReport
+from memvault.model.errors import MemvaultError
+from memvault.model.graph import is_uuid
+from memvault.model.memory import Memory, id_of_path
+from memvault.model.note import ParsedNote
+from memvault.text.names import Name, names_of
+from memvault.vault.files import NoteStat, Vault
+from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.parse import parse_note
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A note as it was on disk when it was read."""
+
+    note: ParsedNote
+    stat: NoteStat
+    claimed_id: str | None
+
+    def memory(self, memory_id: str) -> Memory:
+        saved = datetime.fromtimestamp(self.stat.mtime_ns / 1e9, tz=UTC)
+        return memory_of(self.note, fallback_time=saved, id=memory_id)
+
+
+class Unreadable(MemvaultError):
+    """The note is there but cannot be read."""
+
+
+def read_note(vault: Vault, path: str, max_bytes: int) -> Reading | None:
+    """Read and parse one note; None when it is gone.
+
+    Raises:
+        Unreadable: the file exists but the system refuses to give it.
+    """
+    stat = vault.stat(path)
+    if stat is None:
+        return None
+    try:
+        data = vault.read(path)
+    except (OSError, MemvaultError) as error:
+        if vault.stat(path) is None:
+            return None
+        raise Unreadable(f"{path}: cannot be read: {error}") from error
+    note = parse_note(path, data, max_bytes=max_bytes)
+    claimed = str(note.frontmatter.get("id") or "").strip().lower()
+    return Reading(note, stat, claimed if is_uuid(claimed) else None)
+
+
+class Readings:
+    """Notes read in the first pass of a scan, packed until the second pass takes them."""
+
+    def __init__(self) -> None:
+        self._packed: dict[str, bytes] = {}
+
+    def add(self, reading: Reading) -> None:
+        self._packed[reading.note.path] = pickle.dumps(reading, protocol=5)
+
+    def take(self, paths: Iterable[str]) -> Iterator[Reading]:
+        for path in paths:
+            yield pickle.loads(self._packed.pop(path))
+
+
+LARGE_BYTES = 200_000  # of a note; more takes seconds
+
+FIRST_BATCH = 16  # notes
+
+
+@dataclass(slots=True)
+class Pending:
+    """First pass over changed notes.
+
+    Attributes:
+        memories: by path, with the ids they will bear.
+        names: by path, what the note is called and what it names.
+        gone: paths to be forgotten.
+        restamped: records of notes that were saved again without a change.
+        large: paths of notes that take seconds each.
+    """
+
+    readings: Readings = field(default_factory=Readings)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
+    claims: dict[str, str | None] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    restamped: list[NoteRecord] = field(default_factory=list)
+    large: set[str] = field(default_factory=set)
+
+    def give_id(self, path: str, memory_id: str) -> None:
+        memory = self.memories[path]
+        self.memories[path] = memory.model_copy(update={"id": memory_id})
+        self.names[path] = tuple(
+            replace(name, target=memory_id) if name.target == memory.id else name
+            for name in self.names[path]
+        )
+
+    def batches(self, most: int) -> Iterator[list[Reading]]:
+        """Batches that grow to `most` notes, so that the first notes are soon searchable and a
+        large scan is written in few strokes. A large note is taken alone and after all others, so
+        that these need not wait for it."""
+        rest = iter([path for path in self.memories if path not in self.large])
+        size = min(FIRST_BATCH, most)
+        while batch := list(islice(rest, size)):
+            yield list(self.readings.take(batch))
+            size = min(2 * size, most)
+        for path in self.memories:
+            if path in self.large:
+                yield list(self.readings.take([path]))
+
+
+class PendingReader:
+    """Fills a `Pending` from the vault and the catalogue."""
+
+    def __init__(self, vault: Vault, catalogue: Catalogue, max_bytes: int) -> None:
+        self._vault = vault
+        self._catalogue = catalogue
+        self._max_bytes = max_bytes
+
+    def read(
+        self,
+        paths: Collection[str],
+        gone: Iterable[str],
+        report: Report,
+        result: ScanReport,
+        anew: Collection[str] = (),
+    ) -> Pending:
+        """Read the notes; those that turn out to be gone, or unchanged but for those that are
+        wanted ``anew``, are sorted out."""
+        pending = Pending(gone=set(gone))
+        for done, path in enumerate(sorted(paths), 1):
+            self._read_one(path, pending, result, anew=path in anew)
+            report(Progress("reading", done, len(paths)))
+        self._settle_ids(pending, result)
+        return pending
+
+    def _read_one(self, path: str, pending: Pending, result: ScanReport, *, anew: bool) -> None:
+        try:
+            reading = read_note(self._vault, path, self._max_bytes)
+        except Unreadable as error:
+            result.problems.append(error.message)
+            return
+        record = self._catalogue.record(path)
+        if reading is None:
+            if record is not None:
+                pending.gone.add(path)
+        elif record is not None and not anew and self._is_unchanged(reading, record):
+            stat = reading.stat
+            pending.restamped.append(
+                record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})
+            )
+        else:
+            self._add(reading, pending)
+
+    @staticmethod
+    def _is_unchanged(reading: Reading, record: NoteRecord) -> bool:
+        return (
+            record.format == FORMAT
+            and reading.note.content_hash == record.memory.content_hash
+            and reading.memory(record.memory.id) == record.memory
+        )
+
+    @staticmethod
+    def _add(reading: Reading, pending: Pending) -> None:
+        path = reading.note.path
+        pending.readings.add(reading)
+        if reading.stat.size > LARGE_BYTES:
+            pending.large.add(path)
+        pending.claims[path] = reading.claimed_id
+        memory = reading.memory(reading.claimed_id or id_of_path(path))
+        pending.memories[path] = memory
+        pending.names[path] = names_of(reading.note, memory)
+
+    def _settle_ids(self, pending: Pending, result: ScanReport) -> None:
+        """Where several notes ask for one id (a copied note), the first path keeps it."""
+        asked = {claim for claim in pending.claims.values() if claim}
+        for path in (*pending.claims, *pending.gone):
+            record = self._catalogue.record(path)
+            if record is not None and record.claimed_id:
+                asked.add(record.claimed_id)
+        for memory_id in sorted(asked):
+            self._settle_id(memory_id, pending, result)
+
+    def _settle_id(self, memory_id: str, pending: Pending, result: ScanReport) -> None:
+        others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
+        moved = {path for path in others if not self._is_there(path)}
+        pending.gone |= moved  # their own event is still to come, but the id is free already
+        others -= moved
+        here = {path for path, claim in pending.claims.items() if claim == memory_id}
+        claimants = sorted(others | here)
+        for place, path in enumerate(claimants):
+            wanted = memory_id if place == 0 else id_of_path(path)
+            record = self._catalogue.record(path)
+            if path in others and record is not None and record.memory.id != wanted:
+                reading = self._read_again(path)
+                if reading is None:
+                    pending.gone.add(path)
+                    continue
+                self._add(reading, pending)
+            if path in pending.memories:
+                pending.give_id(path, wanted)
+        if len(claimants) > 1:
+            result.problems.append(
+                f"{', '.join(claimants[1:])}: same id as {claimants[0]}; "
+                "give each note an id of its own, or none"
+            )
+
+    def _is_there(self, path: str) -> bool:
+        return self._vault.is_note(path) and self._vault.stat(path) is not None
+
+    def _read_again(self, path: str) -> Reading | None:
+        """None if that cannot be done, now that the note's id is another's."""
+        try:
+            return read_note(self._vault, path, self._max_bytes)
+        except Unreadable:
+            return None

@@ -1,0 +1,104 @@
+"""What notes know of each other: the names that links and mentions resolve to.
+
+A note's edges depend on the other notes' names. The directory holds those names and tells, when
+one changes, which other notes have to be linked anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from memvault.model.graph import GraphNode, NoteGraph
+from memvault.model.memory import Memory
+from memvault.model.note import ParsedNote
+from memvault.text.entities import NameRules
+from memvault.text.names import Changes, Name
+from memvault.text.relations import note_graph, own_node, with_entities
+from memvault.text.spacy_pipeline import FoundEntity
+from memvault.vault.links.resolve import LinkIndex, keys_of
+
+
+@dataclass(slots=True)
+class Affected:
+    """What a change of names touches in other notes."""
+
+    link_keys: set[str] = field(default_factory=set)
+    projects: set[str] = field(default_factory=set)
+    changes: list[Changes] = field(default_factory=list)
+
+    def __ior__(self, other: Affected) -> Affected:
+        self.link_keys |= other.link_keys
+        self.projects |= other.projects
+        self.changes += other.changes
+        return self
+
+    @property
+    def names(self) -> Changes:
+        return Changes.union(self.changes)
+
+
+def _identity(memory: Memory) -> tuple[object, ...]:
+    return (
+        memory.id,
+        memory.path,
+        memory.title,
+        memory.aliases,
+        memory.type,
+        memory.project,
+        memory.date,
+    )
+
+
+class Directory:
+    """Links, names and memories of the vault as it is (or is about to be) indexed."""
+
+    def __init__(self, known: Iterable[tuple[Memory, Iterable[Name]]]) -> None:
+        self._memories: dict[str, Memory] = {}
+        self._by_id: dict[str, Memory] = {}
+        self.links = LinkIndex()
+        self._names = NameRules()
+        for memory, names in known:
+            self.update(memory.path, memory, names)
+
+    def update(self, path: str, new: Memory | None, names: Iterable[Name] = ()) -> Affected:
+        """Replace what is known of the note at this path (None: it is gone)."""
+        old = self._memories.get(path)
+        affected = Affected()
+        if old is None or new is None or _identity(old) != _identity(new):
+            for memory in (old, new):
+                if memory is not None:
+                    affected.link_keys |= keys_of(memory.path, memory.aliases)
+                    affected.projects |= {memory.project} if memory.project else set()
+            if old is not None:
+                self.links.remove(path)
+            if new is not None:
+                self.links.add(path, new.aliases)
+        if old is not None:
+            del self._memories[path], self._by_id[old.id]
+            if new is None or new.id != old.id:
+                affected.changes.append(self._names.remove(old.id))
+        if new is not None:
+            self._memories[path] = self._by_id[new.id] = new
+            affected.changes.append(self._names.replace(new.id, names))
+        return affected
+
+    def warm_up(self) -> None:
+        """Load the matcher of names, which takes seconds, before it is needed."""
+        self._names.warm_up()
+
+    @property
+    def names(self) -> NameRules:
+        """The names of the vault."""
+        return self._names
+
+    def graph_of(
+        self, note: ParsedNote, memory: Memory, found: Iterable[FoundEntity] = ()
+    ) -> NoteGraph:
+        """The note's share of the graph, its links and mentions resolved. The notes that its edges
+        end at are among its entities, so that it can be written before them."""
+        graph = note_graph(note, memory, self.links, self._memories, self._names)
+        graph = with_entities(graph, found, names=self._names)
+        ends = {edge.target for edge in graph.edges if edge.target in self._by_id} - {memory.id}
+        notes: list[GraphNode] = [own_node(self._by_id[end]) for end in sorted(ends)]
+        return replace(graph, entities=(*graph.entities, *notes))

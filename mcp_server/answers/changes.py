@@ -1,0 +1,221 @@
+"""How answers show a change of the history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from mcp_server.answers.base import Answer, Shape, optional, utc
+from memvault.curation.changes.history import description
+from memvault.curation.manifest.reading import Action
+from memvault.model.change import Change
+from memvault.model.memory import JohariQuadrant, UTLState
+
+
+class LineShape(Shape):
+    """A line as it is (``before``) and would be (``after``); each is left out where there is none.
+    ``line`` is where it stands now, or after which it comes."""
+
+    path: str
+    line: int
+    before: str | None = optional()
+    after: str | None = optional()
+
+
+class Operated(Answer):
+    """``lines`` are the first lines that a preview would change; ``reversal_hash`` takes the
+    change back, and is left out where nothing was changed."""
+
+    preview: bool
+    lines: list[LineShape] | None = optional()
+    reversal_hash: str | None = optional()
+
+
+class SetAnswer(Operated):
+    """``path`` is left out for a concept without a note."""
+
+    node_id: str
+    path: str | None = optional()
+    before: str | float | bool | None
+    after: str | float | bool | None
+
+
+class AnnotatedAnswer(Operated):
+    node_id: str
+    path: str
+    before: str | None = optional()
+    after: str
+
+
+class MergedAnswer(Operated):
+    """``node_id`` is what stays; ``notes_changed`` are paths, those in the trash by now too."""
+
+    node_id: str
+    path: str | None = optional()
+    merged_from: list[str]
+    notes_changed: list[str]
+
+
+class ActorShape(Shape):
+    type: Literal["agent", "system", "user"]
+    id: str
+
+
+class DoneShape(Shape):
+    """A change as the history tells it."""
+
+    reversal_hash: str
+    kind: str
+    timestamp: datetime
+    actor: ActorShape
+    description: str
+    paths: list[str]
+
+
+class ConflictShape(Shape):
+    """A change that stays, since a note was changed after it: ``lines`` are where the note as it
+    is differs from what it would be again. Both versions are kept."""
+
+    reversal_hash: str
+    path: str
+    reason: str
+    lines: list[LineShape] | None = optional()
+
+
+class UndoneAnswer(Operated):
+    undone: list[DoneShape]
+    conflicts: list[ConflictShape]
+
+
+class LineageEntry(Shape):
+    timestamp: datetime
+    change_type: Literal[
+        "created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"
+    ]
+    actor: ActorShape
+    description: str
+    content_before: str | None = optional()
+    content_after: str | None = optional()
+    reversal_hash: str | None = optional()
+
+
+class LineageAnswer(Answer):
+    """``current_content`` is empty for what has no note, or none any more."""
+
+    node_id: str
+    current_content: str
+    lineage: list[LineageEntry]
+    merged_from: list[str]
+    forked_to: list[str]
+
+
+class LogEntry(Shape):
+    timestamp: datetime
+    action: Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
+    node_ids: list[str]
+    reason: str
+    details: str
+    recoverable: bool
+    recovery_tool: str | None = optional()
+
+
+class LogsAnswer(Answer):
+    entries: list[LogEntry]
+    explanation_for_user: str
+
+
+class ForgottenAnswer(Answer):
+    """``node_ids`` and ``paths`` are what no tool shows any more, or, in a preview, would not.
+
+    ``restorable_until`` is left out where there is no such day: of a concept without a note
+    nothing is deleted, and of what is deleted for good nothing can be restored. ``linked_from``
+    are notes that link to it or name it; they are not changed.
+    """
+
+    name: str
+    node_ids: list[str]
+    paths: list[str]
+    preview: bool
+    restorable_until: datetime | None = optional()
+    reversal_hash: str | None = optional()
+    linked_from: list[str] | None = optional()
+
+
+class RestoredAnswer(Answer):
+    """``paths`` is where the note stands now; empty for a concept without one."""
+
+    name: str
+    node_ids: list[str]
+    paths: list[str]
+    reversal_hash: str
+
+
+class StoredAnswer(Answer):
+    node_id: str
+    path: str
+    created_at: datetime
+    johari_quadrant: JohariQuadrant
+    utl_state: UTLState
+
+
+class PreferenceAnswer(Answer):
+    """``value`` and ``path`` are null for a preference that the person never stated."""
+
+    key: str
+    value: str | None
+    path: str | None
+
+
+class TouchedShape(Shape):
+    """A note that changes; without ``lines`` it goes to the vault's trash, whole."""
+
+    path: str
+    lines: list[LineShape] | None = optional()
+
+
+class ManifestChangeShape(Shape):
+    """``line`` is of the manifest, left out for a line that was deleted; ``says`` what else
+    there is to know, such as that a concept stands for several notes, or for none."""
+
+    action: Action
+    target_concepts: list[str]
+    resolved_node_ids: list[str]
+    notes: list[TouchedShape]
+    line: int | None = optional()
+    says: str | None = optional()
+
+
+class ReloadedAnswer(Answer):
+    """``errors`` name the lines of the manifest for which nothing was, or could be, applied.
+    ``confirm_needed`` says why applying wants ``confirm``."""
+
+    path: str
+    preview: bool
+    changes_detected: list[ManifestChangeShape]
+    changes_total: int
+    applied: bool
+    errors: list[str]
+    confirm_needed: str | None = optional()
+    reversal_hash: str | None = optional()
+
+
+_TYPES: dict[str, Literal["agent", "system", "user"]] = {
+    "client": "agent", "person": "user", "system": "system",
+}  # fmt: skip
+
+
+def actor_shape(change: Change) -> ActorShape:
+    """As graph-tools words it: a client is an agent, the person a user."""
+    kind = _TYPES[change.actor.kind]
+    return ActorShape(type=kind, id=change.actor.name or change.actor.kind)
+
+
+def done_shape(change: Change) -> DoneShape:
+    return DoneShape(
+        reversal_hash=change.reversal_hash,
+        kind=change.kind,
+        timestamp=utc(change.at),
+        actor=actor_shape(change),
+        description=description(change),
+        paths=list(change.paths),
+    )

@@ -1,0 +1,126 @@
+"""How much text an answer has room for at each verbosity, counted in the model's own tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from mcp_server.answers.base import Shape
+from mcp_server.answers.context import SourceShape
+from mcp_server.answers.insights import InsightsShape, NearShape, SurroundingsShape
+from memvault.model.insights import Neighbour
+from memvault.model.memory import Memory
+from memvault.model.search import VerbosityLevel
+from memvault.search.context.distil import Room
+from memvault.text.tokens import TokenCounter
+
+# Of a whole answer (core REQ-CORE-020 to -022).
+ANSWER_TOKENS = {
+    VerbosityLevel.RAW_ONLY: 100,
+    VerbosityLevel.TEXT_AND_IDS: 200,
+    VerbosityLevel.FULL_INSIGHTS: 800,
+}
+# Of text that is given even where the rest of the answer leaves no room for it: two sentences.
+LEAST_TEXT = 60
+INSIGHT_SHARE = 0.3  # of a full answer, kept for what is concluded from its memories
+LINE = 1000  # a usual length of a line number
+HEADING = "Some heading"
+
+
+def bare(memory: Memory) -> SourceShape:
+    """A memory as a level-0 context names it, beside its id."""
+    return SourceShape(title=memory.title, path=memory.path)
+
+
+class AnswerRoom:
+    """Counts what an answer takes beside its text."""
+
+    def __init__(self, tokens: TokenCounter) -> None:
+        self._tokens = tokens
+
+    def of(self, answer: Shape) -> int:
+        """Tokens of an answer as the client gets it."""
+        return self._tokens.count(answer.model_dump_json(by_alias=True))
+
+    def for_text(self, level: VerbosityLevel, empty: Shape) -> Room:
+        """The room for text and sources at levels 1 and 2.
+
+        Args:
+            empty: the answer without both.
+        """
+        whole = ANSWER_TOKENS[level]
+        if level is VerbosityLevel.FULL_INSIGHTS:
+            whole -= round(INSIGHT_SHARE * whole)
+        terse = level is VerbosityLevel.TEXT_AND_IDS
+        beside = self._named_sources if terse else self._sources
+        return Room(whole - self.of(empty), beside, LEAST_TEXT, terse=terse)
+
+    def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
+        """The first of these, as many as bring a level-0 answer nearest to its tokens."""
+        left = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
+        kept: list[Memory] = []
+        texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
+        for each, size in zip(memories, self._tokens.count_all(texts), strict=True):
+            if kept and left < size / 2:
+                break
+            kept.append(each)
+            left -= size
+        return kept
+
+    def surroundings(
+        self, found: Mapping[str, Sequence[Neighbour]], left: int
+    ) -> list[SurroundingsShape]:
+        """What stands next to these memories, best first, as far as so many tokens allow."""
+        shown: list[SurroundingsShape] = []
+        for key, near in found.items():
+            shapes = [NearShape.of(each, quoted=True) for each in near]
+            empty = SurroundingsShape(id=key, near=[])
+            head, *sizes = self._tokens.count_all(
+                [shape.model_dump_json(by_alias=True) for shape in (empty, *shapes)]
+            )
+            fit = bisect_right(list(accumulate(sizes, initial=head)), left) - 1
+            if fit < 1:
+                break
+            shown.append(SurroundingsShape(id=key, near=shapes[:fit]))
+            left -= head + sum(sizes[:fit])
+        return shown
+
+    def fitted(self, insights: InsightsShape, left: int) -> InsightsShape:
+        """The insights that fit so many tokens, each kind by its first: the last of the longest
+        kind goes first."""
+        kinds = {
+            name: list(found)
+            for name in InsightsShape.model_fields
+            if (found := getattr(insights, name))
+        }
+        sizes = {
+            name: self._tokens.count_all([each.model_dump_json(by_alias=True) for each in found])
+            for name, found in kinds.items()
+        }
+        while kinds and sum(map(sum, sizes.values())) > left:
+            name = max(kinds, key=lambda kind: sum(sizes[kind]))
+            kinds[name].pop()
+            sizes[name].pop()
+            if not kinds[name]:
+                del kinds[name], sizes[name]
+        return InsightsShape(**kinds)
+
+    def _named_sources(self, memories: Sequence[Memory]) -> list[int]:
+        """What naming each of these costs: its id, title, path, heading and lines."""
+        shapes = [
+            SourceShape(title=each.title, path=each.path, heading=HEADING, lines=[LINE, LINE])
+            for each in memories
+        ]
+        return self._tokens.count_all(
+            [
+                f'{shape.model_dump_json(by_alias=True)},"{each.id}",'
+                for shape, each in zip(shapes, memories, strict=True)
+            ]
+        )
+
+    def _sources(self, memories: Sequence[Memory]) -> list[int]:
+        """The same where the source has the id as well."""
+        ids = self._tokens.count_all([f'"id":"{each.id}",' for each in memories])
+        named = self._named_sources(memories)
+        return [size + more for size, more in zip(named, ids, strict=True)]

@@ -1,0 +1,154 @@
+"""Administration over HTTP, for the command line: status, doctor, manifest, rebuild, shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from pydantic_core import to_jsonable_python
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from indexer.progress import Progress, Report
+from mcp_server.metrics.collector import Metrics
+from mcp_server.runtime.activity_tracker import Presence
+from memvault.model.errors import MemvaultError, StorageError
+
+_log = logging.getLogger(__name__)
+_REPORTS_EVERY_SECONDS = 0.1
+_Line = dict[str, Any]
+
+
+class Backend(Protocol):
+    """What the engine asks of the services it keeps running."""
+
+    metrics: Metrics
+
+    def start(self, failed: Callable[[MemvaultError], None]) -> None:
+        """Called when the engine listens: open what answers, in the background."""
+        ...
+
+    def health(self) -> dict[str, Any]:
+        """``status`` (ok, starting, degraded, failed) and what goes with it; answers at once."""
+        ...
+
+    def status(self) -> dict[str, Any]: ...
+    def doctor(self, *, fix: bool) -> Sequence[Any]: ...
+    def rebuild(self, report: Report) -> object: ...
+    def write_manifest(self) -> object: ...
+    def wind_down(self) -> None:
+        """Make long work end soon; returns at once."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None]) -> list[Route]:
+    """Routes under ``/admin``; the guard lets in only who holds the token of ``engine.json``.
+
+    ``stop`` makes the engine end once the answers under way are out.
+    """
+    rebuilding = threading.Lock()
+
+    async def status(_: Request) -> Response:
+        return await _answer(backend.status)
+
+    async def doctor(request: Request) -> Response:
+        fix = request.query_params.get("fix") == "true"
+        return await _answer(lambda: {"findings": list(backend.doctor(fix=fix))})
+
+    async def manifest(_: Request) -> Response:
+        return await _answer(backend.write_manifest)
+
+    async def rebuild(_: Request) -> Response:
+        if not rebuilding.acquire(blocking=False):
+            return _refused(StorageError("A rebuild is already running; wait until it is done."))
+        lines = _start_rebuild(backend, presence, rebuilding)
+        return StreamingResponse(_drain(lines), media_type="application/x-ndjson")
+
+    async def shutdown(_: Request) -> Response:
+        stop()
+        return JSONResponse({"stopping": os.getpid()})
+
+    return [
+        Route("/status", status),
+        Route("/doctor", doctor, methods=["POST"]),
+        Route("/manifest", manifest, methods=["POST"]),
+        Route("/rebuild", rebuild, methods=["POST"]),
+        Route("/shutdown", shutdown, methods=["POST"]),
+    ]
+
+
+async def _answer(compute: Callable[[], Any]) -> Response:
+    try:
+        return JSONResponse(to_jsonable_python(await run_in_threadpool(compute), fallback=str))
+    except MemvaultError as error:
+        return _refused(error)
+
+
+def _refused(error: MemvaultError) -> Response:
+    return JSONResponse({"error": _wire_error(error)}, status_code=409)
+
+
+def _wire_error(error: MemvaultError) -> dict[str, Any]:
+    data = to_jsonable_python(error.data, fallback=str)
+    return {"code": error.code, "message": error.message, "data": data}
+
+
+def _start_rebuild(
+    backend: Backend, presence: Presence, rebuilding: threading.Lock
+) -> asyncio.Queue[_Line | None]:
+    """Rebuild in a thread of its own, which goes on when nobody listens any more; it puts
+    progress into the queue, then the outcome, then None, and releases the lock."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[_Line | None] = asyncio.Queue()
+
+    def put(line: _Line | None) -> None:
+        with suppress(RuntimeError):  # the engine stopped meanwhile
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+
+    def run() -> None:
+        with presence.visit():
+            try:
+                put(_rebuild_outcome(backend, put))
+            finally:
+                rebuilding.release()
+                put(None)
+
+    threading.Thread(target=run, name="rebuild", daemon=True).start()
+    return lines
+
+
+async def _drain(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]:
+    while (line := await lines.get()) is not None:
+        yield json.dumps(line).encode() + b"\n"
+
+
+def _rebuild_outcome(backend: Backend, put: Callable[[_Line], None]) -> _Line:
+    """Puts progress at most ten times a second; returns ``finished`` or ``error``."""
+    last = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal last
+        if progress.done < progress.total and time.monotonic() - last < _REPORTS_EVERY_SECONDS:
+            return
+        last = time.monotonic()
+        put({"stage": progress.stage, "done": progress.done, "total": progress.total})
+
+    try:
+        outcome = backend.rebuild(report)
+        return {"finished": to_jsonable_python(outcome, fallback=str)}
+    except MemvaultError as error:
+        return {"error": _wire_error(error)}
+    except Exception:
+        _log.exception("rebuild failed")
+        return {"error": {"code": -32603, "message": "The rebuild failed; see the engine's log."}}

@@ -1,0 +1,307 @@
+"""The bridge that AI clients start: stdio on one side, the engine's websocket on the other.
+
+One JSON-RPC message is one line here and one frame there, its bytes untouched. When the engine
+goes away the bridge finds or starts another, says the client's handshake and subscriptions again,
+and asks again what was never answered if asking twice does no harm: anything but a call of a tool
+that is not known to be read-only or idempotent. Such a call is answered with an error that says
+so, since the tool may have run.
+
+A client starts one or more of these at its own start, so this imports neither MCP nor pydantic.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
+from websockets.sync.client import ClientConnection
+
+from mcp_server.engine.launcher import Launcher
+from memvault.model.errors import EngineUnavailable
+
+_DRAIN_SECONDS = 2.0
+_POLL_SECONDS = 0.01
+# An engine that dies sooner after it answered is not started again until it is asked for.
+_STEADY_SECONDS = 5.0
+_UNAVAILABLE = -32002
+# A start that takes no longer is not worth a word to the person.
+_QUIET_SECONDS = 4.0
+_OWN_ID = "memvault bridge: which tools may be asked twice"
+
+
+@dataclass(slots=True)
+class _Request:
+    line: bytes
+    method: str
+    tool: str | None
+    asked: int = 0
+
+
+class Bridge:
+    """Two threads: the caller's reads the client, another owns the connection."""
+
+    def __init__(self, launcher: Launcher, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        self._launcher = launcher
+        self._stdin = stdin
+        self._stdout = stdout
+        self._write_lock = threading.Lock()
+        self._send_lock = threading.Lock()  # guards the connection and what waits for one
+        self._connection: ClientConnection | None = None
+        self._waiting: deque[bytes] = deque()
+        self._wanted = threading.Event()
+        self._ending = False
+        self._unanswered: dict[Any, _Request] = {}
+        self._repeatable_tools: set[str] | None = None  # None until an engine has told
+        self._handshake: list[bytes] = []  # the client's initialize, then its initialized
+        self._subscribed: dict[str, bytes] = {}  # by resource, how the client asked for updates
+        self._swallow: set[Any] = set()  # ids whose answer the client has already had
+
+    def run(self) -> None:
+        """Pass messages until the client closes its end."""
+        self._wanted.set()
+        link = threading.Thread(target=self._keep_connected, name="link", daemon=True)
+        link.start()
+        with suppress(KeyboardInterrupt):
+            for line in self._stdin:
+                if message := line.strip():
+                    self._forward(message)
+        self._drain()
+        self._ending = True
+        self._wanted.set()
+        if self._connection is not None:
+            self._connection.close()
+
+    # From the client
+
+    def _forward(self, line: bytes) -> None:
+        message = _parsed(line)
+        self._note(message, line)
+        question = self._tools_question(message)
+        with self._send_lock:
+            if question is not None and self._connection is not None:
+                _sent(self._connection, question)
+            if self._connection is None or not _sent(self._connection, line):
+                self._waiting.append(line)
+                self._wanted.set()
+
+    def _tools_question(self, message: dict[str, Any]) -> bytes | None:
+        """Before the first call of a client that never listed the tools: the bridge must know
+        which calls it may repeat. In the stateless protocol ``_meta`` says who asks."""
+        if message.get("method") != "tools/call" or self._repeatable_tools is not None:
+            return None
+        meta = _fields(_fields(message.get("params")).get("_meta"))
+        meta.pop("progressToken", None)
+        params = {"params": {"_meta": meta}} if meta else {}
+        question = {"jsonrpc": "2.0", "id": _OWN_ID, "method": "tools/list", **params}
+        return json.dumps(question).encode()
+
+    def _note(self, message: dict[str, Any], line: bytes) -> None:
+        """Remember what an engine that comes later would have to know."""
+        method, id_ = message.get("method"), message.get("id")
+        params = _fields(message.get("params"))
+        if method == "notifications/cancelled":
+            self._unanswered.pop(_key(params.get("requestId")), None)
+        elif method == "notifications/initialized":
+            self._handshake = [*self._handshake[:1], line]
+        elif isinstance(method, str) and id_ is not None:
+            if method == "initialize":
+                self._handshake = [line]
+            elif method == "resources/subscribe":
+                self._subscribed[str(params.get("uri"))] = line
+            elif method == "resources/unsubscribe":
+                self._subscribed.pop(str(params.get("uri")), None)
+            tool = str(params.get("name")) if method == "tools/call" else None
+            self._unanswered[_key(id_)] = _Request(line, method, tool)
+
+    def _drain(self) -> None:
+        """Let answers under way reach a client that has said all it wanted to; while an engine
+        is starting, they take as long as that takes."""
+        left = _DRAIN_SECONDS
+        while self._unanswered and left > 0:
+            time.sleep(_POLL_SECONDS)
+            if self._connection is not None:
+                left -= _POLL_SECONDS
+
+    # From the engine
+
+    def _keep_connected(self) -> None:
+        while not self._ending:
+            self._wanted.wait()
+            self._wanted.clear()
+            if self._ending:
+                return
+            try:
+                connection = self._launcher.connect()
+            except EngineUnavailable as error:
+                self._give_up(error.message)
+                continue
+            except Exception as error:  # the thread must live on, and the client must be told
+                self._give_up(f"The memvault engine cannot be reached: {error}")
+                continue
+            since = time.monotonic()
+            threading.Thread(target=self._say_what_takes_long, daemon=True).start()
+            self._resume(connection)
+            crashed = self._receive(connection)
+            with self._send_lock:
+                self._connection = None
+            steady = time.monotonic() - since > _STEADY_SECONDS
+            if self._unanswered or self._waiting or (crashed and steady):
+                self._wanted.set()
+
+    def _say_what_takes_long(self) -> None:
+        """On stderr, which clients keep as this server's log."""
+        time.sleep(_QUIET_SECONDS)
+
+        def tell(doing: str) -> None:
+            sys.stderr.write(f"memvault is {doing}\n")
+            sys.stderr.flush()
+
+        with suppress(OSError, ValueError):
+            self._launcher.watch_opening(tell)
+
+    def _resume(self, connection: ClientConnection) -> None:
+        """Bring a new engine to where the last one was, then send what waited."""
+        with self._send_lock:
+            waiting = set(self._waiting)
+            lines = self._handshake_to_repeat(waiting)
+            for id_, request in list(self._unanswered.items()):
+                if request.line in waiting:
+                    continue
+                if self._may_ask_again(request):
+                    lines.append(request.line)
+                else:
+                    self._fail(id_, _unknown_fate(request))
+            self._connection = connection
+            for line in self._waiting:
+                question = self._tools_question(_parsed(line))
+                lines += [line] if question is None else [question, line]
+            self._waiting.clear()
+            for line in lines:
+                _sent(connection, line)
+
+    def _handshake_to_repeat(self, waiting: set[bytes]) -> list[bytes]:
+        """What the client said and had answered, and what it subscribed to: the answers to the
+        repetition are not for it."""
+        if not self._handshake or self._handshake[0] in waiting:
+            return []
+        id_ = _key(_parsed(self._handshake[0]).get("id"))
+        if id_ in self._unanswered:
+            return []
+        self._swallow.add(id_)
+        lines = [line for line in self._handshake if line not in waiting]
+        for line in self._subscribed.values():
+            asked = _key(_parsed(line).get("id"))
+            if line not in waiting and asked not in self._unanswered:
+                self._swallow.add(asked)
+                lines.append(line)
+        return lines
+
+    def _may_ask_again(self, request: _Request) -> bool:
+        request.asked += 1
+        known_harmless = request.tool is None or request.tool in (self._repeatable_tools or ())
+        return known_harmless and request.asked <= 1
+
+    def _receive(self, connection: ClientConnection) -> bool:
+        """Pass answers on until the connection ends; True if the engine did not say goodbye."""
+        try:
+            while True:
+                frame = connection.recv()
+                self._deliver(frame if isinstance(frame, bytes) else frame.encode())
+        except ConnectionClosedOK:
+            return False
+        except ConnectionClosed as closed:
+            return closed.rcvd is None
+
+    def _deliver(self, frame: bytes) -> None:
+        message = _parsed(frame)
+        if "method" not in message and message.get("id") is not None:
+            if message["id"] == _OWN_ID:
+                self._learn_tools(message)
+                return
+            id_ = _key(message["id"])
+            if id_ in self._swallow:
+                self._swallow.discard(id_)
+                return
+            request = self._unanswered.get(id_)
+            if request is not None and request.method == "tools/list":
+                self._learn_tools(message)
+            self._write(frame)
+            self._unanswered.pop(id_, None)
+            return
+        self._write(frame)
+
+    def _learn_tools(self, answer: dict[str, Any]) -> None:
+        with suppress(KeyError, TypeError, AttributeError):
+            known = self._repeatable_tools or set()
+            for tool in answer["result"]["tools"]:
+                hints = tool.get("annotations") or {}
+                if hints.get("readOnlyHint") or hints.get("idempotentHint"):
+                    known.add(tool["name"])
+            self._repeatable_tools = known
+
+    # Answers of our own
+
+    def _give_up(self, reason: str) -> None:
+        with self._send_lock:
+            self._waiting.clear()
+            for id_ in list(self._unanswered):
+                self._fail(id_, reason)
+
+    def _fail(self, id_: Any, message: str) -> None:
+        if self._unanswered.pop(id_, None) is None:
+            return
+        error = {"code": _UNAVAILABLE, "message": message}
+        answer = {"jsonrpc": "2.0", "id": id_[1], "error": error}
+        self._write(json.dumps(answer).encode())
+
+    def _write(self, message: bytes) -> None:
+        with self._write_lock, suppress(BrokenPipeError, ValueError):
+            self._stdout.write(message + b"\n")
+            self._stdout.flush()
+
+
+def _key(id_: Any) -> tuple[str, Any]:
+    """1 and "1" are different ids, and equal hashes of 1 and True must not meet."""
+    return type(id_).__name__, id_ if isinstance(id_, int | str | float) else None
+
+
+def _parsed(message: bytes) -> dict[str, Any]:
+    """Empty for anything but an object; the engine will say what is wrong with it."""
+    try:
+        value = json.loads(message)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """A copy of an object's fields; empty for anything else."""
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _sent(connection: ClientConnection, line: bytes) -> bool:
+    try:
+        connection.send(line)
+    except ConnectionClosed:
+        return False
+    return True
+
+
+def _unknown_fate(request: _Request) -> str:
+    what = f"'{request.tool or request.method}'"
+    return (
+        f"The memvault engine stopped while {what} was under way, so it may or may not have been "
+        "done. Check first, then try again."
+    )
+
+
+def run_bridge(launcher: Launcher) -> None:
+    """Serve the client on this process's stdin and stdout."""
+    Bridge(launcher, sys.stdin.buffer, sys.stdout.buffer).run()

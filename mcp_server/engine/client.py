@@ -1,0 +1,157 @@
+"""The command line's way to the engine: tools over the websocket, administration over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection
+
+from mcp_server.engine.launcher import EngineAddress, Launcher, read_address
+from memvault import __version__
+from memvault.config.paths import StateFolder
+from memvault.model.errors import EngineUnavailable, MemvaultError
+
+COMMAND_LINE = "memvault-cli"  # the name under which it calls: a person, no client, acts
+_PROTOCOL = "2025-06-18"
+_GONE = "The engine stopped while it was being asked; try again."
+
+
+class EngineClient:
+    """A synchronous MCP client of one running engine, for one thread."""
+
+    def __init__(self, connection: ClientConnection, address: EngineAddress) -> None:
+        self.address = address
+        self._connection = connection
+        self._ids = itertools.count(1)
+        info = {"name": COMMAND_LINE, "version": __version__}
+        self._request("initialize", protocolVersion=_PROTOCOL, capabilities={}, clientInfo=info)
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The tool's structured answer.
+
+        Raises:
+            MemvaultError: the tool's own error, with its message.
+            EngineUnavailable: the engine went away.
+        """
+        result = self._request("tools/call", name=name, arguments=arguments)
+        structured = result.get("structuredContent") or {}
+        if result.get("isError"):
+            texts = [part.get("text", "") for part in result.get("content", [])]
+            data = structured.get("error", {}).get("data") or {}
+            raise MemvaultError("\n".join(texts) or f"{name} failed", **_keywords(data))
+        return dict(structured)
+
+    def list_tools(self) -> list[dict[str, Any]]:
+        return list(self._request("tools/list")["tools"])
+
+    def status(self) -> dict[str, Any]:
+        return self._admin("GET", "/admin/status")
+
+    def doctor(self, *, fix: bool) -> list[dict[str, Any]]:
+        answer = self._admin("POST", f"/admin/doctor?fix={'true' if fix else 'false'}")
+        return list(answer["findings"])
+
+    def write_manifest(self) -> dict[str, Any]:
+        """Write ``manifest.md``; gives its ``path``, how many ``concepts`` it lists, and how many
+        deletions are ``waiting`` to be applied."""
+        return self._admin("POST", "/admin/manifest")
+
+    def rebuild(self) -> Iterator[dict[str, Any]]:
+        """Rebuild all indexes; yields ``{stage, done, total}`` as it goes.
+
+        Raises:
+            MemvaultError: the rebuild failed, or one is already running.
+        """
+        with self._http("POST", "/admin/rebuild") as response:
+            for line in response:
+                answer = json.loads(line)
+                _raise_if_error(answer)
+                if "finished" not in answer:
+                    yield answer
+
+    def shutdown(self) -> None:
+        self._admin("POST", "/admin/shutdown")
+
+    def _admin(self, method: str, path: str) -> dict[str, Any]:
+        with self._http(method, path) as response:
+            return dict(json.loads(response.read()))
+
+    @contextmanager
+    def _http(self, method: str, path: str) -> Iterator[http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection(self.address.host, self.address.port)
+        try:
+            headers = {"Authorization": f"Bearer {self.address.token}"}
+            connection.request(method, path, headers=headers)
+            response = connection.getresponse()
+            if response.status != http.client.OK:
+                text = response.read()
+                _raise_if_error(_parsed(text))
+                raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
+            yield response
+        except (OSError, http.client.HTTPException) as error:
+            raise EngineUnavailable(_GONE) from error
+        finally:
+            connection.close()
+
+    def _request(self, method: str, **params: Any) -> dict[str, Any]:
+        id_ = next(self._ids)
+        self._send({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
+        while True:
+            try:
+                answer = json.loads(self._connection.recv())
+            except ConnectionClosed as error:
+                raise EngineUnavailable(_GONE) from error
+            if answer.get("id") == id_ and "method" not in answer:
+                _raise_if_error(answer)
+                return dict(answer["result"])
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._connection.send(json.dumps(message).encode())
+        except ConnectionClosed as error:
+            raise EngineUnavailable(_GONE) from error
+
+
+def _raise_if_error(answer: dict[str, Any]) -> None:
+    if error := answer.get("error"):
+        raise MemvaultError(str(error["message"]), **_keywords(error.get("data")))
+
+
+def _keywords(data: Any) -> dict[str, Any]:
+    """Without ``message``, which is the error's own."""
+    return {k: v for k, v in data.items() if k != "message"} if isinstance(data, dict) else {}
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+@contextmanager
+def connect(
+    launcher: Launcher, state: StateFolder, tell: Callable[[str], None] | None = None
+) -> Iterator[EngineClient]:
+    """A client of the vault's engine, which is started if it does not run.
+
+    With ``tell`` its indexes are waited for, and ``tell`` hears what takes long.
+
+    Raises:
+        EngineUnavailable: it could not be started.
+    """
+    with launcher.connect() as connection:
+        address = read_address(state)
+        if address is None:
+            raise EngineUnavailable(_GONE)
+        if tell is not None:
+            launcher.watch_opening(tell)
+        yield EngineClient(connection, address)

@@ -1,0 +1,291 @@
+"""Find the engine of a vault, or start one: what bridges and the command line share.
+
+Imported on every start of a bridge, so what only a start needs is imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from memvault import __version__
+from memvault.config.paths import StateFolder
+from memvault.model.errors import EngineUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAddress:
+    """``started`` is seconds since 1970; ``token`` opens ``/bridge`` and ``/admin``."""
+
+    pid: int
+    host: str
+    port: int
+    token: str
+    version: str
+    started: float
+
+    @property
+    def netloc(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def read_address(state: StateFolder) -> EngineAddress | None:
+    """The address last written, which a killed engine leaves behind; None when there is none
+    or it is not one."""
+    try:
+        values = json.loads(state.engine_address.read_bytes())
+        return EngineAddress(**values)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_address(state: StateFolder, address: EngineAddress) -> None:
+    """Replace the file in one step, readable by its owner alone."""
+    temporary = state.engine_address.with_suffix(f".{os.getpid()}.tmp")
+    # The mode counts only when the file is created: one left by a crash might be wider.
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(address), file)
+    Path(temporary).replace(state.engine_address)
+
+
+def remove_address(state: StateFolder, address: EngineAddress) -> None:
+    """Take our own address away, never that of a later engine."""
+    if read_address(state) == address:
+        state.engine_address.unlink(missing_ok=True)
+
+
+_HANDSHAKE_SECONDS = 10.0
+_POLL_SECONDS = 0.05
+_OPENING_POLL_SECONDS = 0.3
+_LOG_TAIL_LINES = 8
+_LOG_KEEP_BYTES = 5_000_000
+
+
+def engine_command(vault: Path, config: Path | None = None) -> list[str]:
+    """The command line of an engine that ends by itself when nobody needs it."""
+    # -P: the folder a client was started in must not lend modules to the engine.
+    command = [sys.executable, "-P", "-m", "memvault.cli", "--vault", str(vault)]
+    if config is not None:
+        command += ["--config", str(config.absolute())]
+    return [*command, "serve", "--idle-exit"]
+
+
+class Launcher:
+    """Connects to the engine of one vault and starts it when there is none."""
+
+    def __init__(
+        self,
+        state: StateFolder,
+        command: Sequence[str],
+        timeout: float = 180.0,
+        *,
+        tools: str = "core",
+    ) -> None:
+        self._state = state
+        self._command = list(command)
+        self._timeout = timeout
+        self._path = "/bridge?tools=full" if tools == "full" else "/bridge"
+        self._started: subprocess.Popen[bytes] | None = None
+
+    def connect(self) -> ClientConnection:
+        """An open websocket to ``/bridge`` of the running engine, or of one started now.
+
+        However many call this at the same instant, one engine starts. An engine of an older
+        memvault is told to end and replaced; a newer one is taken as it is.
+
+        Raises:
+            EngineUnavailable: the engine died while starting (with the end of its log), or did
+                not answer in time.
+        """
+        if self._started is not None:
+            self._started.poll()  # or an engine that ended would stay a zombie of ours
+        connection = self._try()
+        if connection is not None:
+            return connection
+        from filelock import FileLock, Timeout
+
+        self._state.create()
+        deadline = time.monotonic() + self._timeout
+        try:
+            with FileLock(self._state.start_lock, timeout=self._timeout, poll_interval=0.02):
+                return self._try() or self._start(deadline)
+        except Timeout:
+            raise self._too_late() from None
+
+    def address(self) -> EngineAddress:
+        """The address of an engine that answers, started if need be."""
+        self.connect().close()
+        address = read_address(self._state)
+        if address is None:
+            raise EngineUnavailable("The engine stopped just now; try again.")
+        return address
+
+    def watch_opening(self, tell: Callable[[str], None]) -> None:
+        """Return when the engine's indexes are open, or cannot be opened; ``tell`` hears, when it
+        changes, what the engine does until then."""
+        told = ""
+        address = read_address(self._state)
+        with suppress(EngineUnavailable, ValueError):
+            while address is not None:
+                health = json.loads(ask(address, "GET", "/healthz"))
+                if health["status"] != "starting":
+                    return
+                if health["doing"] != told:
+                    told = str(health["doing"])
+                    tell(told)
+                time.sleep(_OPENING_POLL_SECONDS)
+
+    def _try(self) -> ClientConnection | None:
+        address = read_address(self._state)
+        if address is None or _is_older(address.version):
+            return None
+        try:
+            return connect(
+                f"ws://{address.netloc}{self._path}",
+                additional_headers={"Authorization": f"Bearer {address.token}"},
+                user_agent_header=None,
+                compression=None,
+                proxy=None,
+                max_size=None,
+                ping_interval=None,
+                open_timeout=_HANDSHAKE_SECONDS,
+                close_timeout=1.0,
+            )
+        except (OSError, EOFError, WebSocketException):
+            return None  # a killed engine's address; its port may be another program's by now
+
+    def _start(self, deadline: float) -> ClientConnection:
+        """Called with the start lock held."""
+        self._end_older()
+        child: subprocess.Popen[bytes] | None = None
+        while time.monotonic() < deadline:
+            connection = self._try()
+            if connection is not None:
+                return connection
+            gone = child is None or child.poll() is not None
+            # A lock held by another process: an engine that starts, or ends, just now.
+            if gone and not self._engine_lock_is_held():
+                if child is not None:
+                    raise self._died(child.returncode)
+                child = self._spawn()
+            time.sleep(_POLL_SECONDS)
+        raise self._too_late()
+
+    def _end_older(self) -> None:
+        address = read_address(self._state)
+        if address is not None and _is_older(address.version):
+            with suppress(EngineUnavailable):  # a killed engine's address
+                ask(address, "POST", "/admin/shutdown")
+
+    def _engine_lock_is_held(self) -> bool:
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._state.engine_lock)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            return True
+        lock.release()
+        return False
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        self._shorten_log()
+        environment = dict(os.environ)
+        if "PYTHONPATH" in environment:  # relative entries mean the folder we are in
+            entries = environment["PYTHONPATH"].split(os.pathsep)
+            environment["PYTHONPATH"] = os.pathsep.join(str(Path(e).absolute()) for e in entries)
+        with self._state.log.open("ab") as log:
+            self._started = _detached(self._command, log.fileno(), self._state.root, environment)
+        return self._started
+
+    def _shorten_log(self) -> None:
+        with suppress(OSError):
+            if self._state.log.stat().st_size > _LOG_KEEP_BYTES:
+                self._state.log.replace(self._state.log.with_suffix(".log.1"))
+
+    def _died(self, code: int) -> EngineUnavailable:
+        return EngineUnavailable(
+            f"The memvault engine could not start (exit code {code}). It said:\n{self._log_tail()}"
+        )
+
+    def _too_late(self) -> EngineUnavailable:
+        return EngineUnavailable(
+            f"The memvault engine did not answer within {self._timeout:.0f} seconds. "
+            f"The end of its log:\n{self._log_tail()}"
+        )
+
+    def _log_tail(self) -> str:
+        with suppress(OSError):
+            text = self._state.log.read_bytes()[-8192:].decode(errors="replace")
+            return "\n".join(text.splitlines()[-_LOG_TAIL_LINES:])
+        return "(nothing)"
+
+
+def ask(address: EngineAddress, method: str, path: str) -> bytes:
+    """The engine's answer to a short request over HTTP.
+
+    Raises:
+        EngineUnavailable: there is none, or it refuses.
+    """
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(address.host, address.port, timeout=_HANDSHAKE_SECONDS)
+    try:
+        connection.request(method, path, headers={"Authorization": f"Bearer {address.token}"})
+        response = connection.getresponse()
+        body = response.read()
+    except (OSError, HTTPException) as error:
+        raise EngineUnavailable("The engine stopped while it was being asked.") from error
+    finally:
+        connection.close()
+    if response.status >= 400 and not body.startswith(b"{"):
+        raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
+    return body
+
+
+def _is_older(version: str) -> bool:
+    return _release(version) < _release(__version__)
+
+
+def _release(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]
+
+
+def _detached(
+    command: list[str], log: int, folder: Path, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    """A process that outlives us and our terminal, with no window of its own."""
+
+    def start(flags: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env=environment,
+            creationflags=flags,
+            start_new_session=sys.platform != "win32",
+        )
+
+    if sys.platform != "win32":
+        return start(0)
+    flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    try:
+        # Clients keep their servers in a job that ends with them; leave it where that is allowed.
+        return start(flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
+    except OSError:
+        return start(flags)

@@ -1,0 +1,265 @@
+"""The engine: one process per vault, which alone opens the indexes and answers everyone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from fastmcp import FastMCP
+from filelock import FileLock, Timeout
+
+from mcp_server.app import engine_app
+from mcp_server.engine.administration import Backend
+from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
+from mcp_server.runtime.activity_tracker import CountCalls, Presence
+from mcp_server.security.access_policy import AccessPolicy, is_loopback
+from memvault import __version__
+from memvault.config.paths import StateFolder
+from memvault.config.settings import EngineSettings
+from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
+
+_log = logging.getLogger(__name__)
+
+# A bridge looks whether the lock is free by taking it for a moment.
+_LOCK_SECONDS = 0.5
+_SHUTDOWN_SECONDS = 3
+# Seconds in which the first handshake and list of tools need not share the processor with the
+# opening of the indexes.
+_HEAD_START = 0.3
+# An engine whose stores cannot open tells so to whoever asks in this time; the next call starts
+# another, which may find the trouble mended.
+_LINGER_SECONDS = 5.0
+# What has not ended by then never will; a killed engine loses nothing that it answered for.
+_LAST_RESORT_SECONDS = 60.0
+_MAX_FRAME_BYTES = 64 * 2**20
+
+
+def run_engine(
+    state: StateFolder,
+    settings: EngineSettings,
+    assemble: Callable[[], tuple[FastMCP, Backend]],
+    *,
+    idle_exit: bool = False,
+    on_ready: Callable[[EngineAddress], None] | None = None,
+) -> None:
+    """Serve until a signal, ``/admin/shutdown`` or, with ``idle_exit``, until
+    ``settings.idle_exit_seconds`` after the last client left.
+
+    ``assemble`` is called once the vault's lock is held; the backend that it gives is started
+    when the engine listens.
+
+    Raises:
+        EngineUnavailable: another engine serves the vault, or the port is taken.
+        InvalidParams: a host other than this machine without a token.
+        MemvaultError: the backend could not start.
+    """
+    if not is_loopback(settings.host) and settings.token is None:
+        raise InvalidParams(
+            f"To listen on {settings.host}, set a token first: MEMVAULT_ENGINE__TOKEN=<secret>."
+        )
+    state.create()
+    with _only_engine(state), _bound_socket(settings) as listener:
+        mcp, backend = assemble()
+        address = _new_address(settings, listener)
+        server = _new_server(settings, address, mcp, backend, idle_exit)
+        try:
+            _serve(server, state, address, listener, on_ready)
+        finally:
+            backend.close()
+            server.last_resort.cancel()
+        if server.failure is not None:
+            raise server.failure
+
+
+@contextlib.contextmanager
+def _only_engine(state: StateFolder) -> Iterator[None]:
+    lock = FileLock(state.engine_lock)
+    try:
+        lock.acquire(timeout=_LOCK_SECONDS, poll_interval=0.02)
+    except Timeout:
+        running = read_address(state)
+        process = f" (process {running.pid})" if running else ""
+        raise EngineUnavailable(
+            f"An engine already serves this vault{process}; every client can use it as it is. "
+            "Stop it first to start another."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def _bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
+    """Taken before the stores open, so that a port in use is known at once."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        if os.name == "posix":  # on Windows this option would let others share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            raise EngineUnavailable(
+                f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+                "Choose another with MEMVAULT_ENGINE__PORT, or 0 for any free one."
+            ) from error
+        yield listener
+
+
+def _new_address(settings: EngineSettings, listener: socket.socket) -> EngineAddress:
+    return EngineAddress(
+        pid=os.getpid(),
+        host=_reachable(settings.host),
+        port=listener.getsockname()[1],
+        token=secrets.token_urlsafe(32),
+        version=__version__,
+        started=time.time(),
+    )
+
+
+def _new_server(
+    settings: EngineSettings,
+    address: EngineAddress,
+    mcp: FastMCP,
+    backend: Backend,
+    idle_exit: bool,
+) -> _EngineServer:
+    client_token = settings.token.get_secret_value() if settings.token else None
+    presence, calls = Presence(), CountCalls()
+    mcp.add_middleware(calls)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    app = engine_app(
+        mcp,
+        backend,
+        policy=AccessPolicy(settings.host, address.token, client_token),
+        presence=presence,
+        stop=stop,
+    )
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        ws="websockets-sansio",
+        ws_max_size=_MAX_FRAME_BYTES,
+        ws_ping_interval=None,  # a closed loopback socket says enough
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+        server_header=False,
+    )
+    idle_seconds = settings.idle_exit_seconds if idle_exit else None
+    server = _EngineServer(config, backend, presence, calls, idle_seconds)
+    return server
+
+
+def _serve(
+    server: _EngineServer,
+    state: StateFolder,
+    address: EngineAddress,
+    listener: socket.socket,
+    on_ready: Callable[[EngineAddress], None] | None,
+) -> None:
+    def ready() -> None:
+        write_address(state, address)
+        _log.info("engine %s listens on %s", __version__, address.netloc)
+        if on_ready is not None:
+            on_ready(address)
+
+    server.on_ready = ready
+    try:
+        server.run(sockets=[listener])
+    finally:
+        remove_address(state, address)
+    _log.info("engine stopped")
+
+
+def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, then)
+    timer.daemon = True
+    return timer
+
+
+def _end_the_process() -> None:
+    _log.error("the engine does not end by itself: ending it")
+    os._exit(1)
+
+
+def _reachable(host: str) -> str:
+    """The address under which bridges of this machine reach an engine bound to ``host``."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+class _EngineServer(uvicorn.Server):
+    """uvicorn, which also says when it listens, ends when idle, lets tool calls end before it
+    does, and returns after a signal.
+
+    ``failure`` is why the backend could not start, if it could not.
+    """
+
+    on_ready: Callable[[], None]
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        backend: Backend,
+        presence: Presence,
+        calls: CountCalls,
+        idle_seconds: float | None,
+    ) -> None:
+        super().__init__(config)
+        self.failure: MemvaultError | None = None
+        self.last_resort = _timer(_LAST_RESORT_SECONDS, _end_the_process)
+        self._backend = backend
+        self._presence = presence
+        self._calls = calls
+        self._idle_seconds = idle_seconds
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with super().capture_signals():
+            yield
+            # uvicorn would raise them again, and the process would die before the stores close.
+            self._captured_signals.clear()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.on_ready()
+        asyncio.get_running_loop().call_later(_HEAD_START, self._backend.start, self._fail)
+        if self._idle_seconds is not None:
+            self._idle_watch = asyncio.create_task(self._end_when_idle(self._idle_seconds))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.last_resort.start()
+        self._backend.wind_down()
+        for server in self.servers:
+            server.close()
+        deadline = time.monotonic() + _SHUTDOWN_SECONDS
+        while self._calls.running and time.monotonic() < deadline and not self.force_exit:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
+    def _fail(self, error: MemvaultError) -> None:
+        self.failure = error
+
+        def end() -> None:
+            self.should_exit = True
+
+        _timer(_LINGER_SECONDS, end).start()
+
+    async def _end_when_idle(self, seconds: float) -> None:
+        while self._presence.idle_seconds() < seconds:
+            await asyncio.sleep(max(0.05, min(1.0, seconds / 4)))
+        _log.info("no client for %.0f seconds", seconds)
+        self.should_exit = True

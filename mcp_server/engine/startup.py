@@ -1,0 +1,293 @@
+"""The services while they open: the engine listens and lists its tools at once, and what needs
+the indexes waits here until they are there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitedInVain
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as mt
+from fastmcp.prompts.base import PromptResult
+from fastmcp.resources import ResourceResult
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from mcp import MCPError
+
+from mcp_server.metrics.collector import Metrics
+from mcp_server.middleware.errors import error_result, protocol_error
+from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
+from memvault.text.model_files import EXPORTING
+
+if TYPE_CHECKING:
+    from indexer.progress import Report
+    from mcp_server.runtime.container import Services
+    from memvault.curation.manifest.keeper import WrittenManifest
+
+_log = logging.getLogger(__name__)
+PATIENCE_SECONDS = 120.0  # that a call waits for the indexes to open
+SCAN_PATIENCE_SECONDS = 45.0  # a call waits so long for the scan at the engine's start,
+SCAN_GRACE_SECONDS = 120.0  # but no longer than until so long after that scan began
+_CLOSE_SECONDS = 20.0  # that closing waits for a batch in hand
+_STOPPING = "The memvault engine is stopping; ask again and another one starts."
+
+Tell = Callable[[str], None]
+
+
+class Opening:
+    """Opens the services in a thread of its own, then has them index what changed.
+
+    Thread-safe. ``open_services`` gets a function to tell what it is doing, in words that follow
+    "memvault is": "loading the model".
+    """
+
+    def __init__(
+        self,
+        open_services: Callable[[Tell], Services],
+        patience: float = PATIENCE_SECONDS,
+        *,
+        watch: bool = True,
+    ) -> None:
+        self.metrics = Metrics()
+        self._open = open_services
+        self._watch = watch
+        self._patience = patience
+        self._doing = "starting"
+        self._opened: Future[Services] = Future()
+        self._indexed = threading.Event()  # what changed while no engine ran is indexed
+        self._indexing_since = time.monotonic()
+        self._stopping = threading.Event()
+        self._failed: Callable[[MemvaultError], None] | None = None
+        self._thread = threading.Thread(target=self._run, name="opening", daemon=True)
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, services: Services) -> Opening:
+        """Services that are open already, and that whoever opened them closes."""
+        opening = cls(lambda _: services)
+        opening._opened.set_result(services)
+        opening._indexed.set()
+        return opening
+
+    def start(self, failed: Callable[[MemvaultError], None]) -> None:
+        """Begin to open; ``failed`` is called if that cannot be done."""
+        self._failed = failed
+        if not self._stopping.is_set():
+            self._thread.start()
+
+    def now(self) -> Services:
+        """The services, for a call that was let through.
+
+        Raises:
+            StoreUnavailable: they are not open yet.
+            MemvaultError: they could not be opened.
+        """
+        if not self._opened.done():
+            raise self._not_yet()
+        return self._opened.result()
+
+    def wait(self) -> Services:
+        """As `now`, after waiting for as long as a call waits."""
+        try:
+            return self._opened.result(self._patience)
+        except WaitedInVain:
+            raise self._not_yet() from None
+
+    async def ready(self) -> None:
+        """As `wait`, without holding a thread."""
+        if not self._opened.done():
+            with_limit = asyncio.wrap_future(self._opened)
+            try:
+                await asyncio.wait_for(asyncio.shield(with_limit), self._patience)
+            except TimeoutError:
+                raise self._not_yet() from None
+        self.now()
+        now = time.monotonic()
+        until = min(now + SCAN_PATIENCE_SECONDS, self._indexing_since + SCAN_GRACE_SECONDS)
+        while not self._indexed.is_set() and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the engine is about to end."""
+        return self._stopping.is_set()
+
+    def notice(self) -> str | None:
+        """What whoever reads an answer should know: that not all notes are indexed yet, or that a
+        server does not answer or has no room."""
+        stores = self.now().stores if self._opened.done() else None
+        if stores is not None and (silent := stores.silent()):
+            names = " and ".join(silent)
+            return f"{names} cannot be reached: this answer was made without, and may lack some."
+        if stores is not None and (full := stores.full()):
+            names = " and ".join(full)
+            return f"{names} has no room: what was written last is kept, but not found yet."
+        if self._indexed.is_set():
+            return None
+        indexing = self.now().status()["indexing"] or {}
+        done, total = indexing.get("done", 0), indexing.get("total", 0)
+        return f"Indexing is under way ({done:,} of {total:,} notes): this answer may lack some."
+
+    def health(self) -> dict[str, Any]:
+        """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering`` and
+        ``without_room`` name what) or failed (``error`` says why)."""
+        if not self._opened.done():
+            return {"status": "starting", "doing": self._doing}
+        error = self._opened.exception()
+        if error is not None:
+            return {"status": "failed", "error": str(error)}
+        services = self._opened.result()
+        lacking = {
+            "not_answering": services.stores.silent(),
+            "without_room": services.without_room(),
+        }
+        told = {key: names for key, names in lacking.items() if names}
+        return {"status": "degraded" if told else "ok", **told}
+
+    def status(self) -> dict[str, Any]:
+        """What the services say, or how far their opening is."""
+        if self._opened.done():
+            return self.now().status()
+        return {
+            "notes": 0,
+            "indexing": {"stage": self._doing, "done": 0, "total": 0},
+            "last_scan": None,
+            "problems": [],
+        }
+
+    def doctor(self, *, fix: bool) -> Sequence[Any]:
+        return self.wait().indexing.doctor(fix=fix)
+
+    def rebuild(self, report: Report) -> object:
+        return self.wait().indexing.rebuild(report)
+
+    def write_manifest(self) -> WrittenManifest:
+        return self.wait().manifest().write()
+
+    def wind_down(self) -> None:
+        """Make long work end soon, and answer who still waits; returns at once."""
+        self._stopping.set()
+        self._indexed.set()
+        with self._lock:
+            if not self._opened.done():
+                self._opened.set_exception(EngineUnavailable(_STOPPING))
+                return
+        if self._opened.exception() is None:
+            self._opened.result().wind_down()
+
+    def close(self) -> None:
+        """Close what is open; a model export under way is left to end by itself."""
+        self.wind_down()
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        while self._thread.is_alive() and time.monotonic() < deadline:
+            if self._doing == EXPORTING:
+                break
+            self._thread.join(0.1)
+        if self._opened.exception() is None:
+            self._opened.result().close()
+
+    def _run(self) -> None:
+        began = time.monotonic()
+        try:
+            services = self._open(self._tell)
+        except MemvaultError as error:
+            self._give_up(error)
+            return
+        except Exception as error:
+            _log.exception("opening the indexes failed")
+            reason = error.strerror if isinstance(error, OSError) else "its log says why"
+            self._give_up(EngineUnavailable(f"memvault could not open its indexes: {reason}."))
+            return
+        with self._lock:
+            if not self._stopping.is_set():
+                self._opened.set_result(services)
+        if self._stopping.is_set() and self._opened.exception() is not None:
+            services.close()  # nobody else knows of them
+            return
+        _log.info("indexes open after %.1f s", time.monotonic() - began)
+        self._index(services)
+
+    def _index(self, services: Services) -> None:
+        self._indexing_since = time.monotonic()
+        try:
+            services.start(watch=self._watch)
+        except MemvaultError as error:
+            level = logging.INFO if self._stopping.is_set() else logging.ERROR
+            _log.log(level, "indexing stopped: %s", error.message)
+        except Exception:
+            _log.exception("indexing stopped")
+        finally:
+            self._indexed.set()
+
+    def _tell(self, doing: str) -> None:
+        self._doing = doing
+        _log.info("%s", doing)
+
+    def _give_up(self, error: MemvaultError) -> None:
+        with self._lock:
+            if self._opened.done():
+                return
+            self._opened.set_exception(error)
+        _log.error("%s", error.message)
+        if self._failed is not None:
+            self._failed(error)
+
+    def _not_yet(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"memvault is still getting ready: it is {self._doing}. Ask again in a minute; "
+            "`memvault status` shows how far it is.",
+            doing=self._doing,
+        )
+
+
+def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
+    content = result.structured_content
+    if notice is None or result.is_error or not content or content.get("notice"):
+        return result
+    return ToolResult(structured_content={**content, "notice": notice}, meta=result.meta)
+
+
+class WaitForServices(Middleware):
+    """Holds calls, prompts and resources back until the services are open; lists go through at
+    once."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        try:
+            await self._opening.ready()
+        except MemvaultError as error:
+            return error_result(error)
+        return _with_notice(await call_next(context), self._opening.notice())
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[mt.GetPromptRequestParams],
+        call_next: CallNext[mt.GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        try:
+            await self._opening.ready()
+        except MemvaultError as error:
+            raise MCPError(error.code, error.message) from error
+        return await call_next(context)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        try:
+            await self._opening.ready()
+        except MemvaultError as error:
+            raise protocol_error(error) from error
+        return await call_next(context)

@@ -1,0 +1,246 @@
+"""How an engine stands at the moment: its indexes, stores, caches, memory and disks.
+
+Everything is at hand already: asking for it waits for no server, whatever state that is in.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as mt
+import psutil
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
+from mcp_server.runtime.activity_tracker import Presence
+from memvault.cognition.memory_loader import MemoryNodes
+from memvault.model.errors import MemvaultError
+from memvault.model.state import Reads
+from memvault.stores.server import BOUNDS, CallFigures
+
+if TYPE_CHECKING:
+    from mcp_server.engine.startup import Opening
+    from mcp_server.runtime.container import Services
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Metrics:
+    """One engine's figures."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.calls = Counter(
+            "memvault_tool_calls",
+            "Tool calls answered, errors included.",
+            ["tool"],
+            registry=self.registry,
+        )
+        self.errors = Counter(
+            "memvault_tool_errors",
+            "Tool calls that failed, by the code of the error.",
+            ["tool", "code"],
+            registry=self.registry,
+        )
+        self.notices = Counter(
+            "memvault_tool_notices",
+            "Answers with a notice: most say what they lack, and why.",
+            ["tool"],
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "memvault_tool_seconds",
+            "Time a tool call took.",
+            ["tool"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+
+    def watch(self, figures: Collector) -> None:
+        """Ask these too, each time somebody looks."""
+        self.registry.register(figures)
+
+    def watch_clients(self, presence: Presence) -> None:
+        """Tell how many are connected."""
+        connections = Gauge(
+            "memvault_connections",
+            "Open bridges, and requests under way.",
+            registry=self.registry,
+        )
+        connections.set_function(lambda: presence.visits)
+
+    def text(self) -> bytes:
+        """As Prometheus reads it."""
+        return generate_latest(self.registry)
+
+
+class ToolMetrics(Middleware):
+    """Counts every call of a tool that exists."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        began = time.perf_counter()
+        result = await call_next(context)
+        spent = time.perf_counter() - began
+        tool, content = context.message.name, result.structured_content or {}
+        self._metrics.calls.labels(tool).inc()
+        self._metrics.seconds.labels(tool).observe(spent)
+        if result.is_error:
+            self._metrics.errors.labels(tool, str(_code(content))).inc()
+        elif content.get("notice"):
+            self._metrics.notices.labels(tool).inc()
+        return result
+
+
+def _code(content: dict[str, Any]) -> int:
+    return int(content.get("error", {}).get("code", 0))
+
+
+ROLES = ("vectors", "graph", "keyvalue")
+
+
+class EngineFigures(Collector):
+    """Tells of one engine; until its indexes are open, of its process only."""
+
+    def __init__(self, opening: Opening, nodes: MemoryNodes) -> None:
+        self._opening = opening
+        self._nodes = nodes
+        self._process = psutil.Process()
+
+    def collect(self) -> Iterator[Metric]:
+        services: Services | None = None
+        with suppress(MemvaultError):
+            services = self._opening.now()
+        yield _gauge("ready", "1 when the indexes are open.", float(services is not None))
+        yield _gauge(
+            "memory_bytes", "Resident memory of the engine.", self._process.memory_info().rss
+        )
+        if services is not None:
+            yield from _indexing(services)
+            yield from _stores(services)
+            yield from _disks(services)
+            yield from self._caches(services)
+
+    def _caches(self, services: Services) -> Iterator[Metric]:
+        reads = {
+            "embeddings": services.embedder.reads,
+            "memories": self._nodes.reads,
+            "answers": services.answers.reads,
+        }
+        yield _by_cache("hits", "Reads that a cache had at hand.", reads)
+        yield _by_cache("misses", "Reads that it had not.", reads)
+        rates = GaugeMetricFamily(
+            "memvault_cache_hit_rate", "Share of reads at hand.", labels=["cache"]
+        )
+        for cache, each in reads.items():
+            rates.add_metric([cache], each.hit_rate)
+        yield rates
+        evicted = {"memories": reads["memories"]}
+        yield _by_cache("evictions", "Entries that made room for others.", evicted)
+        size = GaugeMetricFamily("memvault_cache_entries", "What it holds.", labels=["cache"])
+        size.add_metric(["memories"], len(self._nodes))
+        yield size
+
+
+def _indexing(services: Services) -> Iterator[Metric]:
+    yield _gauge("notes", "Notes that are indexed.", len(services.catalogue))
+    standing = services.indexing.standing()
+    yield _gauge(
+        "indexer_present",
+        "1 if a process, this or another, indexes what changes.",
+        float(standing is not None),
+    )
+    if standing is not None:
+        yield _counter("indexed_notes", "Notes written to the indexes.", standing.notes)
+        yield _counter("indexing_seconds", "Time that this took.", standing.seconds)
+        yield _gauge(
+            "index_lag_seconds",
+            "How long the oldest change that is not indexed yet has waited.",
+            standing.lag_seconds,
+        )
+        yield _gauge(
+            "entities_waiting",
+            "Notes that the trained entity pipeline has not read yet.",
+            standing.entities_waiting,
+        )
+    yield _gauge("problem_notes", "Files that cannot be indexed.", len(services.indexer.problems))
+
+
+def _stores(services: Services) -> Iterator[Metric]:
+    labels = ["store", "engine"]
+    up = GaugeMetricFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
+    full = GaugeMetricFamily(
+        "memvault_store_full", "1 if it had no room for the last write.", labels=labels
+    )
+    failures = CounterMetricFamily(
+        "memvault_store_failures", "Calls without an answer.", labels=labels
+    )
+    seconds = HistogramMetricFamily(
+        "memvault_store_seconds", "Time a call took that was answered.", labels=labels
+    )
+    stores = services.stores
+    for role in ROLES:
+        store = getattr(stores, role)
+        server = getattr(store, "server", None)
+        figures = store.calls.figures()
+        own = [role, "embedded" if server is None else server.name.lower()]
+        up.add_metric(own, float(not (figures.failing if server is None else server.silent)))
+        full.add_metric(own, float(server is not None and server.full))
+        failures.add_metric(own, figures.failures)
+        seconds.add_metric(own, _buckets(figures), figures.seconds)
+    yield from (up, full, failures, seconds)
+
+
+def _buckets(figures: CallFigures) -> Sequence[tuple[str, float]]:
+    bounds = [*map(floatToGoString, BOUNDS), "+Inf"]
+    return list(zip(bounds, map(float, accumulate(figures.answered)), strict=True))
+
+
+def _disks(services: Services) -> Iterator[Metric]:
+    free = GaugeMetricFamily(
+        "memvault_disk_free_bytes", "Room on the disk with this.", labels=["place"]
+    )
+    places: Iterable[tuple[str, Path]] = (
+        ("vault", services.vault.root),
+        ("indexes", services.state.root),
+    )
+    for name, folder in places:
+        with suppress(OSError):  # an unplugged vault has no figure
+            free.add_metric([name], shutil.disk_usage(folder).free)
+    yield free
+
+
+def _by_cache(what: str, words: str, reads: dict[str, Reads]) -> Metric:
+    metric = CounterMetricFamily(f"memvault_cache_{what}", words, labels=["cache"])
+    for cache, each in reads.items():
+        metric.add_metric([cache], getattr(each, what))
+    return metric
+
+
+def _gauge(name: str, words: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"memvault_{name}", words, value)
+
+
+def _counter(name: str, words: str, value: float) -> Metric:
+    return CounterMetricFamily(f"memvault_{name}", words, value)

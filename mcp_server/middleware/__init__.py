@@ -1,0 +1,1 @@
+"""What every MCP call passes through: errors, limits, tool sets, client identity."""

@@ -1,0 +1,188 @@
+"""A note's text as HTML that can do nothing.
+
+markdown-it reads the note with HTML switched off, so tags and scripts in it are shown as the text
+they are; a code block, one of Mermaid too, is shown as its source. Links lead to other memories, to
+the web by http(s) and mail, and nowhere else; pictures are named, not loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, MutableMapping, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from typing import Any
+from urllib.parse import quote, unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from memvault.model.errors import InvalidParams
+from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
+from memvault.vault.markdown.wikilink import wikilink_plugin
+
+MOST_WORDS = 3_000  # of each that are compared; comparing takes time that grows with the square
+_WORD = re.compile(r"\s+|[^\s]+")
+
+
+def marked(one: str, other: str) -> tuple[Markup, Markup]:
+    """Both texts escaped, their differences in ``<mark>``. What is longer than `MOST_WORDS` words
+    ends with an ellipsis."""
+    left, right = _WORD.findall(one), _WORD.findall(other)
+    first, second = left[:MOST_WORDS], right[:MOST_WORDS]
+    shown: tuple[list[Markup], list[Markup]] = ([], [])
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        for words, into in ((first[i1:i2], shown[0]), (second[j1:j2], shown[1])):
+            text = "".join(words)
+            is_other = tag != "equal" and text.strip()
+            into.append(Markup("<mark>{}</mark>").format(text) if is_other else escape(text))
+    return (
+        Markup("").join(shown[0]) + ("…" if len(left) > MOST_WORDS else ""),
+        Markup("").join(shown[1]) + ("…" if len(right) > MOST_WORDS else ""),
+    )
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
+_BOM = "\ufeff"
+
+
+def editable(data: bytes) -> str | None:
+    """The note as text; None if it is not UTF-8, so that a form would lose what it cannot show."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text.removeprefix(_BOM)
+
+
+def edited(before: bytes, sent: str) -> bytes:
+    """The note with the text that a form sent.
+
+    Raises:
+        InvalidParams: the note is not UTF-8.
+    """
+    text = editable(before)
+    if text is None:
+        raise InvalidParams("This note is not UTF-8 text; edit it in your editor.")
+    old = _LINE.findall(text)
+    wanted = sent.replace("\r\n", "\n").replace("\r", "\n")
+    new = [line.rstrip("\n") for line in _LINE.findall(wanted)]
+    bare = [line.rstrip("\r\n") for line in old]
+    end = _usual_end(old)
+    lines: list[str] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, bare, new, autojunk=False).get_opcodes():
+        lines += old[i1:i2] if tag == "equal" else [line + end for line in new[j1:j2]]
+    # Only the last line may stand without an end, and only if it was sent so.
+    lines = [line if line.endswith(("\r", "\n")) else line + end for line in lines]
+    if lines and not wanted.endswith("\n"):
+        lines[-1] = lines[-1].rstrip("\r\n")
+    # A lone \r before an empty line would be one end with it; from below, as a mend makes a \n.
+    for k in reversed(range(len(lines) - 1)):
+        if lines[k].endswith("\r") and lines[k + 1] == "\n":
+            lines[k] = lines[k][:-1] + "\n"
+    bom = _BOM if before.startswith(_BOM.encode()) else ""
+    return (bom + "".join(lines)).encode("utf-8")
+
+
+def _usual_end(lines: list[str]) -> str:
+    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
+    counted = [(ends.count(end), end) for end in ("\n", "\r\n", "\r")]
+    return max(counted, key=lambda each: each[0])[1]
+
+
+MAX_CHARS = 30_000  # that are laid out; a hostile note takes under a second
+# The mark of a task; a tag in front of it is the renderer's own, since text has none.
+_TASK = re.compile(r"(<li>\n?(?:<p>)?)\[([ xX/-])\](?= )")
+_BOXES = {False: "☐", True: "☑"}
+WEB = ("http://", "https://", "mailto:")
+
+# The address of what a link's target means, or None.
+Resolve = Callable[[str], str | None]
+_Env = MutableMapping[str, Any]
+
+
+def note_html(text: str, resolve: Resolve) -> Markup:
+    """The text under the frontmatter, laid out; at most `MAX_CHARS` of it."""
+    html = _parser().render(text[:MAX_CHARS], {"resolve": resolve})
+    return Markup(_TASK.sub(lambda found: found[1] + _BOXES[found[2].strip() != ""], html))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 30})
+    md.enable(["table", "strikethrough"])
+    for plugin in (wikilink_plugin, tag_plugin, comment_plugin):
+        plugin(md)
+    md.validateLink = _any_link  # type: ignore[method-assign,assignment]
+    rules: dict[str, Callable[..., str]] = {
+        "wikilink": _wikilink,
+        "tag": _tag,
+        "comment": _nothing,
+        "comment_mark": _nothing,
+        "link_open": _link,
+        "image": _image,
+        "th_open": _cell,
+        "td_open": _cell,
+    }
+    for name, rule in rules.items():
+        md.add_render_rule(name, rule)
+    return md
+
+
+def _any_link(_url: str) -> bool:
+    """`_link` decides which of them lead anywhere."""
+    return True
+
+
+def _nothing(_self: RendererHTML, *_: object) -> str:
+    return ""
+
+
+def _tag(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
+    name = tokens[at].meta["name"]
+    return f'<a class="tag" href="/memories?find={quote("#" + name)}">#{escapeHtml(name)}</a>'
+
+
+def _wikilink(
+    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: object, env: _Env
+) -> str:
+    link, embed = tokens[at].meta["link"], tokens[at].meta["embed"]
+    shown = escapeHtml(("⧉ " if embed else "") + link.text)
+    address = env["resolve"](link.target)
+    if address is None:
+        return f'<span class="missing" title="no note yet">{shown}</span>'
+    return f'<a href="{escapeHtml(address)}">{shown}</a>'
+
+
+def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
+    token = tokens[at]
+    target = str(token.attrs.get("href", ""))
+    title = token.attrs.get("title")
+    token.attrs = {} if title is None else {"title": title}
+    if target.lower().startswith(WEB):
+        token.attrs |= {"href": target, "rel": "noopener noreferrer", "target": "_blank"}
+    elif (address := env["resolve"](unquote(target.partition("#")[0]))) is not None:
+        token.attrs["href"] = address
+    return self.renderToken(tokens, at, options, env)
+
+
+def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
+    """A column's alignment as a class: the pages allow no style of their own in a text."""
+    style = str(tokens[at].attrs.pop("style", ""))
+    if style:
+        tokens[at].attrs["class"] = style.replace(":", "-")
+    return self.renderToken(tokens, at, options, env)
+
+
+def _image(
+    _self: RendererHTML, tokens: Sequence[Token], at: int, _options: object, _env: _Env
+) -> str:
+    token = tokens[at]
+    target = str(token.attrs.get("src", ""))
+    shown = escapeHtml(f"⧉ {token.content or target}")
+    if not target.lower().startswith(WEB):
+        return f'<span class="missing">{shown}</span>'
+    return f'<a href="{escapeHtml(target)}" rel="noopener noreferrer" target="_blank">{shown}</a>'

@@ -1,0 +1,1 @@
+"""MCP resources and their subscriptions."""

@@ -1,0 +1,127 @@
+"""The manifest as a client may read it (graph-tools 1.3, admin://manifest).
+
+No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from fastmcp.resources import ResourceContent, ResourceResult, resource
+
+from mcp_server.answers.navigation import KnownShape, ManifestAnswer
+from mcp_server.tools.toolbox import Toolbox
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.search import VerbosityLevel
+from memvault.model.state import CognitivePulse
+from memvault.reasoning.memory_manifest import Manifest, manifest_of
+
+if TYPE_CHECKING:
+    from indexer.indexer import Indexer
+    from mcp_server.runtime.container import Services
+
+# Of each list, by level of verbosity. At level 1 the whole answer has about 300 of the model's
+# tokens: tests/integration/test_navigation.py holds it to that.
+SHOWN = {
+    VerbosityLevel.RAW_ONLY: 0,
+    VerbosityLevel.TEXT_AND_IDS: 5,
+    VerbosityLevel.FULL_INSIGHTS: 20,
+}
+NAMED = 5  # of each, in the fragment
+NAME_CHARS = 40
+NO_GRAPH = "the graph does not answer: concepts and relations are missing from this answer"
+
+
+class Manifests:
+    """Keeps the last manifest. Thread-safe."""
+
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._services = services
+        self._seen: tuple[Indexer, int] | None = None
+        self._manifest = Manifest(0)
+        self._lock = threading.Lock()
+
+    def current(self) -> tuple[Manifest, str | None]:
+        """As of the last change of the index, with a notice where the graph does not answer."""
+        services = self._services()
+        indexer = services.indexer
+        with self._lock:
+            now = (indexer, indexer.version)
+            if now != self._seen:
+                try:
+                    self._manifest = manifest_of(indexer.catalogue.all(), services.edges)
+                except (StoreUnavailable, GraphQueryError):
+                    return manifest_of(indexer.catalogue.all(), None), NO_GRAPH
+                self._seen = now
+            return self._manifest, None
+
+    def answer(self, level: VerbosityLevel, pulse: CognitivePulse) -> ManifestAnswer:
+        """The manifest as an answer of this level shows it."""
+        manifest, notice = self.current()
+        most = SHOWN[level]
+        concepts = [
+            KnownShape(
+                id=each.thing.id,
+                name=each.thing.name,
+                kind=each.kind,
+                path=each.thing.path,
+                notes=each.notes,
+            )
+            for each in manifest.concepts[:most]
+        ]
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        return ManifestAnswer(
+            prompt_fragment=fragment(manifest),
+            notes=manifest.notes,
+            first_day=manifest.first,
+            last_day=manifest.last,
+            kinds=dict(manifest.kinds[:most]) or None,
+            projects=dict(manifest.projects[:most]) if full else None,
+            tags=dict(manifest.tags[:most]) if full else None,
+            relations=dict(manifest.relations[:most]) if full else None,
+            concepts=concepts if full else None,
+            pulse=pulse,
+            notice=notice,
+        )
+
+
+def fragment(manifest: Manifest) -> str:
+    """What a client may keep in its context, in about 150 tokens at most."""
+    if not manifest.notes:
+        return "The person's memory is still empty: nothing can be recalled from it yet."
+    days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
+    said = [
+        f"The person's memory holds {manifest.notes} notes{days}.",
+        _list("Projects", manifest.projects),
+        _list("Named most", [(each.thing.name, each.notes) for each in manifest.concepts]),
+        _list("Tags", manifest.tags),
+        _list("Relations people state", manifest.relations),
+        "Recall before answering anything that may touch these; the numbers count notes.",
+    ]
+    return " ".join(part for part in said if part)
+
+
+def _list(what: str, counted: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
+    return f"{what}: {', '.join(shown)}." if shown else ""
+
+
+URI = "admin://manifest"
+MARKDOWN = "text/markdown"
+
+
+class ManifestResources:
+    """Made once per server; its methods may be called from any thread."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @resource(URI, title="Knowledge manifest", mime_type=MARKDOWN)
+    def manifest(self) -> ResourceResult:
+        """The vault's manifest.md: every concept by name, for the person to set right. They delete
+        a line to forget it, or add [MERGE: A, B] or [NOTE: A] text; reload_manifest applies that.
+        """
+        text = self._box.services.manifest().text()
+        return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

@@ -1,0 +1,271 @@
+"""What a client may read, and watch, without calling a tool (graph-tools 1.3).
+
+No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any
+
+from fastmcp.decorators import get_fastmcp_meta
+from fastmcp.exceptions import ResourceError
+from fastmcp.resources import ResourceContent, ResourceResult, resource
+from pydantic import BaseModel
+
+from mcp_server.answers.base import utc
+from mcp_server.answers.recalled import StateShape
+from mcp_server.answers.resources import (
+    ContextMemory,
+    ContextResource,
+    EdgeShape,
+    NodeResource,
+    PulseResource,
+    SessionStateResource,
+)
+from mcp_server.middleware.client_identity import client_name, connection_id
+from mcp_server.runtime.vault_stats import Overview
+from mcp_server.tools.toolbox import Toolbox
+from memvault.cognition.sessions import Session, pulse_of_session, session_state
+from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
+from memvault.model.graph import GraphEdge
+from memvault.model.memory import Memory, Stage
+from memvault.reasoning.insights import thing_of
+from memvault.search.excerpt import excerpts
+
+PULSE_URI = "utl://current_session/pulse"
+THIS_SESSION = "current_session"
+LOOP_AFTER = 5  # readings of the pulse without a tool call
+CURRENT = 10  # memories that the scope "current" shows; "session" shows the whole working set
+MOST_EDGES = 50
+CONTENT_BYTES = 1_600  # of the text that is shown of a memory
+JSON, MARKDOWN = "application/json", "text/markdown"
+
+SCOPES = ("current", "session", "global")
+FORMATS = ("json", "markdown")
+
+
+class Resources:
+    """Made once per server; its methods may be called from any thread."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+        self._overview = Overview(lambda: box.services)
+
+    @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
+    def pulse(self) -> ResourceResult:
+        """The memory's pulse as this session sees it: entropy and coherence of what it has been
+        shown, and what may help next. Can be subscribed to: an update follows a change, at most
+        every 5 seconds.
+        """
+        session = self._session()
+        session.pulse_was_read()
+        return _json(self.pulse_of(session))
+
+    @resource("utl://{session_id}/state", title="Learning state of a session", mime_type=JSON)
+    def state(self, session_id: str) -> ResourceResult:
+        """Entropy, coherence, quadrants and learning score of the memories that a session has been
+        shown. `current_session` is the session of this connection.
+        """
+        session = self._session(session_id)
+        state = session_state(self._box.meter, session.working_set)
+        utl = state.utl_state
+        return _json(
+            SessionStateResource(
+                session_id=session.id,
+                memories=len(state.memories),
+                entropy=state.pulse.entropy,
+                coherence=state.pulse.coherence,
+                learning_score=round(utl.learning_score, 3),
+                utl_state=utl,
+                johari=dict(state.quadrants),
+                last_activity=utc(session.last_activity),
+            )
+        )
+
+    @resource("context://{scope}{?format}", title="What this is about", mime_type=JSON)
+    def context(self, scope: str, format: str = "json") -> ResourceResult:
+        """What is being talked about: `current` the last memories that answers showed this
+        session, `session` all that it remembers of them, `global` what the whole vault is mostly
+        about. `?format=markdown` gives text instead of JSON.
+        """
+        _check("scope", scope, SCOPES)
+        _check("format", format, FORMATS)
+        found = self._global() if scope == "global" else self._recent(scope)
+        return _markdown(found) if format == "markdown" else _json(found)
+
+    @resource("graph://{node_id}", title="A node of the graph", mime_type=JSON)
+    def node(self, node_id: str) -> ResourceResult:
+        """A memory, or a thing that notes name, with its relations, the sentences that state them,
+        and its state.
+        """
+        services = self._box.services
+        thing = services.edges.node(node_id)
+        memory = services.catalogue.by_id(node_id)
+        if thing is None and memory is None:
+            raise NoteNotFound(
+                f"No node of the graph has the id {node_id}: tools and links give the ids there "
+                "are",
+                id=node_id,
+            )
+        edges = services.edges.of(node_id)
+        shown = NodeResource(
+            id=node_id,
+            title=memory.title if memory else thing.name if thing else "",
+            kind=memory.type if memory else thing.kind if thing else "",
+            edges=[self._edge(each, node_id) for each in edges[:MOST_EDGES]],
+            edges_total=len(edges),
+            pulse=self._box.meter.of([node_id] if memory else []),
+        )
+        return _json(shown.model_copy(update=self._details(memory)) if memory else shown)
+
+    def pulse_of(self, session: Session) -> PulseResource:
+        """The pulse as this session would read it; not counted as a reading."""
+        services = self._box.services
+        pulse = pulse_of_session(self._box.meter, session.working_set)
+        return PulseResource(
+            **pulse.model_dump(),
+            lifecycle=Stage.of(len(services.catalogue)),
+            curation_tasks_pending=services.curation.pending(),
+            thought_loop_warning=session.pulse_reads >= LOOP_AFTER,
+        )
+
+    def seen_by(self, session_id: str) -> str:
+        """The pulse as this session would read it, as text; the vault's for one yet to begin."""
+        sessions = self._box.services.sessions
+        try:
+            session = sessions.get(session_id)
+        except SessionNotFound:
+            session = Session(session_id, sessions.user_id, None, datetime.now(UTC))
+        return self.pulse_of(session).model_dump_json()
+
+    def _session(self, session_id: str = THIS_SESSION) -> Session:
+        """Raises SessionNotFound; the connection's own session begins with its first use."""
+        sessions = self._box.services.sessions
+        if session_id != THIS_SESSION:
+            return sessions.get(session_id)
+        own = connection_id()
+        try:
+            return sessions.get(own)
+        except SessionNotFound:
+            return sessions.touch(own, client_name(), renewable=True)
+
+    def _recent(self, scope: str) -> ContextResource:
+        working_set = self._session().working_set
+        state = session_state(
+            self._box.meter, working_set[:CURRENT] if scope == "current" else working_set
+        )
+        memories = [self._box.memory(key) for key in state.memories]
+        return ContextResource(scope=scope, memories=self._named(memories), pulse=state.pulse)
+
+    def _named(self, memories: Sequence[Memory]) -> list[ContextMemory]:
+        states = self._box.meter.states([memory.id for memory in memories])
+        return [
+            ContextMemory(
+                id=memory.id,
+                title=memory.title,
+                path=memory.path,
+                type=memory.type,
+                project=memory.project,
+                johari_quadrant=states[memory.id].quadrant,
+            )
+            for memory in memories
+        ]
+
+    def _global(self) -> ContextResource:
+        notes = len(self._box.services.catalogue)
+        return ContextResource(
+            scope="global",
+            concepts=self._overview.concepts(),
+            notes=notes,
+            lifecycle=Stage.of(notes),
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _edge(self, edge: GraphEdge, node_id: str) -> EdgeShape:
+        edges = self._box.services.edges
+        outgoing = edge.source == node_id
+        other = thing_of(edge.target if outgoing else edge.source, edges)
+        return EdgeShape(
+            relation=edge.relation,
+            outgoing=outgoing,
+            id=other.id,
+            title=other.name,
+            path=other.path,
+            sentence=edge.sentence or None,
+            stated_in=thing_of(edge.source, edges).path,
+            line=edge.line,
+            weight=round(edge.weight, 3),
+        )
+
+    def _details(self, memory: Memory) -> dict[str, Any]:
+        node = self._box.node(memory)
+        state = self._box.meter.states([memory.id])[memory.id]
+        return {
+            "path": memory.path,
+            "content": excerpts(memory.title, [node.content], CONTENT_BYTES)[0],
+            "lifecycle": memory.lifecycle,
+            "importance": memory.importance,
+            "verified": memory.verified,
+            "created_at": utc(memory.created_at),
+            "access_count": node.access_count,
+            "johari_quadrant": state.quadrant,
+            "state": StateShape.of(state),
+            "utl_state": node.utl_state,
+        }
+
+
+def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
+    """The resources, and their methods as FastMCP takes them, whose failures say what to do."""
+    resources = Resources(box)
+    return resources, readable(resources)
+
+
+def readable(group: object) -> list[Callable[..., Any]]:
+    """The methods of a group that are marked as resources, whose failures say what to do."""
+    marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
+    return [_answering(getattr(group, name)) for name in marked]
+
+
+def _answering(read: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(read)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return read(*args, **kwargs)
+        except MemvaultError as error:
+            raise ResourceError(error.message, log_level=logging.DEBUG) from error
+
+    return answer
+
+
+def _check(parameter: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise InvalidParams(
+            f"{parameter} must be one of {', '.join(choices)}", parameter=parameter, received=value
+        )
+
+
+def _json(shape: BaseModel) -> ResourceResult:
+    return ResourceResult([ResourceContent(shape.model_dump_json(by_alias=True), mime_type=JSON)])
+
+
+def _markdown(found: ContextResource) -> ResourceResult:
+    """Wikilinks and paths, as a note would have them."""
+    pulse = found.pulse
+    lines = [
+        f"# Context: {found.scope}",
+        "",
+        f"Entropy {pulse.entropy:.2f}, coherence {pulse.coherence:.2f}; "
+        f"suggested: {pulse.suggested_action}.",
+        "",
+    ]
+    if found.notes is not None:
+        lines += [f"{found.notes} notes ({found.lifecycle}), mostly about:", ""]
+    for concept in found.concepts or ():
+        lines.append(f"- {concept.name}" + (f" ({concept.path})" if concept.path else ""))
+    for memory in found.memories or ():
+        lines.append(f"- [[{memory.title}]] ({memory.path}): {memory.type}")
+    if not found.memories and not found.concepts:
+        lines.append("Nothing has been recalled yet.")
+    return ResourceResult([ResourceContent("\n".join(lines) + "\n", mime_type=MARKDOWN)])

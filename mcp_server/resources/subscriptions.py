@@ -1,0 +1,157 @@
+"""Telling clients that the pulse has changed.
+
+Clients of the handshake protocols ask for it with ``resources/subscribe`` and hear of it on their
+connection; those of the stateless protocol hold a ``subscriptions/listen`` stream open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as mt
+from fastmcp import FastMCP
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import ResourceUpdated
+
+from mcp_server.middleware.client_identity import connection_of
+from mcp_server.middleware.errors import protocol_error
+from mcp_server.resources.state import PULSE_URI
+from memvault.model.errors import InvalidParams, MemvaultError
+
+_log = logging.getLogger(__name__)
+LEAST_SECONDS = 5.0  # between two updates of one subscriber (graph-tools 1.3)
+LOOK_SECONDS = 0.5  # between two looks at the pulse, while anybody wants to know
+
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(slots=True)
+class _Subscriber:
+    """``told`` is the pulse it last heard of, ``at`` when (seconds, monotonic)."""
+
+    session_id: str
+    tell: Callable[[], Awaitable[None]]
+    told: str | None
+    at: float
+
+
+class PulseUpdates:
+    """Watches the pulse for those who subscribed to it, and only while somebody has.
+
+    Args:
+        look: the pulse of a session, as text that compares. Raises MemvaultError while it cannot
+            be had.
+        least: seconds between two updates of one subscriber.
+    """
+
+    def __init__(self, look: Callable[[str], str], least: float = LEAST_SECONDS) -> None:
+        self._look = look
+        self._least = least
+        self._subscribers: dict[Hashable, _Subscriber] = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    def register(self, server: FastMCP[Any]) -> None:
+        """Serve both ways of subscribing."""
+        low_level = server._mcp_server
+        low_level.add_request_handler(
+            "resources/subscribe", mt.SubscribeRequestParams, self._on_subscribe
+        )
+        low_level.add_request_handler(
+            "resources/unsubscribe", mt.UnsubscribeRequestParams, self._on_unsubscribe
+        )
+        low_level.add_request_handler(
+            "subscriptions/listen", mt.SubscriptionsListenRequestParams, self._on_listen
+        )
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._subscribers.clear()
+        if self._watching is not None:
+            with suppress(RuntimeError):  # its event loop is gone already
+                self._watching.cancel()
+
+    # -- subscribing ----------------------------------------------------------------------------
+
+    async def _on_subscribe(
+        self, ctx: Context, params: mt.SubscribeRequestParams
+    ) -> mt.EmptyResult:
+        if str(params.uri) != PULSE_URI:
+            error = InvalidParams(f"Only {PULSE_URI} can be subscribed to", uri=str(params.uri))
+            raise protocol_error(error)
+        connection = ctx.session._connection
+        if connection not in self._subscribers:
+            connection.exit_stack.callback(self._subscribers.pop, connection, None)
+        await self._add(
+            connection,
+            connection_of(ctx.session),
+            lambda: connection.send_resource_updated(PULSE_URI),
+        )
+        return mt.EmptyResult()
+
+    async def _on_unsubscribe(self, ctx: Context, _: mt.UnsubscribeRequestParams) -> mt.EmptyResult:
+        self._subscribers.pop(ctx.session._connection, None)
+        return mt.EmptyResult()
+
+    async def _on_listen(
+        self, ctx: Context, params: mt.SubscriptionsListenRequestParams
+    ) -> mt.SubscriptionsListenResult:
+        bus = InMemorySubscriptionBus()  # this stream's own: each session has its own pulse
+        stream = object()
+
+        async def tell() -> None:
+            await bus.publish(ResourceUpdated(PULSE_URI))
+
+        if PULSE_URI in map(str, params.notifications.resource_subscriptions or ()):
+            await self._add(stream, connection_of(ctx.session), tell)
+        try:
+            return await ListenHandler(bus)(ctx, params)
+        finally:
+            self._subscribers.pop(stream, None)
+
+    async def _add(
+        self, key: Hashable, session_id: str, tell: Callable[[], Awaitable[None]]
+    ) -> None:
+        told = await asyncio.to_thread(self._seen, session_id)
+        self._subscribers[key] = _Subscriber(session_id, tell, told, -self._least)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name="memvault-pulse")
+
+    # -- watching -------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        while self._subscribers:
+            await asyncio.sleep(LOOK_SECONDS)
+            now = time.monotonic()
+            due = {
+                key: each for key, each in self._subscribers.items() if now - each.at >= self._least
+            }
+            sessions = {each.session_id for each in due.values()}
+            seen = await asyncio.to_thread(
+                lambda wanted: {each: self._seen(each) for each in wanted}, sessions
+            )
+            for key, each in due.items():
+                pulse = seen[each.session_id]
+                if pulse is None or pulse == each.told or key not in self._subscribers:
+                    continue
+                each.told, each.at = pulse, time.monotonic()
+                try:
+                    await each.tell()
+                except Exception:  # one client's broken pipe is not another's
+                    _log.debug("a subscriber could not be told", exc_info=True)
+                    self._subscribers.pop(key, None)
+
+    def _seen(self, session_id: str) -> str | None:
+        try:
+            return self._look(session_id)
+        except MemvaultError:
+            return None
+        except Exception:
+            _log.exception("the pulse could not be measured")
+            return None

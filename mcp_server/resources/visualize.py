@@ -1,0 +1,160 @@
+"""The graph as a picture that a client or a person can draw (graph-tools 1.3, visualize).
+
+No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from fastmcp.resources import ResourceContent, ResourceResult, resource
+
+from mcp_server.answers.navigation import VisualResource, clashes_of, edges_of, nodes_of
+from mcp_server.middleware.client_identity import connection_id
+from mcp_server.tools.toolbox import Toolbox, thing_called
+from memvault.model.errors import (
+    AmbiguousTarget,
+    InvalidParams,
+    NoteNotFound,
+    SessionNotFound,
+    StoreUnavailable,
+)
+from memvault.reasoning.memory_map.choose import MOST_NODES, MemoryMap, memory_map
+from memvault.reasoning.memory_map.drawings import d3, graphviz, mermaid
+
+URI = "visualize://{scope}/{topic}{?format,depth,include_weights,highlight_conflicts,limit}"
+SCOPES = ("session", "topic", "node")
+FORMATS = ("mermaid", "d3", "graphviz")
+THIS_SESSION = ("current", "current_session")
+CLUSTER = 10  # memories nearest to a topic, around which it is drawn
+NEAR_BEST = 0.5  # of the best one's relevance, that belongs to the topic too
+MOST_ASKED = 200  # nodes; more would not fit into what Mermaid draws
+LARGEST_DEPTH = 5
+YES, NO = ("true", "1", "yes"), ("false", "0", "no")
+JSON = "application/json"
+
+
+class VisualResources:
+    """Made once per server; its methods may be called from any thread."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @resource(URI, title="A map of the memory", mime_type=JSON)
+    def map(
+        self,
+        scope: str,
+        topic: str,
+        *,
+        format: str = "mermaid",
+        depth: str = "2",
+        include_weights: str = "true",
+        highlight_conflicts: str = "true",
+        limit: str = str(MOST_NODES),
+    ) -> ResourceResult:
+        """A picture of part of the memory, for the person to look at: show them the diagram when
+        they ask for their memory map, or when notes seem to be there twice or to contradict.
+
+        `visualize://topic/{words}` draws what is closest in meaning, `visualize://node/{id or
+        name}` what stands around one thing, `visualize://session/current` what this session was
+        shown. `?format=` mermaid, d3 or graphviz; `depth` 1 to 5 relations; `include_weights` and
+        `highlight_conflicts` true or false; `limit` 1 to 200 nodes.
+        """
+        _choose("scope", scope, SCOPES)
+        _choose("format", format, FORMATS)
+        weights = _flag("include_weights", include_weights)
+        highlight = _flag("highlight_conflicts", highlight_conflicts)
+        drawn = memory_map(
+            self._centres(scope, topic),
+            self._box.services.edges,
+            self._box.services.catalogue.by_id,
+            depth=_number("depth", depth, LARGEST_DEPTH),
+            most=_number("limit", limit, MOST_ASKED),
+        )
+        shape = VisualResource(
+            scope=scope,
+            topic=topic,
+            format=format,
+            nodes=nodes_of(drawn, weights=weights),
+            edges=edges_of(drawn, weights=weights),
+            conflicts=clashes_of(drawn),
+            notice=_notice(scope, drawn),
+            **_picture(format, drawn, weights=weights, highlight=highlight),
+        )
+        text = shape.model_dump_json(by_alias=True)
+        return ResourceResult([ResourceContent(text, mime_type=JSON)])
+
+    def _centres(self, scope: str, topic: str) -> Sequence[str]:
+        """Ids of the nodes to draw around, the most fitting first."""
+        if scope == "node":
+            return [thing_called(self._box.services, topic).id]
+        if scope == "session":
+            return self._working_set(topic)
+        return self._cluster(topic)
+
+    def _working_set(self, session_id: str) -> list[str]:
+        """Raises SessionNotFound, but for the connection's own: that begins with its first use."""
+        sessions = self._box.services.sessions
+        if session_id not in THIS_SESSION:
+            return list(sessions.get(session_id).working_set)
+        try:
+            return list(sessions.get(connection_id()).working_set)
+        except SessionNotFound:
+            return []
+
+    def _cluster(self, topic: str) -> list[str]:
+        """What is called so, then the memories nearest to it in meaning and words.
+
+        Raises StoreUnavailable: the vector store does not answer, and nothing is called so.
+        """
+        services = self._box.services
+        named: list[str] = []
+        with suppress(NoteNotFound, AmbiguousTarget):
+            named.append(thing_called(services, topic).id)
+        try:
+            found = services.recall.recall(topic, CLUSTER)
+        except StoreUnavailable:
+            if not named:
+                raise
+            found = []
+        best = max((each.relevance for each in found), default=0.0)
+        return [*named, *(each.note_id for each in found if each.relevance >= NEAR_BEST * best)]
+
+
+def _picture(format: str, drawn: MemoryMap, *, weights: bool, highlight: bool) -> dict[str, Any]:
+    if format == "d3":
+        return {"d3_json": d3(drawn, weights=weights, highlight=highlight)}
+    if format == "graphviz":
+        return {"graphviz_code": graphviz(drawn, weights=weights, highlight=highlight)}
+    return {"mermaid_code": mermaid(drawn, weights=weights, highlight=highlight)}
+
+
+def _notice(scope: str, drawn: MemoryMap) -> str | None:
+    if not drawn.nodes:
+        return (
+            "Nothing has been recalled in this session yet."
+            if scope == "session"
+            else "The memory is empty."
+        )
+    if drawn.left_out:
+        return f"{drawn.left_out} weaker relations between these are not drawn."
+    return None
+
+
+def _choose(parameter: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise InvalidParams(
+            f"{parameter} must be one of {', '.join(choices)}", parameter=parameter, received=value
+        )
+
+
+def _flag(parameter: str, value: str) -> bool:
+    if value.lower() not in YES + NO:
+        raise InvalidParams(f"{parameter} must be true or false", parameter=parameter)
+    return value.lower() in YES
+
+
+def _number(parameter: str, value: str, most: int) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 5 and 1 <= int(value) <= most):
+        raise InvalidParams(f"{parameter} must be between 1 and {most}", parameter=parameter)
+    return int(value)

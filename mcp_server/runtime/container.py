@@ -1,0 +1,316 @@
+"""The composition root: everything an engine answers with, opened once for one vault."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from indexer.catalogue import Catalogue
+from indexer.entity_pass import open_found
+from indexer.generation import FilePointer, Generations
+from indexer.indexer import Indexer
+from indexer.progress import Report, ScanReport, silent
+from mcp_server.runtime.curation_worker import Curation
+from mcp_server.runtime.generations import Index, OpenIndexes, open_index
+from mcp_server.runtime.indexing_service import Indexing
+from mcp_server.runtime.tuning import share_the_processor
+from mcp_server.runtime.vault_stats import Tally
+from memvault.cognition.activity import Activity
+from memvault.cognition.sessions import Sessions
+from memvault.cognition.similarity_index import Landscape
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings, user_id
+from memvault.curation.changes.curator import Curator
+from memvault.curation.manifest.concepts import Indexed
+from memvault.curation.manifest.keeper import ManifestKeeper
+from memvault.curation.operations.merge import Known
+from memvault.curation.tasks.dismissed_tasks import LeftTasks
+from memvault.curation.trash.forget import Forgetter, Why
+from memvault.curation.trash.forgotten import Forgotten
+from memvault.model.change import Change
+from memvault.model.errors import (
+    GraphQueryError,
+    MemvaultError,
+    StoreUnavailable,
+)
+from memvault.model.memory import Tombstone
+from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.critique import Critic
+from memvault.reasoning.edges import EdgeIndex
+from memvault.search.fallback import AnswerCache, SteadyRecall
+from memvault.search.hybrid import Recall
+from memvault.search.relations.multihop import MultiHop
+from memvault.stores import faults
+from memvault.stores.open import (
+    Stores,
+    drop_from_servers,
+    shared_pointer,
+    without_password,
+)
+from memvault.text.embedding import Embedder, needs_export, open_embedder
+from memvault.text.model_files import EXPORTING
+from memvault.vault.files import Vault
+from memvault.vault.ignore import MANIFEST
+from memvault.vault.journal import Journal
+from memvault.verification.verified_recall import VerifiedRecall
+
+logger = logging.getLogger(__name__)
+Counted = TypeVar("Counted")
+BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
+LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
+
+
+class Services:
+    """What tools, pages and the command line ask. One instance per engine; thread-safe.
+
+    Raises, when it is made:
+        ModelUnavailable: the embedding model is not installed or cannot be exported.
+        StoreUnavailable: another process has the indexes open.
+        DiskFull: there is no room to open them.
+    """
+
+    def __init__(
+        self,
+        vault: Path,
+        settings: Settings,
+        state: StateFolder,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        share_the_processor()
+        state.create()
+        self.settings = settings
+        self.state = state
+        self.vault = Vault(vault)
+        self.journal = Journal(self.vault)
+        self.forgetter = Forgetter(
+            self.vault, self.journal, Forgotten.read(self.journal), deleted=self._deleted
+        )
+        self.forgetter.mend()
+        self.curator = Curator(self.vault, self.journal, self.forgetter.forgotten)
+        self.curator.mend()
+        self.answers = AnswerCache()  # outlives a generation
+        self.indexed = Tally()
+        self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
+        with ExitStack() as opened:
+            tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
+            self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
+            opened.callback(self.embedder.close)
+            tell("opening the indexes")
+            self.found = open_found(state.entity_cache)
+            opened.callback(self.found.close)
+            generations = Generations(
+                state,
+                shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
+                lambda folder: drop_from_servers(settings, folder),
+            )
+            self._indexes = OpenIndexes(generations, self._open_index)
+            opened.callback(self._live.stores.close)
+            self.activity = Activity(self._live.stores.keyvalue, self.journal)
+            opened.pop_all()
+        self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
+        self.indexing = Indexing(
+            settings,
+            self._indexes,
+            self.found,
+            self.indexed,
+            began=self.curation.start,
+            moving=self._move_activity,
+            moved=lambda: self.curation.changed(()),
+        )
+        self._closed = threading.Event()
+
+    @property
+    def _live(self) -> Index:
+        return self._indexes.live
+
+    @property
+    def stores(self) -> Stores:
+        return self._live.stores
+
+    @property
+    def indexer(self) -> Indexer:
+        return self._live.indexer
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self._live.indexer.catalogue
+
+    @property
+    def recall(self) -> Recall:
+        return self._live.recall
+
+    @property
+    def multihop(self) -> MultiHop:
+        return self._live.multihop
+
+    @property
+    def critic(self) -> Critic:
+        return self._live.critic
+
+    @property
+    def verified_recall(self) -> VerifiedRecall:
+        return self._live.verified_recall
+
+    @property
+    def reasoner(self) -> Reasoner:
+        return self._live.reasoner
+
+    @property
+    def steady(self) -> SteadyRecall:
+        return self._live.steady
+
+    @property
+    def edges(self) -> EdgeIndex:
+        return self._live.edges
+
+    @property
+    def landscape(self) -> Landscape:
+        return self._live.landscape
+
+    def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+        """Index the vault and watch it, as `Indexing.start`."""
+        return self.indexing.start(watch=watch, report=report)
+
+    def status(self) -> dict[str, Any]:
+        """What is indexed, by which stores, how fresh."""
+        vectors, graph = self.stores.vectors, self.stores.graph
+        nodes, edges = _unless_silent(graph.counts) or (None, None)
+        scanning, last = self.indexing.scanning, self.indexing.last_scan
+        standing = self.indexing.standing()
+        return {
+            "vault": self.vault.root.name,
+            "notes": len(self.catalogue),
+            "chunks": _unless_silent(vectors.count),
+            "nodes": nodes,
+            "edges": edges,
+            "stores": {
+                "vectors": without_password(self.settings.vectors),
+                "graph": without_password(self.settings.graph),
+                "keyvalue": without_password(self.settings.keyvalue),
+            },
+            "not_answering": self.stores.silent(),
+            "without_room": self.without_room(),
+            "embedding": self.embedder.model_id,
+            "watching": self.indexing.watching(),
+            "indexing": None
+            if scanning is None
+            else {"stage": scanning.stage, "done": scanning.done, "total": scanning.total},
+            "entities_waiting": standing.entities_waiting if standing else None,
+            "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
+            "last_scan": last[0].isoformat() if last else None,
+            "problems": list(self.indexer.problems),
+        }
+
+    def manifest(self) -> ManifestKeeper:
+        """Writes and reads ``manifest.md`` from the live index."""
+
+        def indexed() -> Indexed:
+            known = Known(self.catalogue, self.indexer.links, self.catalogue.linking)
+            return Indexed(known, self.edges, self.stores.graph)
+
+        return ManifestKeeper(self.vault, self.curator, indexed)
+
+    def apply_manifest(
+        self, why: Why, path: str = MANIFEST, *, confirm: bool = False
+    ) -> Change | None:
+        """Apply the manifest and index what it changed; None where it asks for nothing.
+
+        Raises: as `ManifestKeeper.apply`.
+        """
+        change = self.manifest().apply(why, path, confirm=confirm)
+        if change is not None:
+            self.indexing.index_written([each for each in change.paths if self.vault.is_note(each)])
+        return change
+
+    def without_room(self) -> list[str]:
+        """What is full: servers by name, and the disk with the state folder."""
+        disk = ["the disk with the indexes"] if faults.is_full(self.state.root) else []
+        return [*self.stores.full(), *disk]
+
+    def wind_down(self) -> None:
+        """Make what runs in the background end after the batch in hand; returns at once. What a
+        scan had not reached is indexed at the next start."""
+        self.indexing.wind_down()
+        self.curation.ask_to_stop()
+
+    def close(self) -> None:
+        """End what runs, then close everything; the second call does nothing."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self.wind_down()
+        # A batch may hold a note of many megabytes: what of it is embedded is cached.
+        impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
+        impatience.daemon = True
+        impatience.start()
+        self.indexing.stop(LAST_WORDS_SECONDS)
+        self.curation.stop(LAST_WORDS_SECONDS)
+        indexers = [index.indexer for index in self._indexes.all()]
+        if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
+            with suppress(MemvaultError):  # the next start indexes it again
+                self._live.indexer.flush()
+        else:
+            logger.error("closing while the indexer still runs")
+        impatience.cancel()
+        # A rebuild closes what it was filling; it ends with its scan.
+        self._indexes.wait_until_filled(LAST_WORDS_SECONDS)
+        self.activity.close()
+        self._indexes.close(LAST_WORDS_SECONDS)
+        self.embedder.close()
+        self.found.close()
+
+    def _open_index(self, folder: Path) -> Index:
+        index = open_index(
+            folder,
+            vault=self.vault,
+            settings=self.settings,
+            embedder=self.embedder,
+            found=self.found,
+            answers=self.answers,
+            forgotten=lambda: self.forgetter.forgotten.hidden,
+            joined=lambda: self.curator.joined,
+        )
+        index.indexer.on_change.append(partial(self._after_change, index.indexer))
+        index.indexer.on_batch.append(self.indexed.add)
+        return index
+
+    def _deleted(self, tombstone: Tombstone) -> None:
+        """What the entity pass found in a note that is gone for good holds its sentences."""
+        content = tombstone.content_hash
+        others = (m for m in self.catalogue.all() if m.path != tombstone.path)
+        if content is not None and all(memory.content_hash != content for memory in others):
+            self.found.remove(content)
+        self.curator.expunge(tombstone)
+
+    def _after_change(self, indexer: Indexer, paths: Collection[str]) -> None:
+        self.indexing.take_note(indexer, paths)
+        self.curation.changed(paths)
+
+    def _move_activity(self, fresh: Index) -> None:
+        self.activity.move_to(fresh.stores.keyvalue)
+
+
+def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
+    try:
+        return ask()
+    except (StoreUnavailable, GraphQueryError):
+        return None
+
+
+def open_services(
+    vault: Path,
+    settings: Settings,
+    state: StateFolder,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Services:
+    """Open what an engine answers with; `tell` hears what takes long.
+
+    Damaged embedded indexes are put aside and filled anew from the vault: they are derived.
+    """
+    return Services(vault, settings, state, tell)

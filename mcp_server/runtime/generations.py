@@ -1,0 +1,269 @@
+"""The generations of indexes that are open: the one that answers, those it has replaced, and the
+one that a rebuild fills."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from indexer.entity_pass import FoundEntities
+from indexer.generation import Generations
+from indexer.indexer import Indexer
+from mcp_server.runtime import tuning as heap
+from memvault.cognition.adjacency import opposing
+from memvault.cognition.similarity_index import Landscape
+from memvault.config.settings import Settings
+from memvault.model.errors import MemvaultError, StorageError
+from memvault.model.graph import GraphNode
+from memvault.reasoning.bayes.question import names_asked
+from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.critique import Critic
+from memvault.reasoning.edges import EdgeIndex
+from memvault.search.fallback import AnswerCache, SteadyRecall
+from memvault.search.hybrid import Recall
+from memvault.search.neighbourhood import Neighbourhood
+from memvault.search.relations.multihop import MultiHop
+from memvault.stores import faults
+from memvault.stores.faults import is_damage
+from memvault.stores.open import Stores, open_stores
+from memvault.text.embedding import Embedder
+from memvault.vault.files import Vault
+from memvault.verification.verified_recall import VerifiedRecall
+from memvault.verification.verifier import Verifier, names_in
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Made by `open_index`; its stores are closed by whoever asked for it."""
+
+    folder: Path
+    stores: Stores
+    indexer: Indexer
+    recall: Recall
+    multihop: MultiHop
+    edges: EdgeIndex
+    landscape: Landscape
+    steady: SteadyRecall
+    verified_recall: VerifiedRecall
+    critic: Critic
+    reasoner: Reasoner
+
+    def warm_up(self) -> None:
+        """Load what answers questions now rather than with the first one."""
+        self.landscape.warm_up_soon()
+        self.edges.warm_up_soon()
+        threading.Thread(target=self._warm_up_vectors, name="memvault-vectors", daemon=True).start()
+        self.multihop.warm_up()
+
+    def _warm_up_vectors(self) -> None:
+        try:
+            self.stores.vectors.warm_up()
+        except MemvaultError as error:
+            logger.info("first searches will be slower: %s", error.message)
+
+    def close_readers(self, timeout: float) -> None:
+        """Wait for what reads in the background, so many seconds at most each."""
+        self.landscape.close(timeout)
+        self.edges.close(timeout)
+        self.steady.close()
+        self.multihop.close(timeout)
+
+
+def open_index(
+    folder: Path,
+    *,
+    vault: Vault,
+    settings: Settings,
+    embedder: Embedder,
+    found: FoundEntities,
+    answers: AnswerCache,
+    forgotten: Callable[[], frozenset[str]],
+    joined: Callable[[], Mapping[str, GraphNode]],
+) -> Index:
+    """Open the stores of a generation and what reads them.
+
+    Raises:
+        StorageError: they are damaged, in use by another process, or there is no room.
+    """
+    stores = open_stores(settings, folder, embedder.dimension)
+    with _closed_on_failure(stores):
+        indexer = Indexer(
+            vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined
+        )
+    multihop = MultiHop(stores, embedder, indexer)
+    edges = EdgeIndex(stores.graph, indexer.catalogue)
+    landscape = Landscape(stores, indexer)
+    by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
+    verifier = Verifier(
+        stores.vectors, by_id, names, partial(opposing, landscape, edges), indexer.names.state
+    )
+    recall = Recall(stores.vectors, embedder)
+    steady = SteadyRecall(
+        multihop,
+        recall,
+        Neighbourhood(stores, embedder, indexer.catalogue),
+        memory_of=by_id,
+        read=vault.read,
+        cache=answers,
+        limit_seconds=settings.limits.answer_seconds,
+    )
+    indexer.on_change += [multihop.changed, edges.changed, landscape.changed]
+    return Index(
+        folder,
+        stores,
+        indexer,
+        recall,
+        multihop,
+        edges,
+        landscape,
+        steady,
+        VerifiedRecall(steady.recall, by_id, stores.vectors, embedder, verifier),
+        Critic(multihop.recall, by_id, stores.vectors, names, verifier),
+        Reasoner(
+            edges,
+            by_id,
+            recall=multihop.recall,
+            claims_of=verifier.claims,
+            find_names=names_asked(indexer.names),
+            settings=settings.reasoning,
+        ),
+    )
+
+
+@contextmanager
+def _closed_on_failure(stores: Stores) -> Iterator[None]:
+    """Close the stores where what reads them cannot be made."""
+    try:
+        yield
+    except BaseException as error:
+        stores.close()
+        if isinstance(error, ValidationError):  # a record that is none
+            raise faults.integrity_error() from error
+        raise
+
+
+GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
+
+
+class OpenIndexes:
+    """Thread-safe; one generation is filled at a time.
+
+    Args:
+        open_index: opens the stores in a generation's folder, and what reads them.
+
+    Raises, when it is made:
+        StoreUnavailable: another process has the indexes open.
+        DiskFull: there is no room to open them.
+    """
+
+    def __init__(self, generations: Generations, open_index: Callable[[Path], Index]) -> None:
+        self._generations = generations
+        self._open = open_index
+        self._changing = threading.Lock()  # a generation is filled, or folders are swept up
+        self._closed = threading.Event()
+        self._filling: Index | None = None
+        self._replaced: list[Index] = []  # still to be closed
+        generations.remove_stale()
+        self.live = self._open_live()
+
+    def all(self) -> list[Index]:
+        """All that are open."""
+        filling = self._filling
+        some = [self.live, *self._replaced]
+        return some if filling is None or filling in some else [*some, filling]
+
+    @contextmanager
+    def filling(self) -> Iterator[Index]:
+        """A new generation to fill; dropped after the block, unless that makes it live."""
+        with self._changing:
+            self._filling = fresh = self._open(self._generations.new())
+            try:
+                yield fresh
+            except BaseException:
+                if self.live is not fresh:
+                    fresh.stores.close()
+                    self._filling = None
+                    self._sweep()
+                raise
+            finally:
+                self._filling = None
+
+    def make_live(self, fresh: Index) -> None:
+        """Let this generation answer, now and after a restart."""
+        self._generations.make_live(fresh.folder)
+        self.replace_by(fresh)
+
+    def name_live(self) -> None:
+        """Write the name of the live generation down again, where it was lost."""
+        self._generations.make_live(self.live.folder)
+
+    def opened_elsewhere(self) -> Index | None:
+        """The generation that another process has made live, opened; None if it is ours."""
+        if self._generations.live_name() in (None, self.live.folder.name):
+            return None
+        return self._open(self._generations.live())
+
+    def replace_by(self, fresh: Index) -> None:
+        """Let this generation answer; the one before is closed when its questions are answered."""
+        self._replaced.append(self.live)
+        self.live = fresh
+        closing = threading.Timer(GRACE_SECONDS, self._close_oldest)
+        closing.daemon = True
+        closing.start()
+
+    def wait_until_filled(self, timeout: float) -> None:
+        """Wait for what fills a generation, so many seconds at most."""
+        if self._changing.acquire(timeout=timeout):
+            self._changing.release()
+
+    def close(self, timeout: float) -> None:
+        """Close all; what reads in the background has so many seconds each to end."""
+        self._closed.set()
+        for index in self.all():
+            index.close_readers(timeout)
+            try:
+                index.stores.close()
+            except StorageError:  # a full disk: what was committed is flushed already
+                logger.exception("closing the indexes")
+        self._generations.close()
+
+    def _open_live(self) -> Index:
+        """The live generation; in place of a damaged one a new one, still empty."""
+        folder = self._generations.live()
+        try:
+            return self._open(folder)
+        except StorageError as error:
+            if not is_damage(error):
+                raise
+            logger.error("%s Filling new indexes from the vault.", error.message)
+        self._generations.put_aside(folder)
+        return self._open(self._generations.live())
+
+    def _close_oldest(self) -> None:
+        with self._changing:  # or the folder of a rebuild under way would seem stale
+            if self._closed.is_set():
+                return
+            _close_replaced(self._replaced[0])
+            del self._replaced[0]
+            self._sweep()
+        heap.settle()
+
+    def _sweep(self) -> None:
+        self._generations.remove_stale([index.folder for index in self.all()])
+
+
+def _close_replaced(index: Index) -> None:
+    index.steady.close()
+    try:
+        index.stores.close()
+    except MemvaultError:
+        logger.exception("closing the replaced indexes")

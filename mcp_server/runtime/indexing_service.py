@@ -1,0 +1,278 @@
+"""Keeping the indexes of one vault true to it: from the start, while notes change, anew."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+
+from indexer.deferred_work import Finishing
+from indexer.doctor import Finding, examine
+from indexer.entity_pass import EntityPass, FoundEntities
+from indexer.heartbeat import Heartbeat
+from indexer.indexer import Indexer
+from indexer.progress import Progress, Report, ScanReport, silent
+from indexer.replica import IndexerStatus
+from indexer.watch import Watcher
+from mcp_server.runtime import tuning as heap
+from mcp_server.runtime.generations import Index, OpenIndexes
+from mcp_server.runtime.replication import Sharing
+from mcp_server.runtime.vault_stats import Tally
+from memvault.config.settings import Settings
+from memvault.model.errors import DiskFull, StorageError
+from memvault.stores import faults
+from memvault.stores.open import EMBEDDED
+
+logger = logging.getLogger(__name__)
+
+
+class Indexing:
+    """What of it is done here: all, or nothing while another process indexes into the same stores.
+    Thread-safe.
+
+    Args:
+        indexed: what all generations have indexed.
+        began: called when indexing has begun in earnest, after the first scan.
+        moving: told the generation that is about to be live.
+        moved: called when it is.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        indexes: OpenIndexes,
+        found: FoundEntities,
+        indexed: Tally,
+        *,
+        began: Callable[[], None],
+        moving: Callable[[Index], None],
+        moved: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._indexes = indexes
+        self._began = began
+        self._moving = moving
+        self._moved = moved
+        self._indexed = indexed
+        self._entity_pass = EntityPass(lambda: self._live.indexer, found, settings.index)
+        self._finishing = Finishing(lambda: self._live.indexer)
+        self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
+        self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
+        self._watcher: Watcher | None = None
+        self._has_begun = False
+        self.scanning: Progress | None = None
+        self.last_scan: tuple[datetime, ScanReport] | None = None
+        self._winding_down = threading.Event()
+
+    @property
+    def _live(self) -> Index:
+        return self._indexes.live
+
+    @property
+    def _follows(self) -> bool:
+        return self._sharing is not None and self._sharing.follows
+
+    def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+        """Watch the vault and index what changed while nobody watched; returns after that scan.
+        Where another process indexes into the same stores, follow it instead."""
+        if self._live.stores.servers:
+            self._heartbeat.start()
+        if self._sharing is None or self._sharing.start(wants_duty=watch):
+            return self._begin(watch=watch, report=report)
+        self._warm_up()
+        return ScanReport()
+
+    def scan(self, report: Report = silent) -> ScanReport:
+        """Index what differs from the catalogue."""
+
+        def tell(progress: Progress) -> None:
+            self.scanning = progress
+            report(progress)
+
+        try:
+            result = self._live.indexer.scan(tell)
+        finally:
+            self.scanning = None
+        self.last_scan = (datetime.now(UTC), result)
+        return result
+
+    def index_written(self, paths: Collection[str]) -> None:
+        """Index notes that were just written; later, if a server does not answer now."""
+        try:
+            if self._sharing is not None and self._sharing.follows:
+                self._sharing.wait_for(paths)
+            elif self._live.indexer.index(paths, finish_later=True).unfinished:
+                self._finishing.soon()
+        except StorageError:
+            if not (self._live.stores.silent() or self._live.stores.full()):
+                raise
+            logger.warning("what was written is indexed when the servers can take it again")
+            self._scan_soon()
+
+    def settle(self, timeout: float = 60.0) -> None:
+        """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
+        pass to do."""
+        self._live.indexer.wait_until_idle(timeout)
+        self._finishing.wait(timeout)
+        self._entity_pass.wait(timeout)
+
+    def rebuild(self, report: Report = silent) -> ScanReport:
+        """Fill a new generation from the vault while the live one answers, then swap it in."""
+        if self._sharing is not None:
+            self._sharing.check()
+        with self._indexes.filling() as fresh:
+            if self._winding_down.is_set():
+                fresh.indexer.stop()
+            result = fresh.indexer.scan(report)
+            self._swap(fresh)
+            self.last_scan = (datetime.now(UTC), result)
+            return result
+
+    def doctor(self, *, fix: bool = False) -> list[Finding]:
+        """What is wrong, and how to mend it; with `fix`, mended where that loses nothing."""
+        findings = examine(self._live.indexer)
+        if fix and any(finding.mended_by_scan for finding in findings):
+            self.scan()
+            findings = examine(self._live.indexer)
+            if any(finding.mended_by_scan for finding in findings):
+                self.rebuild()
+                findings = examine(self._live.indexer)
+        return findings
+
+    def take_note(self, indexer: Indexer, paths: Collection[str]) -> None:
+        """These notes were indexed: the processes that follow are told, and their sentences are
+        looked through for entities when there is time."""
+        if self._sharing is not None:
+            self._sharing.tell(indexer, paths)
+        if not self._follows:
+            self._entity_pass.add(paths)
+
+    def standing(self) -> IndexerStatus | None:
+        """How far indexing is, here or where it is done; None if no process seems to do it."""
+        if self._sharing is not None and self._sharing.follows:
+            return self._sharing.elsewhere()
+        return self._own_standing()
+
+    def watching(self) -> str:
+        """How changes of the vault become known."""
+        if self._follows:
+            return "elsewhere"
+        if self._watcher is None:
+            return "no"
+        return "polling" if self._watcher.polling else "events"
+
+    def wind_down(self) -> None:
+        """Make scans, rebuilds and the entity pass end after the batch in hand; returns at once.
+        What a scan had not reached is indexed at the next start."""
+        self._winding_down.set()
+        self._entity_pass.ask_to_stop()
+        self._finishing.ask_to_stop()
+        for index in self._indexes.all():
+            index.indexer.stop()
+
+    def stop(self, timeout: float) -> None:
+        """The same, waiting for each part so many seconds at most."""
+        self.wind_down()
+        self._heartbeat.stop(timeout)
+        if self._sharing is not None:
+            self._sharing.stop()
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._entity_pass.stop(timeout)
+        self._finishing.stop(timeout)
+
+    # -- here, or elsewhere ---------------------------------------------------------------------
+
+    def _begin(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+        if watch:
+            self._watcher = Watcher(self._live.indexer, self._settings.index)
+            self._watcher.start()
+        try:
+            result = self.scan(report)
+        except StorageError as error:
+            result = self._mended(error, report)
+        self._warm_up()
+        if not (self._winding_down.is_set() or self._has_begun):
+            self._has_begun = True
+            self._entity_pass.start()
+            self._began()
+        return result
+
+    def _end(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    def _warm_up(self) -> None:
+        self._live.indexer.warm_up()
+        self._live.warm_up()
+        heap.settle()
+
+    def _shared(self) -> Sharing:
+        return Sharing(
+            lambda: self._live.indexer,
+            move=self._move,
+            begin=self._begin,
+            end=self._end,
+            own=self._own_standing,
+        )
+
+    def _own_standing(self) -> IndexerStatus:
+        watcher, indexed = self._watcher, self._indexed
+        return IndexerStatus(
+            0.0 if watcher is None else watcher.lag_seconds(),
+            indexed.notes,
+            indexed.seconds,
+            self._entity_pass.waiting,
+        )
+
+    # -- when something is amiss ----------------------------------------------------------------
+
+    def _restore(self) -> None:
+        """A server came back without what it had: the name of the generation may be among it."""
+        if not self._follows:
+            self._indexes.name_live()
+            self._scan_soon()
+
+    def _mended(self, error: StorageError, report: Report) -> ScanReport:
+        """What to do when the first scan could not be done."""
+        if faults.is_damage(error):
+            logger.error("the indexes are damaged: filling new ones from the vault")
+            return self.rebuild(report)
+        passing = isinstance(error, DiskFull) or self._live.stores.silent()
+        if self._winding_down.is_set() or not passing:
+            raise error
+        logger.error("%s Indexing begins when that is over.", error.message)
+        self._scan_soon()
+        return ScanReport()
+
+    def _scan_soon(self) -> None:
+        if self._watcher is not None:
+            self._watcher.ask_for_scan()
+
+    # -- another generation ---------------------------------------------------------------------
+
+    def _swap(self, fresh: Index) -> None:
+        """Make the fresh generation live. The watcher moves over first, so that what is saved
+        meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
+        watcher = self._watcher
+        if watcher is not None:
+            watcher.stop()
+            self._watcher = Watcher(fresh.indexer, self._settings.index)
+            self._watcher.start()
+        fresh.indexer.scan()
+        fresh.warm_up()
+        heap.settle()
+        self._moving(fresh)
+        self._indexes.make_live(fresh)
+        self._moved()
+        fresh.indexer.scan()
+
+    def _move(self) -> None:
+        """Go over to the generation that another process has made live."""
+        fresh = self._indexes.opened_elsewhere()
+        if fresh is not None:
+            self._moving(fresh)
+            self._indexes.replace_by(fresh)
+            self._moved()

@@ -1,0 +1,98 @@
+"""What can be said of the vault as a whole."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mcp_server.answers.status import ConceptShape
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from indexer.indexer import Indexer
+    from mcp_server.runtime.container import Services
+
+
+class Tally:
+    """Thread-safe.
+
+    Attributes:
+        notes: written since the engine began; a note that is written twice counts twice.
+        seconds: that this took. A rebuild beside the live indexes counts its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.notes = 0
+        self.seconds = 0.0
+
+    def add(self, notes: int, seconds: float) -> None:
+        with self._lock:
+            self.notes += notes
+            self.seconds += seconds
+
+
+TOP = 5
+
+
+class Overview:
+    """Concepts and counts. Thread-safe."""
+
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._services = services
+        self._connected: tuple[Indexer, int, list[ConceptShape]] | None = None
+
+    def concepts(self) -> list[ConceptShape]:
+        """The memories that were asked for most; before any was, the things that take part in
+        most relations: nothing if the graph does not answer."""
+        services = self._services()
+        used = [
+            (activity.access_count, memory)
+            for key, activity in services.activity.all().items()
+            if activity.access_count and (memory := services.catalogue.by_id(key)) is not None
+        ]
+        best = sorted(used, key=lambda item: (-item[0], item[1].path))[:TOP]
+        if not best:
+            return self._most_connected()
+        return [
+            ConceptShape(id=memory.id, name=memory.title, path=memory.path, access_count=count)
+            for count, memory in best
+        ]
+
+    def counts(self) -> dict[str, int]:
+        """Notes, and what the stores that answer hold."""
+        stores = self._services().stores
+        counts = {"notes": len(self._services().catalogue)}
+        try:
+            counts["chunks"] = stores.vectors.count()
+            counts["nodes"], counts["edges"] = stores.graph.counts()
+        except (StoreUnavailable, GraphQueryError):
+            return counts
+        return counts
+
+    def _most_connected(self) -> list[ConceptShape]:
+        services = self._services()
+        indexer, edges = services.indexer, services.edges
+        known = self._connected
+        if known is not None and known[:2] == (indexer, indexer.version):
+            return known[2]
+        version = indexer.version
+        degree: Counter[str] = Counter()
+        try:
+            for edge in edges.all():
+                degree.update((edge.source, edge.target))
+            best = sorted(degree.items(), key=lambda item: (-item[1], item[0]))[:TOP]
+            nodes = [(edges.node(key), count) for key, count in best]
+        except (StoreUnavailable, GraphQueryError):
+            return []
+        shapes = [
+            ConceptShape(
+                id=node.id, name=node.name, path=node.path, access_count=0, connections=count
+            )
+            for node, count in nodes
+            if node is not None
+        ]
+        self._connected = (indexer, version, shapes)
+        return shapes

@@ -1,0 +1,246 @@
+"""What all tools share: the services, the pulse, and how a memory is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from mcp_server.answers.memory_presenter import Told, bare, concluded, shown
+from mcp_server.answers.recalled import FullAnswer, NodeShape
+from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom
+from mcp_server.engine.startup import Opening
+from mcp_server.middleware.client_identity import client_name, connection_id
+from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.sessions import Session
+from memvault.curation.targets import resolve
+from memvault.model.errors import (
+    GraphQueryError,
+    MemvaultError,
+    NoteNotFound,
+    StorageError,
+    StoreUnavailable,
+)
+from memvault.model.insights import Aspect, Insights, Thing
+from memvault.model.memory import Memory, MemoryNode, UTLState
+from memvault.model.search import Recalled, VerbosityLevel
+from memvault.model.state import CognitivePulse
+from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights, thing_of
+from memvault.reasoning.recent import Openings
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Services
+
+
+def thing_called(services: Services, name: str) -> Thing:
+    """The thing of this id, path or name; ``#name`` is a tag.
+
+    Raises:
+        NoteNotFound: nothing goes by it.
+        AmbiguousTarget: several things do.
+        StoreUnavailable, GraphQueryError: the graph does not answer.
+    """
+    key = name.strip()
+    if services.edges.node(key) is not None:
+        return thing_of(key, services.edges)
+    meant = None if key.startswith("#") else services.indexer.names.lookup(key)
+    if meant is not None and services.edges.node(meant.target) is not None:
+        return thing_of(meant.target, services.edges)
+    target = resolve(key, services.catalogue, services.stores.graph)
+    return thing_of(target.node_ids[0], services.edges)
+
+
+CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
+AROUND: tuple[Aspect, ...] = ("neighborhood",)
+LOOK_SECONDS = 0.5
+MOST_NEAR = 12  # things next to a memory, where it is the only one
+NO_CONCLUSIONS = "the graph does not answer: causes and conflicts are missing from this answer"
+Full = TypeVar("Full", bound=FullAnswer)
+
+
+class Toolbox:
+    """Made once per server; its methods may be called from any thread."""
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self.tools: set[str] = set()  # names of all that can be called
+        self.meter = PulseMeter(
+            lambda: self.services.landscape, lambda: self.services.curation.pending() > 0
+        )
+        self.memory_nodes = MemoryNodes(
+            self._memory_of,
+            self._read,
+            self.meter,
+            activity=lambda: self.services.activity,
+            capacity=lambda: self.services.settings.cache.memories,
+        )
+        self._openings = Openings(self._read)
+
+    @property
+    def services(self) -> Services:
+        """Raises StoreUnavailable while they open; calls are let through when they are open."""
+        return self._opening.now()
+
+    async def warm_up(self) -> None:
+        """Have all memories' states measured once the index is at hand, since the first questions
+        would otherwise share the interpreter with it: a second of work at 10,000 notes, in
+        small steps (`bench_pulse`)."""
+        while True:
+            with suppress(MemvaultError):  # still opening
+                if self.services.landscape.is_resident:
+                    return self.meter.warm_up_soon()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _memory_of(self, memory_id: str) -> Memory | None:
+        return self.services.catalogue.by_id(memory_id)
+
+    def _read(self, path: str) -> bytes:
+        return self.services.vault.read(path)
+
+    def touch(self, session_id: str | None = None) -> Session:
+        """Note a call of this session and give it; without an id, the connection's own.
+
+        Raises SessionNotFound: the session has expired.
+        """
+        sessions = self.services.sessions
+        if session_id is None:
+            return sessions.touch(connection_id(), client_name(), renewable=True)
+        return sessions.touch(session_id, client_name())
+
+    def returned(self, session: Session, ids: Sequence[str]) -> None:
+        """Note which memories an answer shows, best first."""
+        session.accessed(ids)
+        self.services.activity.accessed(ids)
+
+    def memory(self, memory_id: str) -> Memory:
+        """Raises NoteNotFound."""
+        memory = self.services.indexer.catalogue.by_id(memory_id)
+        if memory is None:
+            raise NoteNotFound(
+                f"No memory has the id {memory_id}: recall_memory gives the ids there are",
+                id=memory_id,
+            )
+        return memory
+
+    def text_of(self, memory: Memory) -> str:
+        """The whole note, as it is on disk.
+
+        Raises:
+            NoteNotFound: it was removed a moment ago.
+            StorageError: it cannot be read (core ERR-CORE-002).
+        """
+        try:
+            return self._read(memory.path).decode("utf-8", errors="replace")
+        except StorageError as error:
+            raise StorageError(
+                f"Storage error: Read failed for node {memory.id}: {error.message}", id=memory.id
+            ) from error
+
+    def node(self, memory: Memory) -> MemoryNode:
+        """Raises NoteNotFound: the note was removed a moment ago."""
+        node = self.memory_nodes.get(memory.id)
+        if node is None:
+            raise NoteNotFound(f"there is no note at {memory.path}", path=memory.path)
+        return node
+
+    def memory_on_disk(self, path: str) -> Memory:
+        """The memory at a path that may not be indexed yet.
+
+        Raises NoteNotFound.
+        """
+        memory = self.services.indexer.as_on_disk(path)
+        if memory is None:
+            raise NoteNotFound(f"There is no note at {path}", path=path)
+        return memory
+
+    def memory_at(self, path: str) -> Memory:
+        """The memory at a path, or under a title or alias as a link would name it.
+
+        Raises NoteNotFound.
+        """
+        indexer = self.services.indexer
+        wanted = path.strip().lstrip("/")
+        memory = indexer.catalogue.by_path(wanted)
+        is_name = "/" not in wanted and "\\" not in wanted
+        if memory is None and is_name and (meant := indexer.links.resolve(wanted, "")) is not None:
+            memory = indexer.catalogue.by_path(meant)
+        if memory is None:
+            raise NoteNotFound(
+                f"No note is indexed at {path}, nor named so: recall_memory gives paths", path=path
+            )
+        return memory
+
+    def known(self, found: Iterable[Recalled]) -> list[tuple[Recalled, Memory]]:
+        """What was found, with its memories; what left the vault meanwhile is left out."""
+        by_id = self.services.indexer.catalogue.by_id
+        pairs = ((each, by_id(each.note_id)) for each in found)
+        return [(each, memory) for each, memory in pairs if memory is not None]
+
+    def pulse_of(self, found: Sequence[tuple[Recalled, Memory]]) -> CognitivePulse:
+        return self.meter.of([m.id for _, m in found], [each.relevance for each, _ in found])
+
+    def nodes(
+        self, found: Sequence[tuple[Recalled, Memory]], level: VerbosityLevel, query: str
+    ) -> list[NodeShape]:
+        """Memories as an answer to this question shows them."""
+        if level is VerbosityLevel.RAW_ONLY:
+            return [bare(each, memory) for each, memory in found]
+        ids = [memory.id for _, memory in found]
+        states = self.meter.states(ids)
+        around = self.meter.landscape.around(ids)
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        told = [
+            Told(
+                each,
+                memory,
+                states[memory.id],
+                outdated=bool(around[memory.id].outdated_by),
+                utl_state=self._utl_state(memory.id) if full else None,
+            )
+            for each, memory in found
+        ]
+        return shown(told, level, query)
+
+    def insights(
+        self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
+    ) -> Insights:
+        """What can be said of these memories beyond their text, best first.
+
+        Raises StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        return insights(
+            ids,
+            self.services.edges,
+            self._memory_of,
+            wanted,
+            near=near,
+            opening_of=self._openings.of,
+        )
+
+    def concluded(self, answer: Full, ids: Sequence[str], level: VerbosityLevel) -> Full:
+        """The answer, at the highest level with what is concluded from its memories."""
+        if level is not VerbosityLevel.FULL_INSIGHTS:
+            return answer
+        try:
+            answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
+            room = AnswerRoom(self.services.embedder.tokens)
+            left = ANSWER_TOKENS[level] - room.of(answer)
+            if left <= 0:
+                return answer
+            around = self.insights(ids, AROUND, near=MOST_NEAR).neighborhood
+            told: dict[str, object] = {"neighborhood": room.surroundings(around, left)}
+        except (StoreUnavailable, GraphQueryError):
+            told = {"notice": answer.notice or NO_CONCLUSIONS}
+        return answer.model_copy(update=told)
+
+    def _utl_state(self, memory_id: str) -> UTLState | None:
+        """None if the note went away or cannot be read at this moment."""
+        with suppress(MemvaultError):
+            node = self.memory_nodes.get(memory_id)
+            return node.utl_state if node is not None else None
+        return None
+
+    def close(self) -> None:
+        self.meter.close()

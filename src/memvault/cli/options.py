@@ -1,0 +1,102 @@
+"""Which vault, state folder and configuration a command is about.
+
+The bridge imports this, so it stays light: no pydantic.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memvault.config.paths import DEFAULT_VAULT, StateFolder, user_config_file
+from memvault.model.errors import InvalidParams
+
+_VALUED = ("--vault", "--config")
+
+
+@dataclass(slots=True)
+class GlobalOptions:
+    """``rest`` is what remains: the command and its own arguments."""
+
+    vault: str | None = None
+    config: str | None = None
+    debug: bool = False
+    rest: list[str] = field(default_factory=list)
+
+
+def take_global_options(arguments: list[str]) -> GlobalOptions:
+    """Pick ``--vault``, ``--config`` and ``--debug`` out, wherever before ``--`` they stand.
+
+    An option without its value stays where it is, for the command line to complain of.
+    """
+    options = GlobalOptions()
+    waiting = list(arguments)
+    while waiting:
+        argument = waiting.pop(0)
+        name, equals, value = argument.partition("=")
+        if argument == "--":
+            options.rest += [argument, *waiting]
+            break
+        if argument == "--debug":
+            options.debug = True
+        elif name in _VALUED and (equals or waiting):
+            setattr(options, name[2:], value if equals else waiting.pop(0))
+        else:
+            options.rest.append(argument)
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """``config`` is the file given with ``--config``, else None."""
+
+    vault: Path
+    state: StateFolder
+    config: Path | None
+
+    @property
+    def config_file(self) -> Path:
+        """``--config``, else the vault's own in its state folder, else the user's."""
+        if self.config is not None:
+            return self.config
+        own = self.state.config_file
+        return own if own.is_file() else user_config_file()
+
+
+def find_places(vault: str | None, config: str | None) -> Places:
+    """The vault is the one given, else ``MEMVAULT_VAULT``, else the configuration's ``vault``,
+    else ``~/Documents/Memory-Vault``. It need not exist.
+
+    Raises:
+        InvalidParams: the configuration file is missing or cannot be read.
+    """
+    config_file = Path(config).expanduser() if config else None
+    if config_file is not None and not config_file.is_file():
+        raise InvalidParams(f"There is no configuration file {config}.")
+    named = vault or os.environ.get("MEMVAULT_VAULT") or _configured_vault(config_file)
+    # Absolute, since the engine runs in another folder; a link in the path stays one.
+    path = Path(os.path.abspath(Path(named or DEFAULT_VAULT).expanduser()))  # noqa: PTH100
+    return Places(path, StateFolder.of_vault(path), config_file)
+
+
+def require_vault(places: Places) -> None:
+    """Raises InvalidParams when the vault does not exist."""
+    if not places.vault.is_dir():
+        raise InvalidParams(
+            f"There is no vault at {places.vault}. Create one with `memvault init`, or name yours "
+            "with --vault or MEMVAULT_VAULT."
+        )
+
+
+def _configured_vault(config: Path | None) -> str | None:
+    file = config or user_config_file()
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InvalidParams(f"{file.name} cannot be read: {error}") from error
+    value = values.get("vault")
+    return str(value) if value else None

@@ -1,0 +1,1 @@
+"""Changes to notes: planned, staged, applied, journalled, undone."""

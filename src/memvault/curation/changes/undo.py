@@ -1,0 +1,245 @@
+"""Taking a change back: each file to what it was, unless it was changed since."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memvault.curation.changes.history import done
+from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
+from memvault.curation.changes.staging import Staging, is_in_trash
+from memvault.curation.trash.forgotten import Forgotten
+from memvault.model.change import Change, ChangeKind, FileChange
+from memvault.vault.ignore import MANIFEST
+from memvault.vault.parse import content_hash
+
+NOT_KEPT = "what it was before is not kept any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A change that was not taken back, since a note of it was changed afterwards.
+
+    Attributes:
+        lines: the lines in which the note as it stands differs from what it would be again.
+        kept: hash of the version that it would be again, for `History.content`; None if not kept.
+    """
+
+    reversal_hash: str
+    path: str
+    reason: str
+    lines: tuple[LineChange, ...] = ()
+    kept: str | None = None
+
+
+class Standing:
+    """The changes that stand on each path. What was changed last is taken back first, also where
+    the file is, for the moment, as an earlier change left it: else that one would be gone, and
+    taking back the later ones could bring it again.
+
+    Args:
+        newest_first: the history, back to the oldest change that is to be taken back.
+    """
+
+    def __init__(self, newest_first: Iterable[Change]) -> None:
+        self._on: dict[str, list[Change]] = defaultdict(list)
+        self._taken_back: set[str] = set()
+        restoring: dict[str | None, Change] = {}
+        for change in newest_first:
+            if change.undone_by in restoring:  # it may have come back elsewhere
+                self._add(restoring[change.undone_by], change.paths)
+            if change.undone_by is not None or not change.undoable:
+                continue
+            if change.kind is ChangeKind.RESTORED:
+                restoring[change.reversal_hash] = change
+            if change.kind is not ChangeKind.UNDONE:  # one that is leaves nothing of its own
+                self._add(change, change.paths)
+        for standing in self._on.values():
+            standing.sort(key=_age)
+
+    def newer(self, change: Change, file: FileChange) -> Change | None:
+        """What has to be taken back before this file of a change; the newest such."""
+        newest = max(filter(None, map(self._newest, file.paths)), key=_age, default=change)
+        return newest if _age(newest) > _age(change) else None
+
+    def drop(self, change: Change) -> None:
+        """It is taken back."""
+        self._taken_back.add(change.reversal_hash)
+
+    def _add(self, change: Change, paths: Iterable[str]) -> None:
+        for path in paths:
+            self._on[path].append(change)
+
+    def _newest(self, path: str) -> Change | None:
+        standing = self._on.get(path, [])
+        while standing and standing[-1].reversal_hash in self._taken_back:
+            standing.pop()
+        return standing[-1] if standing else None
+
+
+def _age(change: Change) -> tuple[datetime, str]:
+    return change.at, change.reversal_hash
+
+
+class Undoing:
+    """Stages the opposite of changes, one after another.
+
+    Args:
+        content: a version by its hash, None if it is not kept.
+    """
+
+    def __init__(
+        self,
+        staging: Staging,
+        content: Callable[[str], bytes | None],
+        forgotten: Forgotten,
+        standing: Standing,
+    ) -> None:
+        self.staging = staging
+        self._content = content
+        self._forgotten = forgotten
+        self._standing = standing
+
+    def take_back(self, change: Change) -> list[Conflict]:
+        """Stage it; with a conflict in any file, nothing of this change is staged."""
+        kept, conflicts = self.staging, []
+        self.staging = kept.copy()
+        for file in reversed(change.files):
+            if file.path == MANIFEST and not self._stands(file):
+                continue  # it was written anew since: nothing of a person's is in the way
+            conflict = self._behind(change, file) or self._file(change, file)
+            if conflict is not None:
+                conflicts.append(conflict)
+        if conflicts:
+            self.staging = kept
+            return conflicts
+        for tombstone in change.forgot:
+            for each in self._forgotten.standing_for(tombstone):
+                self.staging.note_restored(each.reversal_hash)
+        for key in change.restored:
+            self._forget_again(key, change)
+        self.staging.note_undone(change.reversal_hash)
+        self._standing.drop(change)
+        return []
+
+    def _stands(self, file: FileChange) -> bool:
+        """Whether a file is as the change left it."""
+        now = self._now(file.path)
+        return now is not None and content_hash(now) == file.after
+
+    def _behind(self, change: Change, file: FileChange) -> Conflict | None:
+        """Whether something else was done to a file after this change."""
+        newer = None if file.path == MANIFEST else self._standing.newer(change, file)
+        if newer is None:
+            return None
+        reason = f"take back first what came after it: {done(newer)} ({newer.reversal_hash[:8]})"
+        return self._conflict(change, file, reason, self._now(file.path))
+
+    def _file(self, change: Change, file: FileChange) -> Conflict | None:
+        if file.moved_to is not None:
+            return self._moved_back(change, file)
+        now = self._now(file.path)
+        if now is None:
+            return self._gone(change, file)
+        found = content_hash(now)
+        if found == file.before:
+            return None
+        before = self._version(file.before)
+        if found == file.after and file.before is None:
+            self.staging.trash(file.path)
+            return None
+        if found == file.after and before is not None:
+            self.staging.write(file.path, before)
+            return None
+        if found == file.after:
+            return self._conflict(change, file, NOT_KEPT)
+        reason = "it was changed since, and stays as it is"
+        if file.before is None:
+            return Conflict(change.reversal_hash, file.path, reason)
+        return self._conflict(change, file, reason, now, before)
+
+    def _gone(self, change: Change, file: FileChange) -> Conflict | None:
+        """A file that stands no more where the change left it."""
+        if file.before is None:
+            return None  # what it made is gone already
+        if file.after is not None:
+            return self._conflict(change, file, "it is no longer there: it was moved or deleted")
+        return self._made_again(change, file)
+
+    def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
+        target = self._moved_to(change, file)
+        now, there = self._now(file.path), self._now(target)
+        stands = there is not None and content_hash(there) == file.before
+        if now is None and stands:
+            self.staging.move(target, file.path)
+            return None
+        if now is None and there is not None and not is_in_trash(target):
+            return self._conflict(change, file, f"{target} was changed since, and stays as it is")
+        if now is None:
+            return self._made_again(change, file)
+        if stands and is_in_trash(file.path):  # where it lay, another lies by now
+            self.staging.trash(target)
+            return None
+        if content_hash(now) == file.before:
+            return None
+        return self._conflict(change, file, "another note stands there by now", now)
+
+    def _moved_to(self, change: Change, file: FileChange) -> str:
+        """Where the file went; what was forgotten once more since lies where it lies now."""
+        again = (
+            each.trash_path
+            for tombstone in change.forgot
+            if tombstone.trash_path == file.moved_to
+            for each in self._forgotten.standing_for(tombstone)
+        )
+        return next(again, None) or file.moved_to or ""
+
+    def _made_again(self, change: Change, file: FileChange) -> Conflict | None:
+        before = self._version(file.before)
+        if before is None:
+            return self._conflict(change, file, NOT_KEPT)
+        self.staging.create(file.path, before)
+        return None
+
+    def _forget_again(self, key: str, change: Change) -> None:
+        """What was restored is forgotten as it was before: its files are staged already."""
+        old = self._forgotten.tombstone(key)
+        if old is None:
+            return
+        path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)
+        self.staging.forget_staged(
+            Forgetting(
+                old.name,
+                old.kind,
+                old.node_ids,
+                old.hidden,
+                path or old.path,
+                repeats=old.repeats or old.reversal_hash,
+            )
+        )
+
+    def _version(self, wanted: str | None) -> bytes | None:
+        return None if wanted is None else self._content(wanted)
+
+    def _now(self, path: str) -> bytes | None:
+        return self.staging.read(path) if self.staging.exists(path) else None
+
+    def _conflict(
+        self,
+        change: Change,
+        file: FileChange,
+        reason: str,
+        now: bytes | None = None,
+        before: bytes | None = None,
+    ) -> Conflict:
+        before = before if before is not None else self._version(file.before)
+        lines = () if now is None or before is None else lines_changed(file.path, now, before)
+        return Conflict(
+            change.reversal_hash,
+            file.path,
+            reason,
+            tuple(lines),
+            file.before if before is not None else None,
+        )

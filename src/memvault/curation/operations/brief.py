@@ -1,0 +1,118 @@
+"""Compressing sessions into a brief that a person writes (triple FR-42).
+
+memvault takes the key facts out of the sessions, each with its source; what is said of them in the
+end is the person's. Sentences are ranked by their cosine to the centroid of all of them (centroid
+summarisation: Radev and others, Information Processing & Management 40, 2004) and chosen by maximal
+marginal relevance, so that one thing is not said twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.forgetting import stage_forgetting
+from memvault.curation.targets import Target
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Lifecycle, Memory
+from memvault.search.diversity import diverse
+from memvault.vault.compose import compose_note, iso_utc, safe_name, wikilink
+from memvault.vault.parse import parse_note
+
+FACTS = 16
+VARIETY = 0.4  # of maximal marginal relevance: how much being new counts beside being central
+LEAST_WORDS, MOST_CHARS = 4, 400  # of a sentence that can be a fact
+MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFact:
+    """A sentence as its note has it, read without markup; ``line`` is counted from 1."""
+
+    text: str
+    memory: Memory
+    line: int
+
+
+class Sources(StrEnum):
+    """Where the sources go when their brief is written."""
+
+    STAY = "stay"
+    TRASH = "trash"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a person wrote, of which sources, and where these go."""
+
+    title: str
+    text: str
+    sources: Sequence[Memory]
+    then: Sources
+    project: str | None = None
+
+
+def key_facts(
+    memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, most: int = FACTS
+) -> list[KeyFact]:
+    """The sentences that say most of what these notes say, in the order of the notes.
+
+    Args:
+        read: a note's bytes, by path; raises MemvaultError.
+        embed: (n, dim) of texts, L2-normalised.
+    """
+    found = [
+        KeyFact(sentence.text, memory, sentence.line)
+        for memory in memories
+        for block in parse_note(memory.path, read(memory.path)).blocks
+        for sentence in block.sentences
+        if len(sentence.text.split()) >= LEAST_WORDS and len(sentence.text) <= MOST_CHARS
+    ]
+    found = found[:: max(1, -(-len(found) // MOST_SENTENCES))]
+    if not found:
+        return []
+    vectors = np.asarray(embed([fact.text for fact in found]), np.float32)
+    centroid = vectors.mean(axis=0)
+    central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
+    chosen = diverse(np.clip(central, 0.0, 1.0).tolist(), vectors, most, VARIETY)
+    return [found[at] for at in sorted(chosen)]
+
+
+def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
+    """Stage the brief as a new note and what becomes of its sources; gives its path.
+
+    Sources that stay are linked; of those that go, the names are kept, since no link to the trash
+    would lead anywhere.
+
+    Raises:
+        InvalidParams: it has no title, no text or no source.
+    """
+    title, text = " ".join(brief.title.split()), brief.text.replace("\r\n", "\n").strip()
+    if not (title and text and brief.sources):
+        raise InvalidParams("A brief needs a title, a text of yours, and the sessions it is of.")
+    folder = f"projects/{safe_name(brief.project)}" if brief.project else "permanent"
+    properties: dict[str, object] = {
+        "id": str(uuid4()),
+        "type": "brief",
+        "lifecycle": str(Lifecycle.TEMPORARY if brief.project else Lifecycle.PERMANENT),
+        **({"project": brief.project} if brief.project else {}),
+        "created": iso_utc(now),
+    }
+    path = f"{folder}/{safe_name(title)}.md"
+    goes = brief.then is Sources.TRASH
+    named = [each.path if goes else wikilink(each.path, path) for each in brief.sources]
+    body = f"# {title}\n\n{text}\n\n## Sources\n\n" + "\n".join(f"- {each}" for each in named)
+    path = staging.create(path, compose_note(properties, body))
+    if goes:
+        for memory in brief.sources:
+            stage_forgetting(staging, Target(memory.title, memory))
+    return path

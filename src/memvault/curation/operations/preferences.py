@@ -1,0 +1,345 @@
+"""Preferences: how the person likes things done, kept as lines of a note.
+
+``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
+Any other note of ``type: preference`` counts too: each such line in it, and the note itself, its
+title being the key and its text the value. Where several notes give one key, preferences.md wins,
+then the first path in the alphabet. Keys are equal whatever their case, and spaces, underscores
+and hyphens are equal.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from memvault.curation.changes.journal_decoder import with_versions
+from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
+from memvault.model.errors import InvalidParams, NoteNotFound, StorageError
+from memvault.model.graph import is_uuid
+from memvault.model.memory import id_of_path
+from memvault.model.note import Block, ParsedNote
+from memvault.stores.keyvalue import KeyValueStore
+from memvault.vault.compose import compose_note, plain_text
+from memvault.vault.files import Vault
+from memvault.vault.frontmatter.edit import set_key
+from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.version_store import Contents
+
+PREFERENCES_NOTE = "permanent/preferences.md"
+NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
+NOTES_NAMESPACE = "preference_notes"  # path -> the keys that it holds in NAMESPACE
+MAX_VALUE_CHARS = 2_000
+MAX_KEY_WORDS = 8
+
+_OTHER_KEYS = frozenset(
+    {"aliases", "alias", "tag", "created_at", "updated", "date", "title", "source"}
+    | {"cssclasses", "cssclass", "publish"}
+)
+_KEY_LINE = re.compile(
+    r"(?P<head>\ufeff?[ \t>]*(?:(?P<marker>[-*+]|\d+[.)])[ \t]+)?(?:\[.\][ \t]+)?(?:\*\*|__)?"
+    r"(?P<key>[^:\r\n]+?)(?:\*\*|__)?[ \t]*::?(?:\*\*|__)?[ \t]*)"
+    r"(?P<value>.*?)(?P<tail>(?:[ \t]+\^[\w-]+)?[ \t]*)(?P<end>\r?\n|\Z)"
+)
+_KEY = re.compile(r"[^\W\d_][^:\[\]()#`*|<>%^\r\n]*")
+_STATED = re.compile(r"\s*(?P<key>[^\W\d_][^:\n]{0,99}?)\s*::?\s+(?P<value>\S.*?)\s*")
+_NEW_NOTE = compose_note({"lifecycle": "permanent", "type": "preference"}, "# Preferences")
+_creating = threading.Lock()
+_keys = TypeAdapter(list[str])
+
+
+class Preference(BaseModel):
+    """A value and where it stands. ``line`` is 1 for a value of the frontmatter, and the first
+    line of the text where the whole note is the preference."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str  # normalised, see `preference_key`
+    value: str
+    path: str
+    line: int
+    is_whole_note: bool = False
+    in_frontmatter: bool = False
+
+    def going_on(self, text: str) -> Preference:
+        return self.model_copy(update={"value": f"{self.value} {text.strip()}"})
+
+
+def preference_key(key: str) -> str:
+    """``Writing_Style``, ``writing-style`` and ``writing style`` are one key."""
+    words = re.sub(r"[\s_\-\u2010-\u2015]+", " ", unicodedata.normalize("NFC", key))
+    return words.strip().casefold()
+
+
+def holds_preferences(note: ParsedNote) -> bool:
+    kind = note.frontmatter.get("type")
+    is_kind = isinstance(kind, str) and kind.strip().casefold() == "preference"
+    return is_kind or note.path.casefold() == PREFERENCES_NOTE
+
+
+def read_preferences(note: ParsedNote) -> dict[str, Preference]:
+    """The preferences of one note by their normalised keys; none if it is no note of preferences.
+
+    A key that stands twice has its last line's value.
+    """
+    if not holds_preferences(note):
+        return {}
+    found: list[Preference] = []
+    if note.path.casefold() != PREFERENCES_NOTE and note.blocks:
+        text = "\n\n".join(block.text for block in note.blocks)
+        first = note.blocks[0].lines.first
+        found.append(
+            Preference(key=note.title, value=text, path=note.path, line=first, is_whole_note=True)
+        )
+    for key, value in note.frontmatter.items():
+        if key.casefold() not in RESERVED_KEYS | _OTHER_KEYS and _is_plain(value):
+            found.append(
+                Preference(
+                    key=key, value=_shown(value), path=note.path, line=1, in_frontmatter=True
+                )
+            )
+    found += [
+        Preference(key=item.key, value=item.value.strip(), path=note.path, line=item.line)
+        for item in note.fields
+        if item.explicit and item.value.strip()
+    ]
+    found += (each for block in note.blocks for each in _stated(note.path, block))
+    by_key = ((preference_key(each.key), each) for each in found)
+    return {key: each.model_copy(update={"key": key}) for key, each in by_key}
+
+
+def _stated(path: str, block: Block) -> list[Preference]:
+    """``Key: value`` lines of a block. A line without a key goes on with the one before."""
+    stated: list[Preference] = []
+    for number, line in enumerate(block.text.split("\n"), block.lines.first):
+        named = _STATED.fullmatch(line)
+        if named is not None and len(named["key"].split()) <= MAX_KEY_WORDS:
+            stated.append(
+                Preference(key=named["key"], value=named["value"], path=path, line=number)
+            )
+        elif stated:
+            stated.append(stated.pop().going_on(line))
+    return stated
+
+
+def index_preferences(store: KeyValueStore, path: str, note: ParsedNote | None) -> None:
+    """Make the store hold this note's preferences and no others of its path.
+
+    Call it for every note that is indexed, and with None for one that is gone.
+    """
+    old = store.get(NOTES_NAMESPACE, path)
+    new = read_preferences(note) if note is not None else {}
+    if old is None and not new:
+        return
+    items = {_stored_key(each): each.model_dump_json().encode() for each in new.values()}
+    gone = [key for key in _keys.validate_json(old or b"[]") if key not in items]
+    store.put_many(NAMESPACE, items)
+    if new:
+        store.put(NOTES_NAMESPACE, path, _keys.dump_json(list(items)))
+    store.delete(NAMESPACE, gone)
+    if not new:
+        store.delete(NOTES_NAMESPACE, [path])
+
+
+def get_preference(store: KeyValueStore, key: str) -> Preference | None:
+    """The value of a key as the store has it, or None."""
+    for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
+        return Preference.model_validate_json(value)
+    return None
+
+
+def set_preference(
+    vault: Vault,
+    journal: Journal,
+    key: str,
+    value: str,
+    rationale: str,
+    *,
+    client: str = "",
+    path: str | None = None,
+    now: datetime | None = None,
+) -> Preference:
+    """Write one preference: change its line and leave every other byte, or add a line.
+
+    Args:
+        path: the note that holds the key now, if that is known; it is edited where it stands in
+            a line or in the frontmatter. Otherwise preferences.md is, and made if missing.
+
+    Raises:
+        InvalidParams: a key, value or rationale that cannot be one.
+        StorageError, NoteConflict, MalformedFrontmatter: the note cannot be edited safely.
+    """
+    shown, text = _checked(key, value)
+    try:
+        reason = check_rationale(rationale)
+    except ValueError as error:
+        raise InvalidParams(str(error)) from error
+    place = _place(vault, preference_key(shown), path)
+    before: list[Preference | None] = [None]
+    whole: list[bytes | None] = [None]
+
+    def change(data: bytes) -> bytes:
+        before[0] = _line_of(place, data, preference_key(shown))
+        whole[0] = data
+        return _with_value(place, data, shown, text, before[0])
+
+    with _creating:
+        is_new = vault.stat(place) is None
+        if is_new:
+            folder, _, name = place.rpartition("/")
+            vault.create(folder, name.removesuffix(".md"), _NEW_NOTE)
+    data = vault.edit(place, change)
+    after = read_preferences(parse_note(place, data))[preference_key(shown)]
+    old = before[0]
+    entry = JournalEntry(
+        ts=now or datetime.now(UTC),
+        kind="preference_set",
+        actor=Actor(kind="client", name=client),
+        note_id=_id_of(place, data),
+        path=place,
+        rationale=reason,
+        before=old.value if old else None,
+        after=text,
+        data={"key": after.key},
+    )
+    replaced = None if is_new else whole[0]
+    journal.append(with_versions(entry, Contents(vault), replaced, data))
+    return after
+
+
+def _checked(key: str, value: str) -> tuple[str, str]:
+    """The key as a person would write it, and the value, each on one line."""
+    name = " ".join(key.replace("_", " ").split())
+    is_short = len(name) <= MAX_NAME_CHARS and len(name.split()) <= MAX_KEY_WORDS
+    if not is_short or not _KEY.fullmatch(name):
+        raise InvalidParams(
+            f"key must start with a letter and have at most {MAX_KEY_WORDS} words, "
+            "without any of : [ ] ( ) # | < > * ` % ^"
+        )
+    text = value.strip()
+    if not text:
+        raise InvalidParams("value must not be empty")
+    if len(text) > MAX_VALUE_CHARS or not all(c.isprintable() or c == "\t" for c in text):
+        raise InvalidParams(
+            f"value must be one line of at most {MAX_VALUE_CHARS} characters; "
+            "store longer text as a memory of type preference"
+        )
+    return name[0].upper() + name[1:], text
+
+
+def _place(vault: Vault, key: str, path: str | None) -> str:
+    """The note to edit."""
+    if path is not None:
+        try:
+            if _line_of(path, vault.read(path), key) is not None:
+                return path
+        except NoteNotFound:
+            pass
+    return PREFERENCES_NOTE
+
+
+def _line_of(path: str, data: bytes, key: str) -> Preference | None:
+    found = read_preferences(parse_note(path, data)).get(key)
+    return None if found is None or found.is_whole_note else found
+
+
+def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | None) -> bytes:
+    if old is not None and old.in_frontmatter:
+        note = parse_note(path, data)
+        key = next(each for each in note.frontmatter if preference_key(each) == old.key)
+        return set_key(data, key, value)
+    lines = _lines(data)
+    if old is not None:
+        lines[old.line - 1] = _changed_line(path, lines[old.line - 1], old, value)
+    else:
+        _add_line(parse_note(path, data), lines, f"{key}: {value}")
+    changed = "".join(lines).encode("utf-8", "surrogateescape")
+    now_there = _line_of(path, changed, preference_key(key))
+    if now_there is None or not _reads_alike(now_there.value, value):
+        raise StorageError(
+            f"{path} cannot take the preference {key!r} as a line. Write it there by hand."
+        )
+    return changed
+
+
+def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
+    """The line with another value; its marker, key, block id and line end as they are."""
+    found = _KEY_LINE.fullmatch(line)
+    if (
+        found is None
+        or preference_key(plain_text(found["key"])) != old.key
+        or not _reads_alike(found["value"], old.value)
+    ):
+        raise StorageError(
+            f"{path}, line {old.line}, states {old.key!r} together with other things. "
+            "Give it a line of its own, or change it there."
+        )
+    return f"{found['head']}{value}{found['tail']}{found['end']}"
+
+
+def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
+    """Put the text under the last preference, as its list item is written; else at the end."""
+    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    stated = (each.line for block in note.blocks for each in _stated(note.path, block))
+    last = max(stated, default=0)
+    found = _KEY_LINE.fullmatch(lines[last - 1]) if last else None
+    if last and found is not None and found["marker"]:
+        head = lines[last - 1][: found.end("marker")] if found["marker"] in "-*+" else "-"
+        indent = len(head) - len(head.lstrip(" \t"))
+        while last < len(lines) and _is_continuation(lines[last], indent):
+            last += 1
+        item = f"{head} {text}"
+    else:
+        last = len(lines)
+        item = f"- {text}"
+        if lines and lines[-1].strip():
+            item = newline + item
+    if last and not lines[last - 1].endswith("\n"):
+        lines[last - 1] += newline
+    lines.insert(last, item + newline)
+
+
+def _is_continuation(line: str, indent: int) -> bool:
+    return bool(line.strip()) and len(line) - len(line.lstrip(" \t")) > indent
+
+
+def _lines(data: bytes) -> list[str]:
+    """The lines with their ends; bytes that are no UTF-8 come back as they were."""
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
+
+
+def _reads_alike(one: str, other: str) -> bool:
+    """Equal but for marks of Markdown."""
+    words = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (one, other))
+    first, second = words
+    return first == second
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping) or value is None:
+        return False
+    return not isinstance(value, list) or all(_is_plain(item) for item in value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_shown(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _stored_key(preference: Preference) -> str:
+    rank = 0 if preference.path.casefold() == PREFERENCES_NOTE else 1
+    return f"{preference.key}\t{rank}\t{preference.path}"
+
+
+def _id_of(path: str, data: bytes) -> str:
+    given = frontmatter_of(data).get("id")
+    return given if isinstance(given, str) and is_uuid(given) else id_of_path(path)

@@ -1,0 +1,221 @@
+"""Storing a memory: a new note that a person would be glad to find.
+
+Where it goes. A lifecycle that the client names is what the person asked for, so it holds, and
+the journal says who asked. Where none is named nothing is made permanent on a client's own word:
+a memory with a project is temporary, any other ephemeral, in today's session folder, and
+consolidation may propose it later. A preference alone is permanent without being asked to
+(triple FR-01). ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory of
+no project) and ``sessions/{date}/`` are the folders.
+
+Twice. Clients retry calls whose answer they lost. The same memory stored again within ten
+minutes is the note that is already there, if nobody changed it since.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import uuid4
+
+from memvault.curation.operations.draft import Draft, kind_of
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Lifecycle, Memory
+from memvault.vault.compose import (
+    compose_note,
+    day_of,
+    first_heading,
+    importance_word,
+    related_line,
+    safe_name,
+    title_of,
+    wikilink,
+)
+from memvault.vault.files import Vault
+from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.write import storage_errors
+
+__all__ = ["Draft", "remember"]
+
+RETRY_WINDOW = timedelta(minutes=10)
+
+_STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)
+_CREATED = re.compile(rb"^created: (\S+)$", re.MULTILINE)
+_writing = threading.Lock()  # two equal calls at once are a retry too
+
+
+def remember(
+    vault: Vault,
+    journal: Journal,
+    draft: Draft,
+    resolve: Callable[[str], Memory | None],
+    now: datetime,
+    *,
+    links: LinkIndex | None = None,
+) -> str:
+    """Write the draft as a new note and return its path.
+
+    Args:
+        resolve: the memory of an id or a path, as ``link_to`` names them.
+        now: with a time zone.
+        links: tells which name is enough for a link; without it links carry whole paths.
+
+    Raises:
+        InvalidParams: a ``link_to`` that names nothing, or bytes of an unknown kind.
+        OutsideVault, StorageError, DiskFull: as `Vault.create`.
+    """
+    title = draft.title or title_of(draft.content or draft.rationale)
+    title = title or f"Memory of {day_of(now).isoformat()}"
+    lifecycle = lifecycle_of(draft)
+    folder, project = _folder_of(vault, lifecycle, draft.project, now)
+    source = f"{folder}/{safe_name(title)}.md"
+    related = list(dict.fromkeys(_link(target, source, resolve, links) for target in draft.link_to))
+    with _writing:
+        properties = _properties(draft, lifecycle, project, now)
+        suffix = _suffix(draft)
+        embed = f"{safe_name(title)}{suffix}" if suffix else None
+        found = _stored_already(
+            vault, source, compose_note(properties, _body(draft, embed, related)), now
+        )
+        if found is not None:
+            return found
+        if suffix and draft.data is not None:
+            attachment = vault.create(folder, title, draft.data, suffix=suffix)
+            embed = PurePosixPath(attachment).name
+        note = compose_note(properties, _body(draft, embed, related))
+        path = vault.create(folder, title, note)
+    journal.append(
+        JournalEntry(
+            ts=now,
+            kind="created",
+            actor=Actor(kind="client", name=draft.client or ""),
+            note_id=properties["id"],
+            path=path,
+            rationale=draft.rationale,
+            after={"content_hash": blake2b(note, digest_size=16).hexdigest()},
+        )
+    )
+    return path
+
+
+def lifecycle_of(draft: Draft) -> Lifecycle:
+    """The lifecycle named, else the one of the rule at the head of this file."""
+    if draft.lifecycle is not None:
+        return draft.lifecycle
+    if (draft.type or "").casefold() == "preference":
+        return Lifecycle.PERMANENT
+    return Lifecycle.TEMPORARY if draft.project else Lifecycle.EPHEMERAL
+
+
+def _folder_of(
+    vault: Vault, lifecycle: Lifecycle, project: str | None, now: datetime
+) -> tuple[str, str | None]:
+    """The folder, and the project as its folder is spelt: ``aurora`` is the ``Aurora`` there is."""
+    name = safe_name(project) if project else None
+    if name:
+        projects = vault.root / "projects"
+        with storage_errors("projects"):
+            there = sorted(entry.name for entry in projects.iterdir()) if projects.is_dir() else []
+        alike = [entry for entry in there if entry.casefold() == name.casefold()]
+        if alike and name not in alike:
+            name = project = alike[0]
+    match lifecycle:
+        case Lifecycle.PERMANENT:
+            return "permanent", project
+        case Lifecycle.TEMPORARY:
+            return f"projects/{name}" if name else "projects", project
+        case Lifecycle.EPHEMERAL:
+            return f"sessions/{day_of(now).isoformat()}", project
+
+
+def _properties(
+    draft: Draft, lifecycle: Lifecycle, project: str | None, now: datetime
+) -> dict[str, Any]:
+    """The frontmatter, in the interface's order, with nothing that says only the default."""
+    keys: dict[str, Any] = {
+        "id": str(uuid4()),
+        "lifecycle": str(lifecycle),
+        "type": draft.type,
+        "project": project,
+        "importance": importance_word(draft.importance),
+        "tags": list(draft.tags) or None,
+        "created": now.astimezone(UTC),
+        "rationale": draft.rationale,
+        "source": draft.client,
+        "modality": draft.modality if draft.modality != "text" else None,
+    }
+    return {key: value for key, value in keys.items() if value is not None} | draft.metadata
+
+
+def _suffix(draft: Draft) -> str | None:
+    if draft.data is None:
+        return None
+    kind = kind_of(draft.data)
+    if kind is None or kind.modality != draft.modality:
+        raise InvalidParams(
+            f"content_base64 is no {draft.modality} of a kind that Obsidian shows "
+            "(PNG, JPEG, GIF, WebP, BMP, AVIF; MP3, WAV, OGG, FLAC, M4A; MP4, MOV, WebM, MKV)"
+        )
+    return kind.suffix
+
+
+def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
+    """The text under its title; a file is embedded, and the rationale says what it is."""
+    content = draft.content if embed is None else f"![[{embed}]]\n\n{draft.rationale}"
+    parts = [(content or "").strip("\n")]
+    if draft.title and (first_heading(parts[0]) or "").casefold() != draft.title.casefold():
+        parts.insert(0, f"# {draft.title}")
+    if related:
+        parts.append(related_line(related))
+    return "\n\n".join(parts)
+
+
+def _link(
+    target: str,
+    source: str,
+    resolve: Callable[[str], Memory | None],
+    links: LinkIndex | None,
+) -> str:
+    memory = resolve(target)
+    if memory is None:
+        raise InvalidParams(f"link_to: no memory has the id or path {target!r}")
+    takes_its_name = (
+        PurePosixPath(memory.path).stem.casefold() == PurePosixPath(source).stem.casefold()
+    )
+    return wikilink(memory.path, source, None if takes_its_name else links)
+
+
+def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:
+    """The path of a note that is this one but for its id and time, and a few minutes old."""
+    stem = source.removesuffix(".md")
+    wanted = _without_stamp(note)
+    number, path = 1, source
+    while (stat := vault.stat(path)) is not None:
+        if now.timestamp() - stat.mtime_ns / 1e9 < RETRY_WINDOW.total_seconds():
+            data = vault.read(path)
+            if _without_stamp(data) == wanted and _is_recent(data, now):
+                return path
+        number += 1
+        path = f"{stem} {number}.md"
+    return None
+
+
+def _without_stamp(note: bytes) -> bytes:
+    head, mark, body = note.partition(b"\n---\n")
+    return _STAMP.sub(b"", head + b"\n", count=2) + mark + body
+
+
+def _is_recent(note: bytes, now: datetime) -> bool:
+    found = _CREATED.search(note.partition(b"\n---\n")[0])
+    if found is None:
+        return False
+    try:
+        created = datetime.fromisoformat(found[1].decode("ascii"))
+    except ValueError:
+        return False
+    return abs(now - created) <= RETRY_WINDOW

@@ -1,0 +1,76 @@
+"""How a cache does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class SuggestedAction(StrEnum):
+    CONSOLIDATE = "consolidate"
+    EXPLORE = "explore"
+    CLARIFY = "clarify"
+    CURATE = "curate"
+    READY = "ready"
+    EPISTEMIC_ACTION = "epistemic_action"
+    TRIGGER_DREAM = "trigger_dream"
+
+
+class CognitivePulse(BaseModel):
+    """``entropy`` and ``coherence`` lie in [0, 1]; about 30 tokens when serialised."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entropy: float = Field(ge=0.0, le=1.0)
+    coherence: float = Field(ge=0.0, le=1.0)
+    suggested_action: SuggestedAction
+
+
+def suggest_action(
+    entropy: float,
+    coherence: float,
+    *,
+    curation_pending: bool = False,
+    consolidation_due: bool = False,
+) -> SuggestedAction:
+    """The action for a point of the entropy x coherence square (REQ-CORE-004).
+
+    Two rules of the document share the cell entropy > 0.7, coherence > 0.5: *consolidate* and
+    *epistemic_action* ("novel, adapting"). Here the state itself suggests *epistemic_action*, and
+    *consolidate* ("process pending consolidation tasks") is suggested in that cell when such tasks
+    wait. *trigger_dream* (entropy > 0.7, coherence < 0.4) and *explore* (both under 0.4) are more
+    special than *clarify* (coherence < 0.4 whatever the entropy), so they win over it. *curate*
+    speaks where the state itself asks for nothing.
+    """
+    if entropy > 0.7 and coherence > 0.5:
+        return (
+            SuggestedAction.CONSOLIDATE if consolidation_due else SuggestedAction.EPISTEMIC_ACTION
+        )
+    if coherence < 0.4:
+        if entropy > 0.7:
+            return SuggestedAction.TRIGGER_DREAM
+        return SuggestedAction.EXPLORE if entropy < 0.4 else SuggestedAction.CLARIFY
+    return SuggestedAction.CURATE if curation_pending else SuggestedAction.READY
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Of one cache, since the engine began."""
+
+    hits: int = 0
+    misses: int = 0
+    evictions: int = 0
+
+    @property
+    def hit_rate(self) -> float:
+        """In [0, 1]; 0 before the first read."""
+        return self.hits / max(1, self.hits + self.misses)
+
+    def __add__(self, other: Reads) -> Reads:
+        return Reads(
+            self.hits + other.hits,
+            self.misses + other.misses,
+            self.evictions + other.evictions,
+        )

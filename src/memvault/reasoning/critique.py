@@ -1,0 +1,299 @@
+"""Finding what speaks against a piece of reasoning (graph-tools, critique_context).
+
+Without a model: the reasoning is split into sentences; memories about the same things are found;
+and values, negations, dates, causes and what was replaced are compared, sentence by sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from memvault.model.memory import Memory
+from memvault.model.note import ChunkSize, LineRange
+from memvault.model.search import Recalled, Scope
+from memvault.search.relations.values import sentences
+from memvault.stores.vectors import VectorStore
+from memvault.verification.amounts import Amount, AmountKind
+from memvault.verification.claims import Claim, Source, Verdict, compare
+from memvault.verification.clause import (
+    CLAUSE,
+    DENIED,
+    HEDGED,
+    NEGATED,
+    FindNames,
+    readable,
+    stems_of,
+)
+from memvault.verification.reading import claims_of
+from memvault.verification.tool_usage import opposed, practices_in
+from memvault.verification.verifier import Verifier, source_of
+
+MOST_SENTENCES = 12  # of the reasoning
+FOUND_FOR_EACH = 8  # memories per sentence
+MOST_CHARS = 200  # of a snippet
+SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
+_BY_ITS_NOTE = 0.8  # a sentence that does not itself name what it is about
+_CAUSES = re.compile(
+    r"\b(?:because|caused?|causes|due to|owing to|led to|leads? to|results? in|resulted in|"
+    r"therefore|reason)\b",
+    re.IGNORECASE,
+)
+_RAISES = re.compile(
+    r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
+    r"raised|triggers?|triggered|brings? about|worsens?|worsened|produces?)\b",
+    re.IGNORECASE,
+)
+_LOWERS = re.compile(
+    r"\b(?:prevents?|prevented|stops?|stopped|avoids?|avoided|reduces?|reduced|lowers?|lowered|"
+    r"hinders?|protects? against|cures?|eliminates?|eliminated|rules? out)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
+_NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
+
+
+class ConflictType(StrEnum):
+    CAUSAL = "causal_conflict"
+    FACTUAL = "factual_conflict"
+    TEMPORAL = "temporal_conflict"
+    LOGICAL = "logical_conflict"
+
+
+class Advice(StrEnum):
+    REVISE = "revise_reasoning"
+    MERGE = "merge_conflicting_nodes"
+    ASK = "ask_user"
+    IGNORE = "ignore_low_confidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A memory that speaks against the reasoning; ``confidence`` in [0, 1]."""
+
+    memory: Memory
+    lines: LineRange
+    snippet: str
+    type: ConflictType
+    confidence: float
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    memory: Memory
+    text: str
+    source: Source
+
+
+class Critic:
+    """Checks reasoning; safe in any thread."""
+
+    def __init__(
+        self,
+        recall: Callable[[str, int, Scope | None], list[Recalled]],
+        memory_of: Callable[[str], Memory | None],
+        vectors: VectorStore,
+        find_names: FindNames,
+        verifier: Verifier,
+    ) -> None:
+        self._recall = recall
+        self._memory_of = memory_of
+        self._vectors = vectors
+        self._find_names = find_names
+        self._verifier = verifier
+
+    def critique(
+        self, reasoning: str, focal: Sequence[str] = (), threshold: float = 0.5
+    ) -> tuple[list[Contradiction], Advice]:
+        """What speaks against the reasoning, the surest first, each memory once.
+
+        Args:
+            focal: ids of the memories to check against; the whole vault if there are none.
+            threshold: the least confidence of what is given.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        said = [readable(s) for s in sentences(reasoning)][:MOST_SENTENCES]
+        found: dict[str, Contradiction] = {}
+        for each in self._all(said, focal):
+            known = found.get(each.memory.id)
+            if each.confidence >= threshold and (
+                known is None or each.confidence > known.confidence
+            ):
+                found[each.memory.id] = each
+        ranked = sorted(found.values(), key=lambda c: (-c.confidence, c.memory.path))
+        return ranked, self._advice(ranked)
+
+    def _all(self, said: Sequence[str], focal: Sequence[str]) -> Iterator[Contradiction]:
+        given = self._focal(focal)
+        reasoning = Source("", "", "", kind="session")
+        for sentence in said:
+            passages = given if focal else self._about(sentence)
+            claims = [
+                replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
+            ]
+            told = self._told(passages, claims, anywhere=not focal)
+            for claim in claims:
+                yield from self._values(claim, told)
+            for passage in passages:
+                yield from _statements(sentence, passage)
+
+    # -- what it is compared with ---------------------------------------------------------------
+
+    def _focal(self, ids: Sequence[str]) -> list[_Passage]:
+        return [
+            _Passage(
+                memory, each.chunk.text, source_of(memory, each.chunk.heading, each.chunk.lines)
+            )
+            for key in ids
+            if (memory := self._memory_of(key)) is not None
+            for each in self._vectors.chunks(key)
+            if ChunkSize.PASSAGE in each.chunk.sizes
+        ]
+
+    def _about(self, sentence: str) -> list[_Passage]:
+        return [
+            _Passage(memory, each.text, source_of(memory, each.heading, each.lines))
+            for each in self._recall(sentence, FOUND_FOR_EACH, None)
+            if (memory := self._memory_of(each.note_id)) is not None
+        ]
+
+    def _told(
+        self, passages: Sequence[_Passage], claims: Sequence[Claim], *, anywhere: bool
+    ) -> list[Claim]:
+        if not claims:
+            return []
+        wanted = frozenset(stem for claim in claims for stem in claim.attribute)
+        told = self._verifier.witnesses(claims) if anywhere else []
+        for passage in passages:
+            told += self._verifier.passage(passage.text, passage.source, wanted)
+            told += self._verifier.fields(passage.memory, wanted)
+        return told
+
+    # -- comparing ------------------------------------------------------------------------------
+
+    def _values(self, claim: Claim, told: Sequence[Claim]) -> Iterator[Contradiction]:
+        """Confidence: the share of the attributes' words that both have (Jaccard), less a fifth
+        where only its note says what a sentence is about; half of the way to 1 if the person
+        verified the note."""
+        for other in told:
+            memory = self._memory_of(other.source.note_id)
+            if memory is None or compare(claim, other) is not Verdict.DIFFERS:
+                continue
+            shared = _jaccard(claim.attribute, other.attribute)
+            sure = shared * (1.0 if claim.named and other.named else _BY_ITS_NOTE)
+            sure = (1.0 + sure) / 2.0 if memory.verified else sure
+            dated = isinstance(other.value, Amount) and other.value.kind in (
+                AmountKind.DATE,
+                AmountKind.TIME,
+            )
+            kind = ConflictType.TEMPORAL if dated else ConflictType.FACTUAL
+            if claim.negated or other.negated:
+                kind = ConflictType.LOGICAL
+            yield Contradiction(
+                memory,
+                other.source.lines,
+                other.sentence[:MOST_CHARS],
+                kind,
+                sure,
+                f"The reasoning says {claim.label}: {claim.shown}; "
+                f"the note says {other.label}: {other.shown}.",
+            )
+
+    def _advice(self, found: Sequence[Contradiction]) -> Advice:
+        if not found:
+            return Advice.IGNORE
+        snippets = [
+            claim
+            for each in found
+            for claim in claims_of(
+                each.snippet, source_of(each.memory, "", each.lines), self._find_names
+            )
+        ]
+        if any(
+            compare(one, other) is Verdict.DIFFERS
+            for k, one in enumerate(snippets)
+            for other in snippets[k + 1 :]
+            if one.source.note_id != other.source.note_id
+        ):
+            return Advice.MERGE
+        return Advice.REVISE if found[0].confidence >= SURE else Advice.ASK
+
+
+def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
+    """Sentences without a value: what is used, and what is said and denied."""
+    clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
+    whole = stems_of(sentence) - _NEGATION_WORDS
+    parts = [whole, *(part for part in clauses if len(part) >= _CLAUSE_WORDS)]
+    denied = _denies(sentence)
+    claims = list(practices_in(sentence))
+    for raw in sentences(passage.text):
+        other = readable(raw)
+        if HEDGED.search(f" {other.lower()} ") is not None:
+            continue
+        for claim in claims:
+            sure = max((opposed(claim, told) for told in practices_in(other)), default=0.0)
+            if sure > 0.0:
+                yield _contradiction(
+                    passage, other, ConflictType.FACTUAL, sure,
+                    "The note says that it was given up or replaced.",
+                )  # fmt: skip
+        turned = _turned(sentence, other)
+        if turned > 0.0:
+            yield _contradiction(
+                passage, other, ConflictType.CAUSAL, turned,
+                "One says that it brings about what the other says that it hinders.",
+            )  # fmt: skip
+        if denied is _denies(other):
+            continue
+        shared = max(_jaccard(part, stems_of(other) - _NEGATION_WORDS) for part in parts)
+        if shared > 0.0:
+            causal = _CAUSES.search(sentence) is not None and _CAUSES.search(other) is not None
+            yield _contradiction(
+                passage, other,
+                ConflictType.CAUSAL if causal else ConflictType.LOGICAL, shared,
+                "One says what the other denies.",
+            )  # fmt: skip
+
+
+def _turned(one: str, other: str) -> float:
+    """How sure it is that of two sentences on the same things one says that the first brings about
+    the second, and one that it hinders it: the share of their other words that both have."""
+    raising, lowering = _RAISES.search(one), _LOWERS.search(one)
+    raised, lowered = _RAISES.search(other), _LOWERS.search(other)
+    if _denies(one) or _denies(other):
+        return 0.0
+    if raising and lowered and not (lowering or raised):
+        first, second = raising, lowered
+    elif lowering and raised and not (raising or lowered):
+        first, second = lowering, raised
+    else:
+        return 0.0
+    fronts = stems_of(one[: first.start()]), stems_of(other[: second.start()])
+    behind = stems_of(one[first.end() :]), stems_of(other[second.end() :])
+    return min(_jaccard(*fronts), 1.0) * _overlap(*behind)
+
+
+def _contradiction(
+    passage: _Passage, sentence: str, kind: ConflictType, sure: float, explanation: str
+) -> Contradiction:
+    snippet = sentence[:MOST_CHARS]
+    return Contradiction(passage.memory, passage.source.lines, snippet, kind, sure, explanation)
+
+
+def _denies(sentence: str) -> bool:
+    low = f" {sentence.lower()} "
+    return NEGATED.search(low) is not None or DENIED.search(low) is not None
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the shorter that the longer has."""
+    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0

@@ -1,0 +1,204 @@
+"""A map as a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from memvault.model.insights import ConflictKind
+from memvault.reasoning.memory_map.choose import MapEdge, MemoryMap
+
+
+def shortened(text: str, most: int) -> str:
+    """The text on one line, in at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def separate_conflicts(drawn: MemoryMap) -> Iterator[tuple[str, str, str]]:
+    """The two nodes, and what they differ in, of conflicts that no edge of the graph states."""
+    for each in drawn.conflicts:
+        if each.kind is ConflictKind.DIFFERENT_VALUES:
+            one, other = each.sides
+            yield one.thing.id, other.thing.id, each.about
+
+
+def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dict[str, Any]:
+    """``{nodes: [{id, name, group, …}], links: [{source, target, relation, …}]}``, as JSON.
+
+    Args:
+        weights: give nodes and links a ``value`` in [0, 1].
+        highlight: mark what conflicts by ``conflict: true``.
+    """
+    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    nodes: list[dict[str, Any]] = []
+    for node in drawn.nodes:
+        shown: dict[str, Any] = {"id": node.id, "name": node.name, "group": node.kind}
+        if node.path is not None:
+            shown["path"] = node.path
+        if weights:
+            shown["value"] = round(node.weight, 3)
+        if highlight and node.id in clashing:
+            shown["conflict"] = True
+        nodes.append(shown)
+    links: list[dict[str, Any]] = []
+    for edge in drawn.edges:
+        link = {"source": edge.source, "target": edge.target, "relation": edge.relation}
+        marked = {"conflict": True} if highlight and edge.contested else {}
+        links.append({**link, **({"value": round(edge.weight, 3)} if weights else {}), **marked})
+    for one, other, about in separate_conflicts(drawn) if highlight else ():
+        links.append({"source": one, "target": other, "relation": about, "conflict": True})
+    return {"nodes": nodes, "links": links}
+
+
+GRAPHVIZ_CHARS = 60
+THICKEST = 3.0  # points, of an edge whose weight is 1
+RED = "#c62828"
+# A backslash begins an escape of DOT, "&" a reference of HTML, and quotes end the string.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of Unicode: controls, breaks
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def graphviz(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+    """The code, ready for ``dot``.
+
+    Args:
+        weights: write each edge's weight beside its relation, and draw strong ones thicker.
+        highlight: draw what conflicts in red.
+    """
+    lines = [
+        "digraph memory {",
+        "  rankdir=LR; overlap=false;",
+        '  node [shape=box, style="rounded,filled", fillcolor="#e8f0fe", fontname="sans-serif"];',
+        '  edge [fontname="sans-serif", fontsize=10];',
+        *_nodes(drawn, highlight),
+        *_edges(drawn, weights, highlight),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """The text as a string of DOT: it ends nothing and is no markup."""
+    signs = (" " if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
+    return '"' + "".join(signs).translate(_ESCAPES) + '"'
+
+
+def _nodes(drawn: MemoryMap, highlight: bool) -> Iterator[str]:
+    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    for number, node in enumerate(drawn.nodes):
+        attributes = [f"label={quoted(shortened(node.name, GRAPHVIZ_CHARS))}"]
+        if node.path is None:
+            attributes.append('fillcolor="#f5f0e6"')
+        if node.asked:
+            attributes.append("penwidth=2")
+        if highlight and node.id in clashing:
+            attributes.append(f'color="{RED}"')
+        yield f"  n{number} [{', '.join(attributes)}];"
+
+
+def _edges(drawn: MemoryMap, weights: bool, highlight: bool) -> Iterator[str]:
+    names = {node.id: f"n{number}" for number, node in enumerate(drawn.nodes)}
+    for edge in drawn.edges:
+        relation = shortened(edge.relation, GRAPHVIZ_CHARS)
+        label = f"{relation} {edge.weight:.2f}" if weights else relation
+        attributes = [f"label={quoted(label)}"]
+        if weights:
+            attributes.append(f"penwidth={max(0.5, THICKEST * edge.weight):.1f}")
+        if highlight and edge.contested:
+            attributes.append(f'color="{RED}"')
+        yield f"  {names[edge.source]} -> {names[edge.target]} [{', '.join(attributes)}];"
+    for one, other, about in separate_conflicts(drawn) if highlight else ():
+        label = quoted(shortened(f"{about} differs", GRAPHVIZ_CHARS))
+        style = f'dir=none, style=dashed, color="{RED}"'
+        yield f"  {names[one]} -> {names[other]} [label={label}, {style}];"
+
+
+MERMAID_CHARS = 40
+EDGE_CHARS = 24
+# Mermaid refuses to draw more than 50,000 characters, or more than 500 edges.
+MOST_CHARS = 48_000
+MOST_EDGES = 450
+# Every other sign of ASCII is written as a character reference: quotes end a label, "#" begins a
+# reference, "%%{" a directive, "<" a tag, "`" a text in Markdown.
+_PLAIN = frozenset(" -_.,()!?/'+")
+_LIGATURE = "ﬂ"  # by which Mermaid itself marks references while it parses
+CLASSES = (
+    "    classDef memory fill:#e8f0fe,stroke:#3b6fd4,color:#14213d",
+    "    classDef concept fill:#f5f0e6,stroke:#b08d57,color:#3d2c14",
+    "    classDef asked stroke-width:3px",
+    "    classDef conflict stroke:#c62828,stroke-width:3px,stroke-dasharray:5 3",
+)
+
+
+def mermaid(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+    """The code, ready to be rendered. Whatever does not fit into what Mermaid draws is left out
+    from the weakest edge on.
+
+    Args:
+        weights: write each edge's weight beside its relation.
+        highlight: draw what conflicts in red.
+    """
+    lines = ["flowchart LR", *CLASSES]
+    names = {node.id: f"n{number}" for number, node in enumerate(drawn.nodes)}
+    for node in drawn.nodes:
+        lines.append(f'    {names[node.id]}["{escaped(shortened(node.name, MERMAID_CHARS))}"]')
+    room = MOST_CHARS - sum(len(line) + 1 for line in lines)
+    styles = list(_styles(drawn, names, highlight))
+    room -= sum(len(line) + 1 for line in styles)
+    red: list[int] = []
+    for number, (line, is_red) in enumerate(_edge_lines(drawn, names, weights, highlight)):
+        room -= len(line) + 8  # with its number among the red ones
+        if room < 0 or number == MOST_EDGES:
+            break
+        if is_red:
+            red.append(number)
+        lines.append(line)
+    if red:
+        lines.append(f"    linkStyle {','.join(map(str, red))} stroke:#c62828,stroke-width:3px")
+    return "\n".join([*lines, *styles]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """The text as a quoted label of Mermaid may hold it: it ends nothing and runs nothing."""
+    return "".join(map(_escaped, text))
+
+
+def _escaped(sign: str) -> str:
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return " "
+    if sign == _LIGATURE or (sign.isascii() and not sign.isalnum() and sign not in _PLAIN):
+        return f"#{ord(sign)};"
+    return sign
+
+
+def _edge_lines(
+    drawn: MemoryMap, names: dict[str, str], weights: bool, highlight: bool
+) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is drawn in red."""
+    for one, other, about in separate_conflicts(drawn) if highlight else ():
+        label = escaped(shortened(f"{about} differs", EDGE_CHARS))
+        yield f'    {names[one]} -.-|"{label}"| {names[other]}', True
+    for edge in drawn.edges:
+        label = escaped(_label(edge, weights))
+        line = f'    {names[edge.source]} -->|"{label}"| {names[edge.target]}'
+        yield line, highlight and edge.contested
+
+
+def _label(edge: MapEdge, weights: bool) -> str:
+    relation = shortened(edge.relation, EDGE_CHARS)
+    return f"{relation} {edge.weight:.2f}" if weights else relation
+
+
+def _styles(drawn: MemoryMap, names: dict[str, str], highlight: bool) -> Iterator[str]:
+    clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
+    groups = {
+        "memory": [names[node.id] for node in drawn.nodes if node.path],
+        "concept": [names[node.id] for node in drawn.nodes if not node.path],
+        "asked": [names[node.id] for node in drawn.nodes if node.asked],
+        "conflict": [names[node.id] for node in drawn.nodes if highlight and node.id in clashing],
+    }
+    for name, members in groups.items():
+        if members:
+            yield f"    class {','.join(members)} {name}"

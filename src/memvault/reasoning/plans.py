@@ -1,0 +1,365 @@
+"""Which tools to call, in which order, to reach a goal: by what the goal asks for and by the state
+of what the memory knows of it (graph-tools, *reflect_on_memory*)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Any
+
+from memvault.model.graph import NodeKind
+from memvault.model.memory import Memory
+from memvault.model.state import CognitivePulse
+from memvault.search.relations.time_expressions import Span, cut_times
+from memvault.text.entities import Mention, NameRules
+from memvault.text.words import composed, some_words
+
+
+class Wish(StrEnum):
+    """A kind of answer that a goal asks for."""
+
+    CAUSE = "cause"
+    CONFLICT = "conflict"
+    RELATION = "relation"
+    RECENT = "recent"
+    OVERVIEW = "overview"
+    CODE = "code"
+    PREFERENCE = "preference"
+    UPKEEP = "upkeep"
+
+
+_CUES = {
+    Wish.CAUSE: r"why|because|caus(?:e|es|ed|al)|effects?|consequences?|led to|leads? to|reasons?"
+    r"|depends?|dependenc(?:y|ies)|block(?:s|ed|ers?|ing)?|impact|result(?:s|ed)? in|root",
+    Wish.CONFLICT: r"contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|supersed\w*|outdated"
+    r"|changed (?:our|my|their|his|her) minds?|still (?:true|valid|current)",
+    Wish.RELATION: r"connect\w*|relation(?:s|ships?)?|relat(?:ed|es)|link(?:s|ed)?|between|knows"
+    r"|(?:who|which|whose|where)\b.{0,60}\b(?:of|that|who|whose)",
+    Wish.RECENT: r"recent(?:ly)?|lately|latest|today|yesterday|this week|last week|catch (?:me )?up"
+    r"|left off|what(?:'s| is) new|what changed",
+    Wish.OVERVIEW: r"overview|what (?:do you|can you|does (?:it|this|the memory)) know|everything"
+    r"|what(?:'s| is) in (?:my|the|this) (?:memory|vault|notes)|my (?:memory|vault|notes) about"
+    r"|discover|explore|might have missed|get to know",
+    Wish.CODE: r"code|snippets?|functions?|scripts?|implement(?:ed|ation|ing)?"
+    r"|api|regex|sql|command",
+    Wish.PREFERENCE: r"prefer(?:s|red|ences?)?|likes? (?:it|things|me|my)|style|tone"
+    r"|formatt?(?:ing|ed)?",
+    Wish.UPKEEP: r"duplicates?|clean(?: |-)?up|tidy|orphan\w*|stale|broken links?|curat\w*|health",
+}
+_WISHES = {wish: re.compile(rf"\b(?:{cue})\b", re.IGNORECASE) for wish, cue in _CUES.items()}
+_CLAUSES = re.compile(
+    r"(?<=[?;])\s+|\s*\n[\s*\d.)-]*"
+    r"|,?\s+(?:and|then|also|but)\s+(?=(?:who|whom|whose|what|when|where|why|how|which|did|does|do"
+    r"|is|are|was|were)\b)",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|this|these|those|that)\b", re.IGNORECASE
+)
+SHORTEST_CLAUSE = 2  # words
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing of the vault that a goal names, by the name that the vault has for it."""
+
+    name: str
+    id: str
+    kind: str
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """``told`` is the text in the vault's own names; ``types`` are the types of note that it asks
+    for; ``clauses`` the questions in it where there are several, each understandable alone."""
+
+    text: str
+    told: str
+    named: tuple[Named, ...] = ()
+    wishes: frozenset[Wish] = frozenset()
+    project: str | None = None
+    types: tuple[str, ...] = ()
+    span: Span | None = None
+    clauses: tuple[Goal, ...] = ()
+
+
+class GoalReader:
+    """Reads goals by what one vault has names for.
+
+    Args:
+        names: of the vault.
+        by_id: the memory of a node's id.
+        in_project: whether any memory belongs to this project.
+        types: the types that notes have.
+        project: the project to ask within, whatever a goal names.
+    """
+
+    def __init__(
+        self,
+        names: NameRules,
+        by_id: Callable[[str], Memory | None],
+        in_project: Callable[[str], bool],
+        types: Callable[[], Iterable[str]],
+        project: str | None = None,
+    ) -> None:
+        self._names = names
+        self._by_id = by_id
+        self._in_project = in_project
+        self._types = types
+        self._asked_within = project
+
+    def read(self, text: str, today: date) -> Goal:
+        """What this text asks for, relative times counted from today."""
+        text = composed(text.strip())
+        whole = self._one_question(text, today)
+        clauses = [self._one_question(part, today) for part in self._clauses(text)]
+        if self._asked_within or whole.project is None:
+            return replace(whole, clauses=tuple(clauses))
+        within = [replace(each, project=each.project or whole.project) for each in clauses]
+        return replace(whole, clauses=tuple(within))
+
+    def _one_question(self, text: str, today: date) -> Goal:
+        named = self._named(text)
+        _, cuts = cut_times(text, today)
+        return Goal(
+            text=text,
+            told=self._in_own_names(text),
+            named=named,
+            wishes=frozenset(wish for wish, cue in _WISHES.items() if cue.search(text)),
+            project=self._asked_within or next(filter(None, map(self._project, named)), None),
+            types=self._types_in(text, named),
+            span=cuts[0].span if cuts else None,
+        )
+
+    def _named(self, text: str) -> tuple[Named, ...]:
+        found: dict[str, Named] = {}
+        for mention in self._names.find(text, question=True):
+            found.setdefault(mention.name.target, self._one(mention))
+        return tuple(found.values())
+
+    def _one(self, mention: Mention) -> Named:
+        target = mention.name.target
+        memory = self._by_id(target)
+        spelled = memory.title if memory else self._names.spelling(target) or mention.name.text
+        return Named(spelled, target, mention.name.kind, memory)
+
+    def _project(self, named: Named) -> str | None:
+        """The project to ask within, if this names one that has memories."""
+        if named.kind != NodeKind.PROJECT:
+            return None
+        project = named.memory.project if named.memory is not None else named.name
+        return project if project and self._in_project(project) else None
+
+    def _types_in(self, text: str, named: Iterable[Named]) -> tuple[str, ...]:
+        said = set(some_words(text.lower()))
+        own = {NodeKind.NOTE, *(each.kind for each in named)}  # "the project Aurora" is one thing
+        return tuple(
+            kind
+            for kind in sorted(set(self._types()))
+            if kind not in own and {kind.lower(), kind.lower() + "s"} & said
+        )
+
+    def _clauses(self, text: str) -> Iterator[str]:
+        """The questions asked at once, with names where they only point; none if it is one."""
+        parts = [part.strip(" ,;") for part in _CLAUSES.split(text)]
+        parts = [part for part in parts if len(some_words(part)) >= SHORTEST_CLAUSE]
+        if len(parts) < 2:
+            return
+        subjects: tuple[Named, ...] = ()
+        for part in parts:
+            own = self._named(part)
+            points = not own and subjects and _POINTING.search(part)
+            pointed = ", ".join(each.name for each in subjects)
+            yield f"{part.rstrip('?')} ({pointed})" if points else part
+            subjects = own or subjects
+
+    def _in_own_names(self, text: str) -> str:
+        """The text with the vault's names for what it names otherwise."""
+        pieces, position = [], 0
+        for mention in self._names.find(text, question=True):
+            meant = self._one(mention)
+            typed = text[mention.start : mention.end]
+            if meant.name.casefold() in text.casefold():
+                continue
+            if not _words(typed) <= _words(meant.name):  # another name for it
+                pieces += [text[position : mention.end], f" ({meant.name})"]
+                position = mention.end
+            elif meant.kind == NodeKind.PERSON:  # a given name
+                pieces += [text[position : mention.start], meant.name]
+                position = mention.end
+        return "".join((*pieces, text[position:]))
+
+
+def _words(name: str) -> set[str]:
+    return set(some_words(name.lower()))
+
+
+HIGH_ENTROPY = 0.7  # as in `memvault.model.state.suggest_action`
+LOW_COHERENCE = 0.4
+LATELY = timedelta(days=7)
+SEVERAL = 2  # things named in a goal: how they are related is part of it
+SHOWN = 3  # names in the reasoning
+
+
+class Trigger(StrEnum):
+    HIGH_ENTROPY = "high_entropy"
+    LOW_COHERENCE = "low_coherence"
+    BALANCED = "balanced"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a tool; it succeeds as it stands."""
+
+    tool: str
+    params: Mapping[str, Any]
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    reasoning: str
+    steps: tuple[Step, ...]
+    triggered_by: Trigger
+
+
+def trigger_of(pulse: CognitivePulse) -> Trigger:
+    """What stands out in the state of what was recalled for a goal."""
+    if pulse.entropy > HIGH_ENTROPY:
+        return Trigger.HIGH_ENTROPY
+    return Trigger.LOW_COHERENCE if pulse.coherence < LOW_COHERENCE else Trigger.BALANCED
+
+
+def plan(
+    goal: Goal,
+    pulse: CognitivePulse,
+    found: Sequence[Named],
+    *,
+    tools: Collection[str],
+    max_steps: int,
+    now: datetime,
+) -> Plan:
+    """At most so many calls: what prepares the question first, then the one that answers it.
+
+    Args:
+        pulse: of what a quick recall of the goal found.
+        found: what it found, best first.
+        tools: the names of those that can be called.
+    """
+    trigger = trigger_of(pulse)
+    probes = [s for s in _probes(goal, trigger, found, now) if s.tool in tools]
+    last = _answering(goal, trigger, tools)
+    if max_steps == 1 and probes and probes[0].tool in _ANSWERS_ALONE and not goal.named:
+        steps = probes[:1]
+    else:
+        steps = [*probes[: max_steps - 1], last]
+    return Plan(_reasoning(goal, pulse, trigger, found, steps), tuple(steps), trigger)
+
+
+_ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_status")
+
+
+def _probes(goal: Goal, trigger: Trigger, found: Sequence[Named], now: datetime) -> Iterator[Step]:
+    """What would help before the answering call, the most helpful first."""
+    scope = _scope(goal)
+    if Wish.OVERVIEW in goal.wishes or not found:
+        yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
+    if Wish.UPKEEP in goal.wishes:
+        yield Step("get_memetic_status", {}, "It lists what a person may want to put right")
+    if Wish.RECENT in goal.wishes:
+        params = {"since": _since(goal, now), **scope}
+        yield Step("get_recent_context", params, "The goal is about what happened lately")
+    if trigger is Trigger.HIGH_ENTROPY:
+        yield Step(
+            "generate_search_plan",
+            {"query": goal.text, **scope},
+            "What was found lies far apart: narrower questions reduce the uncertainty first",
+        )
+    if Wish.PREFERENCE in goal.wishes:
+        params = {"query": goal.text, "top_k": 5, "filters": {"types": ["preference"]}}
+        yield Step("recall_memory", params, "How the person likes it is kept as preferences")
+    if Wish.RELATION in goal.wishes or Wish.CAUSE in goal.wishes or len(goal.named) >= SEVERAL:
+        why = (
+            "Causes are stated as relations: follow them from what the goal names"
+            if Wish.CAUSE in goal.wishes
+            else "The goal is about how things are related: follow the relations"
+        )
+        yield Step("graph_query", {"query": goal.text, **scope}, why)
+    if trigger is Trigger.LOW_COHERENCE or len(goal.named) == 1:
+        for each in (*goal.named, *found)[:1]:
+            params = {"node_id": each.id, "hops": 2, **scope}
+            yield Step(
+                "get_neighborhood",
+                params,
+                f"See what {each.name} is linked with: what was found hangs together badly"
+                if trigger is Trigger.LOW_COHERENCE
+                else f"The goal names {each.name}: see what it is linked with",
+            )
+
+
+def _answering(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
+    """The call that gathers the answer."""
+    told = [
+        aspect
+        for aspect, wanted in (
+            ("causal_links", Wish.CAUSE in goal.wishes),
+            ("conflicts", Wish.CONFLICT in goal.wishes or trigger is Trigger.LOW_COHERENCE),
+            ("neighborhood", Wish.RELATION in goal.wishes),
+        )
+        if wanted
+    ]
+    why = "Gather what the notes say, with their sources"
+    if told:
+        why += ", and " + " and ".join(aspect.replace("_", " ") for aspect in told)
+    params: dict[str, Any] = {"query": goal.text, **_scope(goal)}
+    if "inject_context" not in tools:
+        if told:
+            params["verbosity_level"] = 2
+        return Step("recall_memory", params, why)
+    if told:
+        params["include_metadata"] = told
+    if Wish.CODE in goal.wishes:
+        params["distillation_mode"] = "code_focused"
+        why += ", code first"
+    return Step("inject_context", params, why)
+
+
+def _scope(goal: Goal) -> dict[str, Any]:
+    return {"project": goal.project} if goal.project else {}
+
+
+def _since(goal: Goal, now: datetime) -> str:
+    start = now - LATELY
+    if goal.span is not None:
+        start = min(now, datetime.combine(goal.span.first, time(), UTC))
+    return start.replace(microsecond=0).isoformat()
+
+
+def _reasoning(
+    goal: Goal,
+    pulse: CognitivePulse,
+    trigger: Trigger,
+    found: Sequence[Named],
+    steps: Sequence[Step],
+) -> str:
+    state = {
+        Trigger.HIGH_ENTROPY: f"High entropy ({pulse.entropy:.2f}): what was found for the goal"
+        " lies far apart.",
+        Trigger.LOW_COHERENCE: f"Low coherence ({pulse.coherence:.2f}): what was found for the goal"
+        " hangs together badly.",
+        Trigger.BALANCED: f"Balanced (entropy {pulse.entropy:.2f}, coherence"
+        f" {pulse.coherence:.2f}): the memory can answer directly.",
+    }[trigger]
+    if not found:
+        state = "Nothing was found for the goal."
+    said = [state]
+    if goal.named:
+        said.append("It names " + ", ".join(each.name for each in goal.named[:SHOWN]) + ".")
+    if goal.wishes:
+        said.append("It asks for " + ", ".join(sorted(goal.wishes)) + ".")
+    said.append("So: " + ", then ".join(step.tool for step in steps) + ".")
+    return " ".join(said)

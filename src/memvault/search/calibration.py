@@ -1,0 +1,157 @@
+"""Calibrated confidence: how probable it is that a memory answers the question.
+
+A relevance of 0.4 may be sure in one vault and a shot in the dark in another. So confidence is a
+logistic map (Platt 1999) of features that say how a memory stands among what was found for the
+same question. Its coefficients are fitted to which memories were right in the development
+questions, and wrong to questions that the vault cannot answer (another vault's).
+
+The model enters only through the cosine's share of the relevance. Models differ in how alike they
+find texts that have nothing to do with each other (0.05 with the default model, 0.8 with others),
+so the relevance is first lowered by that much more than the default model's (`background`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.search import Recalled
+from memvault.search.hybrid import FusionSettings
+from memvault.search.relations.question import stems
+
+Floats = npt.NDArray[np.float32]
+Features = npt.NDArray[np.float64]
+DEFAULT_BACKGROUND = 0.047  # `background` of all-MiniLM-L6-v2, which the maps were fitted with
+_MOST_ODDS = 30.0  # e**30 is as sure as a float can say
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic map; ``python -m tests.benchmarks.bench_calibration`` fits and judges it.
+
+    Attributes, each but the first the log-odds per unit of a feature:
+        intercept: log-odds where every feature is 0.
+        relevance: fused relevance.
+        gap: relevance above (below: negative) the best of the others.
+        words: share of the question's words, by their rarity among what was found, that stand in
+            the memory's title, heading and passage.
+        rank: natural logarithm of its place, the first being 1.
+        step: relevance above the one that comes next.
+        road: 1 if relations led to it.
+        road_relevance: its relevance if relations led to it.
+    """
+
+    intercept: float
+    relevance: float = 0.0
+    gap: float = 0.0
+    words: float = 0.0
+    rank: float = 0.0
+    step: float = 0.0
+    road: float = 0.0
+    road_relevance: float = 0.0
+
+    def confidences(self, features: Features) -> list[float]:
+        """Probabilities in (0, 1).
+
+        Args:
+            features: (n, 7), from `features`.
+        """
+        weights = (
+            self.relevance, self.gap, self.words, self.rank, self.step, self.road,
+            self.road_relevance,
+        )  # fmt: skip
+        odds = np.clip(self.intercept + features @ np.array(weights), -_MOST_ODDS, _MOST_ODDS)
+        return [float(p) for p in 1.0 / (1.0 + np.exp(-odds))]
+
+
+# That a memory answers the question.
+ANSWERS = Calibration(
+    intercept=-5.03,
+    relevance=8.44,
+    gap=14.34,
+    words=3.08,
+    rank=-1.01,
+    step=-1.05,
+    road=6.57,
+    road_relevance=-8.92,
+)
+# That a memory is about the question's matter: what a vault gives that knows of it, told from what
+# one gives that does not. One memory answers a question, many serve a search for alternatives;
+# they do not stand in each other's way, so this map knows neither rank nor gap.
+CONCERNS = Calibration(intercept=-4.12, relevance=10.81, words=6.24, road=9.98)
+
+
+def features(
+    query: str, found: Sequence[Recalled], titles: Sequence[str], shift: float = 0.0
+) -> Features:
+    """(n, 7) features of what was found for a question, best first, as `Calibration` names them.
+
+    Args:
+        titles: of the memories, in the same order.
+        shift: what to take off the relevance for the model (`relevance_shift`); roads' ends, whose
+            relevance is no cosine, keep theirs.
+    """
+    count = len(found)
+    relevance = [max(0.0, each.relevance - (0.0 if each.hops else shift)) for each in found]
+    shares = _word_shares(query, found, titles)
+    rows = np.zeros((count, 7))
+    for k, (own, each) in enumerate(zip(relevance, found, strict=True)):
+        best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
+        after = relevance[k + 1] if k + 1 < count else 0.0
+        road = 1.0 if each.hops else 0.0
+        rows[k] = (own, own - best_other, shares[k], math.log(k + 1), own - after, road, road * own)
+    return rows
+
+
+def _word_shares(query: str, found: Sequence[Recalled], titles: Sequence[str]) -> list[float]:
+    """Share of the question's word stems in each memory; a stem that few of them have weighs more
+    (inverse document frequency among what was found, log(1 + n / (df + 1)))."""
+    asked = sorted(stems(query))
+    texts = [
+        stems(f"{title} {each.heading} {each.text}")
+        for each, title in zip(found, titles, strict=True)
+    ]
+    count = len(texts)
+    weight = {
+        stem: math.log(1.0 + count / (sum(stem in text for text in texts) + 1.0)) for stem in asked
+    }
+    total = sum(weight.values())
+    if total <= 0.0:
+        return [0.0] * count
+    return [sum(weight[stem] for stem in asked if stem in text) / total for text in texts]
+
+
+# Sentences that have nothing to do with each other, in which any model shows how alike it finds
+# unrelated texts. They are of no vault.
+PROBES = (
+    "The ferry leaves the island at noon.",
+    "Add two cups of flour and knead the dough.",
+    "The court adjourned until the following Tuesday.",
+    "Her violin needs new strings before the concert.",
+    "Interest rates fell by a quarter of a percent.",
+    "The glacier retreats a little every summer.",
+    "Press the reset button for ten seconds.",
+    "He was born in a village near the border.",
+    "Our goalkeeper saved two penalties.",
+    "Photosynthesis turns light into sugar.",
+    "The plumber comes on Thursday to fix the tap.",
+    "Medieval monks copied books by hand.",
+)
+
+
+def background(embed: Callable[[Sequence[str]], Floats]) -> float:
+    """Mean cosine of unrelated texts under a model."""
+    vectors = embed(PROBES)
+    pairs = combinations(range(len(PROBES)), 2)
+    return float(np.mean([float(vectors[a] @ vectors[b]) for a, b in pairs]))
+
+
+def relevance_shift(model_background: float, fusion: FusionSettings | None = None) -> float:
+    """How much of a relevance is the model's finding everything alike."""
+    weight = (fusion or FusionSettings()).dense_weight
+    return weight * (model_background - DEFAULT_BACKGROUND)

@@ -1,0 +1,281 @@
+"""Recalled memories distilled to what answers a question, within a budget of tokens.
+
+Distillation is extractive: every sentence of the context is a sentence of a note, word for word as
+it reads, and every memory's share carries its citation tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from memvault.model.memory import Memory
+from memvault.search.context import parts as parts_of
+from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
+from memvault.search.context.outline import Outline, Outlines
+from memvault.search.context.scoring import Found, Scores, scores, telling_properties
+from memvault.search.context.selection import Budget, Part, select
+from memvault.text.embedding import Embedder
+from memvault.text.tokens import TokenCounter
+
+CUT = "…"  # after a sentence that is cut, which happens only where no whole one fits
+MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that makes code the point
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much a context may hold.
+
+    Attributes:
+        tokens: of the text, together with what ``beside`` counts.
+        beside: tokens that naming each of these memories costs outside of the text.
+        least: tokens of text that the first memory may have in any case.
+        terse: the memories are named elsewhere and room is short, so prose does without titles,
+            and prose is what the content's own form is.
+    """
+
+    tokens: int
+    beside: Callable[[Sequence[Memory]], Sequence[int]] | None = None
+    least: int = 0
+    terse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """``text`` takes ``tokens``; all text and code of the memories given took ``before``.
+
+    ``compression`` is the share of tokens saved, 1 - tokens / before, and 0 where nothing was left
+    out. ``excerpts`` are what is shown of each memory, the most relevant memory first.
+    """
+
+    text: str
+    form: Form
+    tokens: int
+    before: int
+    compression: float
+    excerpts: tuple[Excerpt, ...]
+
+
+class Distiller:
+    """Thread-safe.
+
+    Args:
+        read: gives a note's bytes by its path, as `Vault.read` does.
+        starting: the ids of all memories that begin with these digits, for tags to tell apart.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[str], bytes],
+        embedder: Embedder,
+        starting: Starting,
+    ) -> None:
+        self._outlines = Outlines(read, embedder)
+        self._embedder = embedder
+        self._starting = starting
+
+    def distil(self, query: str, found: Found, room: Room, form: Form | None = None) -> Context:
+        """The context for a question.
+
+        Args:
+            found: what was recalled, best first.
+            form: None decides by the content: code_focused where a quarter of the memories' text
+                is code, else raw where all of it fits, else structured where most of what says
+                something to the question are short facts, else narrative.
+        """
+        outlined = [
+            (pair, outline)
+            for pair, outline in zip(found, self._outlines.of(found), strict=True)
+            if outline is not None and outline.tokens
+        ]
+        pairs, outlines = [pair for pair, _ in outlined], [outline for _, outline in outlined]
+        vector = self._embedder.embed_query(query)
+        task = _Distilling(
+            query,
+            pairs,
+            outlines,
+            scored=scores(query, vector, pairs, outlines),
+            named=tags([memory.id for _, memory in pairs], self._starting),
+            room=room,
+            tokens=self._embedder.tokens,
+        )
+        return task.context(form)
+
+
+class _Distilling:
+    """One question's context in the making."""
+
+    def __init__(
+        self,
+        query: str,
+        pairs: Found,
+        outlines: Sequence[Outline],
+        *,
+        scored: Sequence[Scores],
+        named: dict[str, str],
+        room: Room,
+        tokens: TokenCounter,
+    ) -> None:
+        self._query = query
+        self._pairs = pairs
+        self._outlines = list(outlines)
+        self._scores = scored
+        self._tags = named
+        self._room = room
+        self._tokens = tokens
+        self._beside: list[int] | None = None
+        self._before = sum(outline.tokens for outline in outlines)
+
+    def context(self, form: Form | None) -> Context:
+        """At least the beginning of a sentence, where the room has space for any."""
+        context = self._context(form)
+        if context.excerpts or not self._sentences():
+            return context
+        return self._fitted(context.form, self._beginning(context.form))
+
+    def _context(self, form: Form | None) -> Context:
+        if form is None:
+            form = Form.NARRATIVE if self._room.terse else self._form_without_choosing()
+        if form is None:
+            chosen = select(self._sentences(), self._budget(Form.NARRATIVE))
+            form = parts_of.usual_form(
+                [
+                    self._outlines[part.memory].statements[place]
+                    for part in chosen
+                    for place in part.statements
+                ]
+            )
+            if form is Form.NARRATIVE:
+                return self._fitted(form, chosen)
+        return self._fitted(form, self._chosen(form))
+
+    def _form_without_choosing(self) -> Form | None:
+        weighed = [
+            (recalled.relevance, outline)
+            for (recalled, _), outline in zip(self._pairs, self._outlines, strict=True)
+        ]
+        coded = sum(share * sum(each.tokens for each in own.code) for share, own in weighed)
+        if coded and coded >= MUCH_CODE * sum(share * own.tokens for share, own in weighed):
+            return Form.CODE_FOCUSED
+        budget = self._budget(Form.RAW)
+        aside = sum(budget.frame) + sum(budget.beside)
+        return Form.RAW if self._before + aside <= budget.limit else None
+
+    def _budget(self, form: Form) -> Budget:
+        memories = [memory for _, memory in self._pairs]
+        frames = [
+            frame(
+                form,
+                memory,
+                self._tags[memory.id],
+                self._properties(form, memory),
+                named=not self._room.terse,
+            )
+            for memory in memories
+        ]
+        if self._beside is None:
+            given = self._room.beside
+            self._beside = list(given(memories)) if given is not None else [0] * len(memories)
+        return Budget(
+            limit=self._room.tokens,
+            frame=self._tokens.count_all(frames),
+            beside=self._beside,
+            least=self._room.least,
+            item=1 if form is Form.STRUCTURED else 0,
+        )
+
+    def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
+        return telling_properties(memory, self._query) if form is Form.STRUCTURED else ()
+
+    def _sentences(self) -> list[Part]:
+        return parts_of.sentences(self._outlines, self._scores)
+
+    def _chosen(self, form: Form) -> list[Part]:
+        budget = self._budget(form)
+        if form is Form.RAW:
+            passages = parts_of.passages(self._outlines, self._scores)
+            everything = self._form_without_choosing() is Form.RAW
+            chosen = select(passages, budget, lean=1.0, least=0.0 if everything else 0.3)
+            return chosen or select(self._sentences(), budget)
+        if form is Form.CODE_FOCUSED:
+            chosen = self._chosen_code(budget)
+            leads = {(part.memory, place) for part in chosen for place in part.statements}
+            rest = [
+                part
+                for part in self._sentences()
+                if (part.memory, part.statements.start) not in leads
+            ]
+            return chosen + select(rest, budget)
+        return select(self._sentences(), budget)
+
+    def _chosen_code(self, budget: Budget) -> list[Part]:
+        """Whole pieces of code; if not even one fits, the first lines of the best."""
+        pieces = parts_of.code(self._outlines, self._scores)
+        chosen = select(pieces, budget)
+        if chosen or not pieces:
+            return chosen
+        best = max(pieces, key=lambda part: part.score)
+        outline = self._outlines[best.memory]
+        left = budget.limit - budget.frame[best.memory] - budget.beside[best.memory]
+        whole = outline.code[best.code[0]]
+        lead = best.tokens - whole.tokens
+        cut = parts_of.first_lines(whole, self._tokens, left - lead)
+        if cut is None:
+            return []
+        code = tuple(cut if each is whole else each for each in outline.code)
+        self._outlines[best.memory] = replace(outline, code=code)
+        return select([replace(best, tokens=lead + cut.tokens)], budget)
+
+    def _beginning(self, form: Form) -> list[Part]:
+        """The first words of the best sentence, for when every sentence is too long."""
+        best = max(self._sentences(), key=lambda part: part.score)
+        budget = self._budget(form)
+        aside = budget.frame[best.memory] + budget.beside[best.memory] + budget.item + 1
+        left = max(budget.limit - aside, budget.least - budget.frame[best.memory] - 1)
+        outline = self._outlines[best.memory]
+        whole = outline.statements[best.statements.start]
+        text = self._tokens.split(whole.text, left)[0] if left > 0 else ""
+        if not text or text == whole.text:
+            return []
+        cut = replace(whole, text=f"{text} {CUT}")
+        statements = tuple(cut if each is whole else each for each in outline.statements)
+        self._outlines[best.memory] = replace(outline, statements=statements)
+        return [best]
+
+    def _fitted(self, form: Form, chosen: Sequence[Part]) -> Context:
+        """Written down, without the last chosen while the whole is longer than its parts were."""
+        taken = list(chosen)
+        while True:
+            excerpts = self._excerpts(form, taken)
+            text = written(form, excerpts)
+            used = self._tokens.count(text)
+            if used <= max(self._room.tokens, self._room.least) or not taken:
+                break
+            taken.pop()
+        saved = 0.0 if not self._before else max(0.0, 1.0 - used / self._before)
+        return Context(text, form, used, self._before, saved, tuple(excerpts))
+
+    def _excerpts(self, form: Form, chosen: Collection[Part]) -> list[Excerpt]:
+        excerpts = []
+        for place, (_, memory) in enumerate(self._pairs):
+            own = [part for part in chosen if part.memory == place]
+            if not own:
+                continue
+            outline = self._outlines[place]
+            excerpts.append(
+                Excerpt(
+                    memory=memory,
+                    tag=self._tags[memory.id],
+                    statements=tuple(
+                        outline.statements[each]
+                        for each in sorted({each for part in own for each in part.statements})
+                    ),
+                    code=tuple(
+                        outline.code[each]
+                        for each in sorted({place for part in own for place in part.code})
+                    ),
+                    properties=self._properties(form, memory),
+                    named=not self._room.terse,
+                )
+            )
+        return excerpts

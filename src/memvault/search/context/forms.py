@@ -1,0 +1,192 @@
+"""How chosen sentences are written down: as passages, as prose, as bullets, or around code.
+
+Every form gives the sentences word for word, in the order of the note, memory by memory, and says
+with a tag which memory they are of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memvault.model.memory import Memory
+from memvault.model.note import CodeBlock, LineRange
+from memvault.search.context.outline import Code, Statement
+
+DIGITS = 8  # of the id's 32, at least
+SHORTEST = 4  # digits that are taken for a tag
+TAG = re.compile(r"\[node_([0-9a-f]{4,32})\]")
+
+Starting = Callable[[str], Sequence[str]]  # the ids that begin with these digits
+
+_GIVEN = re.compile(r"\[?\s*(?:node_)?([0-9a-f-]{4,36})\s*\]?", re.IGNORECASE)
+
+
+def digits(memory_id: str) -> str:
+    """The hexadecimal digits of an id."""
+    return memory_id.replace("-", "").lower()
+
+
+def tags(ids: Collection[str], starting: Starting) -> dict[str, str]:
+    """``node_…`` for each id: its first eight digits, or as many more as tell it from every other
+    id there is."""
+    return {each: "node_" + _start(digits(each), starting) for each in ids}
+
+
+def _start(own: str, starting: Starting) -> str:
+    alike = {digits(other) for other in starting(own[:DIGITS])} - {own}
+    length = DIGITS
+    while length < len(own) and any(other.startswith(own[:length]) for other in alike):
+        length += 1
+    return own[:length]
+
+
+def cited(tag: str, starting: Starting) -> list[str] | None:
+    """The ids that a tag may stand for; None if it is no tag.
+
+    A tag is written with or without brackets and ``node_``, shorter or longer, or as a whole id.
+    """
+    given = _GIVEN.fullmatch(tag.strip())
+    start = digits(given[1]) if given else ""
+    return list(starting(start)) if SHORTEST <= len(start) <= 32 else None
+
+
+_ENDED = re.compile(r"[.!?…:;,。！？।؟۔][\"'”’»)\]」』）*]*\Z")
+_TICKS = re.compile(r"`{3,}")
+_LONG = LineRange(1000, 1000)
+
+
+class Form(StrEnum):
+    RAW = "raw"
+    NARRATIVE = "narrative"
+    STRUCTURED = "structured"
+    CODE_FOCUSED = "code_focused"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is shown of one memory, in the order of its note; ``properties`` are frontmatter fields
+    that say something to the question (``status: done``). ``named`` asks for the title above prose
+    that does not say it."""
+
+    memory: Memory
+    tag: str
+    statements: tuple[Statement, ...]
+    code: tuple[Code, ...] = ()
+    properties: tuple[str, ...] = ()
+    named: bool = True
+
+    @property
+    def lines(self) -> LineRange:
+        spans = [each.lines for each in self.statements] + [each.lines for each in self.code]
+        return LineRange(min(span.first for span in spans), max(span.last for span in spans))
+
+    @property
+    def heading(self) -> str:
+        """The heading that all of it stands under, ``A > B``; empty where there is none."""
+        paths = [each.heading for each in self.statements]
+        paths += [each.block.heading for each in self.code]
+        shared = paths[0]
+        for path in paths[1:]:
+            length = 0
+            while length < min(len(shared), len(path)) and shared[length] == path[length]:
+                length += 1
+            shared = shared[:length]
+        return " > ".join(shared)
+
+
+def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
+    """The context's text."""
+    write = {
+        Form.RAW: _raw,
+        Form.NARRATIVE: _narrative,
+        Form.STRUCTURED: _structured,
+        Form.CODE_FOCUSED: _code_focused,
+    }[form]
+    return "\n\n".join(write(each) for each in excerpts)
+
+
+def frame(
+    form: Form, memory: Memory, tag: str, properties: Sequence[str] = (), *, named: bool = True
+) -> str:
+    """What a memory's excerpt has beside its own sentences, for counting what it will take."""
+    if form is Form.NARRATIVE:
+        return f"{memory.title} [{tag}]" if named else f"[{tag}]"
+    return _header(form, memory, tag, _LONG) + " ".join(properties)
+
+
+def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
+    mark = "## " if form is Form.STRUCTURED else ""
+    return f"{mark}{memory.title} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
+
+
+def _raw(excerpt: Excerpt) -> str:
+    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines)
+    return "\n".join([head, *_in_place(excerpt)])
+
+
+def _in_place(excerpt: Excerpt) -> list[str]:
+    """Sentences and code as they follow each other, a line for each line of the note."""
+    lines: list[str] = []
+    last: Statement | None = None
+    code = sorted(excerpt.code, key=lambda each: each.lines)
+    for each in excerpt.statements:
+        while code and code[0].lines.first < each.lines.first:
+            lines.append(fenced(code.pop(0).block))
+            last = None
+        if last is not None and each.lines.first <= last.lines.last:
+            lines[-1] += " " + each.text
+        else:
+            lines.append(each.text)
+        last = each
+    return [*lines, *(fenced(each.block) for each in code)]
+
+
+def _narrative(excerpt: Excerpt) -> str:
+    """A paragraph; its note's title stands above it unless its own sentences say it."""
+    text = f"{_flowing(excerpt.statements)} [{excerpt.tag}]"
+    title = excerpt.memory.title
+    said = not excerpt.named or title.casefold() in text.casefold()
+    return text if said else f"{title}\n{text}"
+
+
+def _flowing(statements: Sequence[Statement]) -> str:
+    """One paragraph; what does not end as a sentence does ends its line."""
+    text = ""
+    for each in statements:
+        glue = " " if _ENDED.search(text) else "\n"
+        text += glue + each.text if text else each.text
+    return text
+
+
+def _structured(excerpt: Excerpt) -> str:
+    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines)
+    lines = [head]
+    if excerpt.properties:
+        lines.append(" · ".join(excerpt.properties))
+    return "\n".join([*lines, *(f"- {each.text}" for each in excerpt.statements)])
+
+
+def _code_focused(excerpt: Excerpt) -> str:
+    """Code first, each with the sentence in front of it, then the rest."""
+    lines = [_header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)]
+    told: set[tuple[LineRange, str]] = set()
+    for each in excerpt.code:
+        above = [s for s in excerpt.statements if s.lines.last < each.lines.first]
+        if above and (above[-1].lines, above[-1].text) not in told:
+            lines.append(above[-1].text)
+            told.add((above[-1].lines, above[-1].text))
+        lines.append(fenced(each.block))
+    rest = [each for each in excerpt.statements if (each.lines, each.text) not in told]
+    if rest:
+        lines.append(_flowing(rest))
+    return "\n".join(lines)
+
+
+def fenced(code: CodeBlock) -> str:
+    """The code between fences longer than any in it."""
+    longest = max([2, *(len(ticks[0]) for ticks in _TICKS.finditer(code.text))])
+    fence = "`" * (longest + 1)
+    return f"{fence}{code.language}\n{code.text}\n{fence}"

@@ -1,0 +1,242 @@
+"""A note as distillation sees it: its sentences, each with its place, its code, and what both are
+compared by. Kept while the note stays as it is."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.errors import NoteNotFound, StorageError
+from memvault.model.memory import Memory
+from memvault.model.note import CodeBlock, LineRange, ParsedNote
+from memvault.model.search import Recalled
+from memvault.stores.vectors import bm25
+from memvault.text.chunking import Unit, join, joins, pieces_of
+from memvault.text.embedding import Embedder
+from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.parse import content_hash, parse_note
+
+MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
+MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
+
+Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros where none is known
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence (or a table's row, or a short line) as it reads, markup removed.
+
+    ``unit`` is the row of the outline's vectors that it was embedded in, together with its short
+    neighbours; ``terms`` are its words as BM25 knows them, ``telling`` how many of them are no
+    function words. Tokens are the model's own.
+    """
+
+    text: str
+    lines: LineRange
+    heading: tuple[str, ...]
+    tokens: int
+    unit: int
+    terms: tuple[int, ...]
+    telling: int
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Code, the row of the sentence in front of it (None without one), and its words."""
+
+    block: CodeBlock
+    tokens: int
+    lead: int | None
+    terms: tuple[int, ...]
+
+    @property
+    def lines(self) -> LineRange:
+        return self.block.lines
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """``tokens`` is what all its sentences and code take."""
+
+    statements: tuple[Statement, ...]
+    code: tuple[Code, ...]
+    vectors: Vectors
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    pieces: Sequence[Unit]
+    code: Sequence[CodeBlock]
+
+
+class Outlines:
+    """Reads notes and remembers their outlines by the hash of their bytes. Thread-safe.
+
+    Args:
+        read: gives a note's bytes by its path, as `Vault.read` does.
+        most_kept: sentences that are remembered, those of the notes used last.
+    """
+
+    def __init__(
+        self, read: Callable[[str], bytes], embedder: Embedder, most_kept: int = MOST_KEPT
+    ) -> None:
+        self._read = read
+        self._embedder = embedder
+        self._most_kept = most_kept
+        self._kept: OrderedDict[str, Outline] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def of(self, found: Sequence[tuple[Recalled, Memory]]) -> list[Outline | None]:
+        """The outline of each memory's note as it is indexed; None of a note that is gone.
+
+        Sentences have a vector where their text has been embedded before; nothing is embedded now.
+        """
+        outlines: dict[int, Outline] = {}
+        fresh: dict[int, tuple[str, _Read]] = {}
+        for place, (recalled, memory) in enumerate(found):
+            kept = self._remembered(memory.content_hash)
+            if kept is not None:
+                outlines[place] = kept
+            elif (read := self._pieces(recalled, memory)) is not None:
+                fresh[place] = read
+        made = self._outlined([read for _, read in fresh.values()])
+        for (place, (key, _)), outline in zip(fresh.items(), made, strict=True):
+            outlines[place] = outline
+            if key:
+                self._remember(key, outline)
+        return [outlines.get(place) for place in range(len(found))]
+
+    def _pieces(self, recalled: Recalled, memory: Memory) -> tuple[str, _Read] | None:
+        """What is to be outlined, and the key to remember it by; empty for a part of a note."""
+        try:
+            data = self._read(memory.path)
+        except (NoteNotFound, StorageError):
+            return None
+        if len(data) > MOST_BYTES:
+            return "", _Read(_of_passage(recalled), ())
+        note: ParsedNote = parse_note(memory.path, data)
+        return content_hash(data), _Read(pieces_of(note), note.code)
+
+    def _outlined(self, notes: Sequence[_Read]) -> list[Outline]:
+        texts = [piece.text for note in notes for piece in note.pieces]
+        texts += [code.text for note in notes for code in note.code]
+        counts = iter(self._embedder.tokens.count_all(texts) if texts else [])
+        sizes = [[next(counts) for _ in note.pieces] for note in notes]
+        code_sizes = [[next(counts) for _ in note.code] for note in notes]
+        units = [_units(note.pieces, own) for note, own in zip(notes, sizes, strict=True)]
+        known = self._embedder.known([text for own, _ in units for text in own])
+        return [
+            self._outline(note, own, code, unit, known)
+            for note, own, code, unit in zip(notes, sizes, code_sizes, units, strict=True)
+        ]
+
+    def _outline(
+        self,
+        note: _Read,
+        sizes: Sequence[int],
+        code_sizes: Sequence[int],
+        units: tuple[list[str], list[int]],
+        known: dict[str, npt.NDArray[np.float32]],
+    ) -> Outline:
+        texts, owners = units
+        vectors = np.zeros((len(texts), self._embedder.dimension), np.float16)
+        for row, text in enumerate(texts):
+            if text in known:
+                vectors[row] = known[text]
+        statements = tuple(
+            _statement(piece, size, unit)
+            for piece, size, unit in zip(note.pieces, sizes, owners, strict=True)
+        )
+        code = tuple(
+            Code(block, size, _lead(block, statements), _terms(some_words(composed(block.text))))
+            for block, size in zip(note.code, code_sizes, strict=True)
+        )
+        return Outline(statements, code, vectors, sum(sizes) + sum(code_sizes))
+
+    def _remembered(self, key: str) -> Outline | None:
+        with self._lock:
+            outline = self._kept.get(key)
+            if outline is not None:
+                self._kept.move_to_end(key)
+            return outline
+
+    def _remember(self, key: str, outline: Outline) -> None:
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = outline
+            self._size += _size(outline)
+            while self._size > self._most_kept and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                self._size -= _size(dropped)
+
+
+def _statement(piece: Unit, size: int, unit: int) -> Statement:
+    words = some_words(composed(piece.text))
+    return Statement(
+        text=piece.text,
+        lines=piece.lines,
+        heading=piece.heading,
+        tokens=size,
+        unit=unit,
+        terms=_terms(words),
+        telling=sum(word not in STOP_WORDS for word in words),
+    )
+
+
+def _terms(words: Sequence[str]) -> tuple[int, ...]:
+    return tuple({term for word in words for term in _terms_of(word)})
+
+
+@lru_cache(maxsize=20_000)
+def _terms_of(word: str) -> tuple[int, ...]:
+    return tuple(bm25.terms(word))
+
+
+def _size(outline: Outline) -> int:
+    return 1 + len(outline.statements) + len(outline.code)
+
+
+def _units(pieces: Sequence[Unit], sizes: Sequence[int]) -> tuple[list[str], list[int]]:
+    """The texts that indexing embedded these pieces in, and for each piece which of them."""
+    units: list[Unit] = []
+    owners: list[int] = []
+    for piece, size in zip(pieces, sizes, strict=True):
+        sized = Unit(piece.text, piece.lines, piece.heading, size)
+        if units and joins(units[-1], sized):
+            units[-1] = join(units[-1], sized)
+        else:
+            units.append(sized)
+        owners.append(len(units) - 1)
+    return [unit.text for unit in units], owners
+
+
+def _of_passage(recalled: Recalled) -> list[Unit]:
+    """The sentences of a passage; the passage's lines are all that is known of their place."""
+    heading = tuple(recalled.heading.split(" > ")) if recalled.heading else ()
+    found = []
+    for line in recalled.text.split("\n"):
+        starts = sentence_starts(line)
+        for start, end in zip(starts, (*starts[1:], len(line)), strict=True):
+            if text := line[start:end].strip():
+                found.append(Unit(text, recalled.lines, heading, 0))
+    return found
+
+
+def _lead(block: CodeBlock, statements: Sequence[Statement]) -> int | None:
+    """The last sentence above the code under the same heading."""
+    above = [
+        place
+        for place, each in enumerate(statements)
+        if each.lines.last < block.lines.first and each.heading == block.heading
+    ]
+    return above[-1] if above else None

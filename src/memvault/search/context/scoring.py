@@ -1,0 +1,227 @@
+"""How much each sentence of the memories found says to the question.
+
+    score = relevance of its memory * (DENSE * cosine + (1 - DENSE) * words)
+
+``cosine`` is that of the question and the text that the sentence was embedded in, not below 0, and
+down to a quarter of it where the sentence itself has few words that tell anything ("What's new?").
+``words`` is the share of the question's words that it has, each weighed by its inverse document
+frequency among the sentences compared, as BM25 weighs it (Robertson and Zaragoza 2009),
+
+    idf(t) = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
+
+A word of its title or headings counts half, so that "Lead: Ada" answers who leads what the note is
+about. A sentence's short neighbours, embedded with it, lend it a quarter of their words. A sentence
+that states a step of the road to a memory says what the question needs, whatever its words: its
+score is the best of all, times the share that this memory's relevance is of the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.memory import Memory
+from memvault.model.note import Vector
+from memvault.model.search import Recalled
+from memvault.search.context.outline import Code, Outline, Statement
+from memvault.stores.vectors import bm25
+from memvault.text.words import STOP_WORDS, composed, some_words
+
+BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
+LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
+
+
+def coloured(found: Sequence[Recalled], near: Mapping[str, float]) -> list[Recalled]:
+    """The same memories, ordered by relevance * (1 + BONUS * nearness).
+
+    A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
+    Nothing joins that was not found, and relevances stay what they were, but for keeping order.
+
+    Args:
+        found: best first.
+        near: how near the session is to a memory, in [0, 1]; 0 for one that is not named.
+    """
+
+    def worth(each: Recalled) -> float:
+        return each.relevance * (1.0 + BONUS * near.get(each.note_id, 0.0))
+
+    ordered: list[Recalled] = []
+    for each in sorted(found, key=worth, reverse=True):
+        most = ordered[-1].relevance if ordered else 1.0
+        ordered.append(replace(each, relevance=min(each.relevance, most)))
+    return ordered
+
+
+def nearness(
+    ids: Sequence[str], working_set: Sequence[str], linked: Mapping[str, Set[str]]
+) -> dict[str, float]:
+    """1 for memories of the working set, LINKED for those linked to one of it.
+
+    Args:
+        linked: for each of ``ids`` the ids it is linked to, in either direction.
+    """
+    seen = set(working_set)
+    return {key: 1.0 if key in seen else LINKED for key in ids if key in seen or linked[key] & seen}
+
+
+MOST = 6
+LONGEST = 80  # characters of a value
+
+
+def telling_properties(memory: Memory, query: str) -> tuple[str, ...]:
+    """``key: value``: what kind of note it is, its project and date, and any other field of which
+    the question has a word."""
+    asked = {word for word in some_words(composed(query)) if word not in STOP_WORDS}
+    always = {
+        "type": memory.type if memory.type != "note" else None,
+        "project": memory.project,
+        "date": memory.date.date().isoformat() if memory.date is not None else None,
+    }
+    found = [f"{key}: {value}" for key, value in always.items() if value]
+    for key, value in memory.metadata.items():
+        said = _said(value)
+        if said and asked & set(some_words(composed(f"{key} {said}"))):
+            found.append(f"{key}: {said}")
+    return tuple(found[:MOST])
+
+
+def _said(value: object) -> str | None:
+    """A short value as text; None for one that is nested, long or empty."""
+    if isinstance(value, list | tuple):
+        parts = [_said(each) for each in value]
+        said = ", ".join(part for part in parts if part) if all(parts) else ""
+    elif isinstance(value, Mapping) or value is None:
+        return None
+    elif isinstance(value, date):
+        said = value.isoformat()
+    else:
+        said = " ".join(str(value).split())
+    return said if 0 < len(said) <= LONGEST else None
+
+
+DENSE = 0.6  # share of the cosine
+ABOVE = 0.5  # what a word of title or headings counts
+NEIGHBOURS = 0.25  # share of the words around a sentence
+TELLING = 4  # words that are no function words, from which on a sentence counts as one
+
+Found = Sequence[tuple[Recalled, Memory]]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Of one memory's sentences, (n,), and of its code, (m,); all in [0, 1]."""
+
+    statements: Floats
+    code: Floats
+
+
+def scores(query: str, vector: Vector, found: Found, outlines: Sequence[Outline]) -> list[Scores]:
+    """The scores of each memory's outline, in their order."""
+    weights = _weights(query, outlines)
+    scored = [
+        _Scorer(vector, weights, recalled, memory, outline).scores()
+        for (recalled, memory), outline in zip(found, outlines, strict=True)
+    ]
+    _lift_steps(found, outlines, scored)
+    return scored
+
+
+def _weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
+    """The question's words and what each counts; they sum to 1."""
+    asked = bm25.query(query)
+    among = frozenset(asked.indices)
+    texts = [each.terms for outline in outlines for each in outline.statements]
+    texts += [each.terms for outline in outlines for each in outline.code]
+    having = Counter(term for each in texts for term in among.intersection(each))
+    weights = {
+        term: weight * math.log(1.0 + (len(texts) - having[term] + 0.5) / (having[term] + 0.5))
+        for term, weight in zip(asked.indices, asked.values, strict=True)
+    }
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()} if total > 0.0 else {}
+
+
+def _lift_steps(found: Found, outlines: Sequence[Outline], scored: Sequence[Scores]) -> None:
+    steps: dict[tuple[str, str], float] = {}
+    for recalled, _ in found:
+        for hop in recalled.hops:
+            key = hop.path, hop.sentence
+            steps[key] = max(steps.get(key, 0.0), recalled.relevance)
+    most = max((recalled.relevance for recalled, _ in found), default=0.0)
+    if not steps or most <= 0.0:
+        return
+    best = max((float(own.statements.max()) for own in scored if own.statements.size), default=0.0)
+    for (_, memory), outline, own in zip(found, outlines, scored, strict=True):
+        for place, each in enumerate(outline.statements):
+            relevance = steps.get((memory.path, each.text), 0.0)
+            own.statements[place] = max(own.statements[place], best * relevance / most)
+
+
+class _Scorer:
+    """Scores one memory."""
+
+    def __init__(
+        self,
+        vector: Vector,
+        weights: Mapping[int, float],
+        recalled: Recalled,
+        memory: Memory,
+        outline: Outline,
+    ) -> None:
+        self._weights = weights
+        self._asked = frozenset(weights)
+        self._relevance = recalled.relevance
+        self._outline = outline
+        self._title = frozenset(bm25.terms(memory.title)) & self._asked
+        self._above: dict[tuple[str, ...], frozenset[int]] = {}
+        self._shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
+        rows = outline.vectors.astype(np.float32)
+        self._cosines: list[float] = np.clip(rows @ vector, 0.0, 1.0).tolist()
+        self._own = [self._asked.intersection(each.terms) for each in outline.statements]
+        self._around: dict[int, frozenset[int]] = {}
+        for each, own in zip(outline.statements, self._own, strict=True):
+            self._around[each.unit] = self._around.get(each.unit, frozenset()) | own
+
+    def scores(self) -> Scores:
+        statements = np.array(
+            [
+                self._of(each, own)
+                for each, own in zip(self._outline.statements, self._own, strict=True)
+            ],
+            np.float64,
+        )
+        code = np.array([self._of_code(each, statements) for each in self._outline.code])
+        return Scores(statements, code)
+
+    def _of_code(self, each: Code, statements: Floats) -> float:
+        """Its own words', or the score of the sentence in front of it if that is higher."""
+        words = self._share(self._asked.intersection(each.terms), each.block.heading)
+        lead = float(statements[each.lead]) if each.lead is not None else 0.0
+        return max(self._relevance * (1.0 - DENSE) * words, lead)
+
+    def _of(self, each: Statement, terms: frozenset[int]) -> float:
+        own = self._share(terms, each.heading)
+        around = self._share(self._around[each.unit], each.heading)
+        words = (1.0 - NEIGHBOURS) * own + NEIGHBOURS * around
+        weight = 0.25 + 0.75 * min(1.0, each.telling / TELLING)
+        cosine = weight * self._cosines[each.unit]
+        return self._relevance * (DENSE * cosine + (1.0 - DENSE) * words)
+
+    def _share(self, terms: frozenset[int], heading: tuple[str, ...]) -> float:
+        known = self._shares.get((terms, heading))
+        if known is None:
+            if heading not in self._above:
+                named = frozenset(bm25.terms(" ".join(heading))) if heading else frozenset[int]()
+                self._above[heading] = (named & self._asked) | self._title
+            above = self._above[heading] - terms
+            known = sum(self._weights[term] for term in terms)
+            known += ABOVE * sum(self._weights[term] for term in above)
+            self._shares[terms, heading] = known
+        return known

@@ -1,0 +1,395 @@
+"""The index of steps: what the vault's edges say, ready to be compared with a question.
+
+The knowledge graph that passages are recalled by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
+(arXiv 2502.14802), but weighed by each edge's own sentence instead of a language model's triples.
+It is derived from the graph store note by note, so a change costs what the changed notes cost.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.memory import Memory
+from memvault.search.relations.edge_templates import steps_of
+from memvault.search.relations.lexicon import kind_word
+from memvault.search.relations.question import stems
+from memvault.stores.graph import GraphStore
+from memvault.text.words import name_key
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
+UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
+_READ_AT_ONCE = 500  # notes whose edges are read together
+_COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
+NO_DAY = 0
+REPEATED = 3
+
+
+class Memories(Protocol):
+    """What is known of the notes that are indexed."""
+
+    def by_id(self, memory_id: str) -> Memory | None: ...
+
+    def by_path(self, path: str) -> Memory | None: ...
+
+    def all(self) -> Iterable[Memory]: ...
+
+
+Embed = Callable[[Sequence[str]], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class StepGraph:
+    """The index as it was at one moment; shared by threads and never changed.
+
+    Nodes, edges, kinds and step texts go by number. ``half_edge`` and ``far`` list every edge
+    twice, once for each end, ordered by that end; ``start`` says where each node's begin.
+    ``vectors`` is (n_texts, dim), normalised.
+    """
+
+    node_ids: Sequence[str]
+    names: Sequence[str]
+    texts: Sequence[str]
+    own_words: Ints  # text that is the node's title without other names; -1 if there is none
+    kind_of: Ints
+    kinds: Sequence[str]
+    day: Ints  # ordinal day; NO_DAY if unknown
+    noted: Flags
+    project: Ints  # number of the project; -1 for none
+    projects: Sequence[str]
+    vectors: Floats
+    postings: dict[str, array[int]]
+    repeated: Flags  # texts that say something, and state edges of `REPEATED` notes or more
+    source: Ints
+    target: Ints
+    whole: Ints
+    local: Ints
+    sentence: Ints
+    listed: Flags
+    ordinal: Ints  # number of the edge among its note's
+    start: npt.NDArray[np.int64]
+    half_edge: Ints
+    far: Ints
+    number_of: dict[str, int]
+    named: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
+    relations: Collection[str]  # names that people gave to relations, lower case
+
+    def bearing(self, stem: str) -> Ints:
+        """Numbers of the step texts that have a word of this stem, ascending."""
+        numbers = np.frombuffer(self.postings.get(stem, b""), np.int32)
+        return numbers[numbers < len(self.vectors)]
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """Columns of the nodes; a number once given to a node stays its own."""
+
+    ids: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    own_words: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    days: list[int] = field(default_factory=list)
+    noted: list[bool] = field(default_factory=list)
+    projects: list[int] = field(default_factory=list)
+    number_of: dict[str, int] = field(default_factory=dict)
+
+    def number(self, node_id: str) -> int:
+        if node_id not in self.number_of:
+            self.number_of[node_id] = len(self.ids)
+            self.ids.append(node_id)
+            self.names.append("")
+            self.own_words.append(-1)
+            self.kinds.append(0)
+            self.days.append(NO_DAY)
+            self.noted.append(False)
+            self.projects.append(-1)
+        return self.number_of[node_id]
+
+
+@dataclass(slots=True)
+class _Texts:
+    """Step texts with their vectors and stems."""
+
+    embed: Embed
+    numbers: dict[str, int] = field(default_factory=dict)
+    postings: dict[str, array[int]] = field(default_factory=dict)
+    vectors: Floats | None = None
+    filled: int = 0
+
+    def number(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+    def fill(self) -> Floats:
+        """Vectors and stems of the texts that have none yet; all vectors."""
+        new = list(self.numbers)[self.filled :]
+        fresh = self.embed(new)
+        if self.vectors is None:
+            self.vectors = fresh
+        elif new:
+            needed = self.filled + len(new)
+            if needed > len(self.vectors):
+                grown = np.zeros((needed + needed // 4, fresh.shape[1]), np.float32)
+                grown[: self.filled] = self.vectors[: self.filled]
+                self.vectors = grown
+            self.vectors[self.filled : needed] = fresh
+        for number, text in enumerate(new, self.filled):
+            for stem in stems(text):
+                self.postings.setdefault(stem, array("i")).append(number)
+        self.filled += len(new)
+        return self.vectors[: self.filled]
+
+
+class StepIndex:
+    """Keeps the steps of a vault's edges true to its graph store; safe in any thread.
+
+    Args:
+        embed: texts to normalised vectors, cached.
+    """
+
+    def __init__(self, graph: GraphStore, memories: Memories, embed: Embed) -> None:
+        self._graph = graph
+        self._memories = memories
+        self._embed = embed
+        self._lock = threading.Lock()
+        self._waiting_lock = threading.Lock()
+        self._waiting: set[str] = set()
+        self._current: StepGraph | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._nodes = _Nodes()
+        self._texts = _Texts(self._embed)
+        self._kinds: dict[str, int] = {"note": 0}
+        self._projects: dict[str, int] = {}
+        self._edges: dict[int, Ints] = {}  # by source
+        self._relations: dict[int, tuple[str, ...]] = {}
+        self._id_at: dict[str, str] = {}
+
+    def changed(self, paths: Collection[str]) -> None:
+        """Read these notes' edges again when next asked; returns at once."""
+        with self._waiting_lock:
+            self._waiting.update(paths)
+
+    @property
+    def waiting(self) -> int:
+        """Notes whose edges are to be read again."""
+        return len(self._waiting)
+
+    @property
+    def latest(self) -> StepGraph | None:
+        """The graph as last read; None before the first time."""
+        return self._current
+
+    def refresh(self, patience: float = -1.0) -> StepGraph | None:
+        """Take in what changed, and give the graph as it is now.
+
+        Args:
+            patience: seconds to wait for another thread that is at it (-1: until it is done);
+                then the graph as last read is given, None before the first time.
+
+        Raises:
+            StoreUnavailable: the graph store does not answer.
+        """
+        if not self._lock.acquire(timeout=patience):
+            return self._current
+        try:
+            with self._waiting_lock:
+                waiting, self._waiting = self._waiting, set()
+            try:
+                if self._current is None:
+                    self._clear()
+                    self._read_all()
+                elif waiting:
+                    self._read_again(waiting)
+                else:
+                    return self._current
+            except BaseException:
+                self.changed(waiting)
+                raise
+            self._current = self._assembled()
+            return self._current
+        finally:
+            self._lock.release()
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def _read_all(self) -> None:
+        memories = {memory.id: memory for memory in self._memories.all()}
+        for memory in memories.values():
+            self._put_memory(memory)
+        for node in self._graph.all_nodes():
+            if node.id not in memories:
+                self._put_entity(node.id, node.name, node.kind)
+        edges: dict[str, list[GraphEdge]] = {}
+        for edge in self._graph.all_edges():
+            edges.setdefault(edge.source, []).append(edge)
+        for memory in memories.values():
+            self._put_edges(memory, list(in_order(edges.pop(memory.id, []))))
+
+    def _read_again(self, paths: Collection[str]) -> None:
+        memories: dict[str, Memory] = {}
+        for path in paths:
+            memory = self._memories.by_path(path)
+            before = self._id_at.get(path)
+            if before is not None and (memory is None or memory.id != before):
+                self._drop(path, before)
+            if memory is not None:
+                memories[memory.id] = memory
+                self._put_memory(memory)
+        ids = sorted(memories)
+        for first in range(0, len(ids), _READ_AT_ONCE):
+            some = ids[first : first + _READ_AT_ONCE]
+            edges: dict[str, list[GraphEdge]] = {}
+            for edge in self._graph.stated_by(some):
+                edges.setdefault(edge.source, []).append(edge)
+            self._put_targets({edge.target for group in edges.values() for edge in group})
+            for note_id in some:
+                self._put_edges(memories[note_id], list(in_order(edges.get(note_id, []))))
+
+    def _put_targets(self, ids: set[str]) -> None:
+        unknown = {i for i in ids if self._memories.by_id(i) is None}
+        for node in self._graph.nodes(unknown).values():
+            self._put_entity(node.id, node.name, node.kind)
+
+    def _drop(self, path: str, note_id: str) -> None:
+        number = self._nodes.number(note_id)
+        self._edges.pop(number, None)
+        self._relations.pop(number, None)
+        self._id_at.pop(path, None)
+        if self._memories.by_id(note_id) is None:
+            self._nodes.noted[number] = False
+            self._nodes.days[number] = NO_DAY
+
+    def _put_memory(self, memory: Memory) -> None:
+        nodes, number = self._nodes, self._nodes.number(memory.id)
+        nodes.names[number] = memory.title
+        nodes.kinds[number] = self._kinds.setdefault(kind_word(memory), len(self._kinds))
+        nodes.days[number] = memory.date.date().toordinal() if memory.date else NO_DAY
+        nodes.noted[number] = True
+        nodes.projects[number] = self._project(memory.project)
+        self._id_at[memory.path] = memory.id
+
+    def _project(self, name: str | None) -> int:
+        return self._projects.setdefault(name.casefold(), len(self._projects)) if name else -1
+
+    def _put_entity(self, node_id: str, name: str, kind: str) -> None:
+        number = self._nodes.number(node_id)
+        self._nodes.names[number] = name
+        self._nodes.kinds[number] = self._kinds.setdefault(kind, len(self._kinds))
+        self._nodes.noted[number] = False
+
+    def _put_edges(self, memory: Memory, edges: list[GraphEdge]) -> None:
+        number = self._nodes.number(memory.id)
+        names = {memory.title, memory.path.rsplit("/", 1)[-1].removesuffix(".md"), *memory.aliases}
+        steps = steps_of(edges, memory.title, names)
+        rows = np.zeros((len(edges), _COLUMNS), np.int32)
+        for k, (edge, step) in enumerate(zip(edges, steps, strict=True)):
+            rows[k] = (
+                self._nodes.number(edge.target),
+                self._texts.number(step.whole),
+                self._texts.number(step.local),
+                step.sentence,
+                step.listed,
+                k,
+            )
+        self._edges[number] = rows
+        self._nodes.own_words[number] = self._texts.number(own_words(memory.title, edges))
+        given = (edge for edge in edges if edge.origin in GIVEN)
+        self._relations[number] = tuple({edge.relation.lower() for edge in given})
+
+    # -- assembling -----------------------------------------------------------------------------
+
+    def _assembled(self) -> StepGraph:
+        nodes, count = self._nodes, len(self._nodes.ids)
+        sources = sorted(self._edges)
+        rows = np.concatenate(
+            [np.zeros((0, _COLUMNS), np.int32), *(self._edges[s] for s in sources)]
+        )
+        lengths = [len(self._edges[s]) for s in sources]
+        source = np.repeat(np.array(sources, np.int32), lengths)
+        target = np.ascontiguousarray(rows[:, 0])
+        near = np.concatenate([source, target])
+        order = np.argsort(near, kind="stable")
+        half = np.tile(np.arange(len(source), dtype=np.int32), 2)[order]
+        far = np.concatenate([target, source])[order]
+        return StepGraph(
+            node_ids=list(nodes.ids),
+            names=list(nodes.names),
+            texts=list(self._texts.numbers),
+            own_words=np.array(nodes.own_words, np.int32),
+            kind_of=np.array(nodes.kinds, np.int32),
+            kinds=list(self._kinds),
+            day=np.array(nodes.days, np.int32),
+            noted=np.array(nodes.noted, np.bool_),
+            project=np.array(nodes.projects, np.int32),
+            projects=list(self._projects),
+            vectors=self._texts.fill(),
+            postings=self._texts.postings,
+            repeated=self._repeated(rows[:, 2], source),
+            source=source,
+            target=target,
+            whole=np.ascontiguousarray(rows[:, 1]),
+            local=np.ascontiguousarray(rows[:, 2]),
+            # numbers of sentences are their note's own: made different between notes
+            sentence=rows[:, 3] + source * (1 + int(np.abs(rows[:, 3]).max(initial=0))),
+            listed=rows[:, 4].astype(np.bool_),
+            ordinal=np.ascontiguousarray(rows[:, 5]),
+            start=np.searchsorted(near[order], np.arange(count + 1)),
+            half_edge=half,
+            far=far,
+            number_of=dict(nodes.number_of),
+            named=self._named(target),
+            relations={name for names in self._relations.values() for name in names},
+        )
+
+    def _repeated(self, local: Ints, source: Ints) -> Flags:
+        texts = list(self._texts.numbers)
+        pairs = np.unique(np.stack([local, source]), axis=1)
+        often = np.bincount(pairs[0], minlength=len(texts)) >= REPEATED
+        for number in np.flatnonzero(often).tolist():
+            often[number] = bool(stems(texts[number]))
+        repeated: Flags = often
+        return repeated
+
+    def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for number in np.unique(target):
+            if not self._nodes.noted[number]:
+                key = name_key(self._nodes.names[number])
+                found[key] = (*found.get(key, ()), int(number))
+        return found
+
+
+def _place(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
+    """The order of a note's edges: sentence by sentence, and always the same."""
+    return (edge.line, edge.sentence, edge.ordinal, edge.target, edge.relation, edge.origin)
+
+
+def in_order(edges: Iterable[GraphEdge]) -> Iterator[GraphEdge]:
+    """One note's edges as `StepGraph.ordinal` counts them."""
+    return iter(sorted((e for e in edges if e.origin not in UNTOLD), key=_place))
+
+
+def own_words(title: str, edges: Iterable[GraphEdge]) -> str:
+    """A title without the names of other notes in it; whole if nothing else is in it."""
+    spans = sorted(
+        (e.place, e.place + e.length) for e in edges if e.sentence == title and e.place >= 0
+    )
+    text, position = "", 0
+    for start, end in spans:
+        text += title[position : max(start, position)]
+        position = max(position, end)
+    text = re.sub(r"\s+", " ", text + title[position:]).strip(" -–—:,")
+    return text or title

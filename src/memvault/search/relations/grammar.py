@@ -1,0 +1,283 @@
+"""A parsed sentence read as things and relations.
+
+Things are question words, nouns and names; every path of the dependency tree between two things
+is a relation. English only, as the trained pipeline is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memvault.search.relations.question import (
+    ANYTHING,
+    BARE_ASKING,
+    PERSON_WORDS,
+    Question,
+    Relation,
+    Thing,
+)
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_SPEAKER = frozenset((
+    "i", "we", "me", "us", "my", "our", "you", "your", "myself", "ourselves"
+))  # fmt: skip
+_ORDERS = frozenset((
+    "list", "name", "show", "tell", "give", "find", "get", "want", "need", "know", "see"
+))  # fmt: skip
+_FREE_RELATIVES = frozenset(("whoever", "whomever", "whatever", "whichever"))
+_SUBJECTS = ("nsubj", "nsubjpass")
+_CLAUSES = ("relcl", "acl", "advcl")
+_BEFORE_NOUN = ("compound", "amod", "nmod")
+_SILENT = ("auxpass", "aux", "punct", "det", "cc")
+
+
+class Grammar:
+    """Reads one parsed question. ``names`` gives the nodes of the tokens that stand for names."""
+
+    def __init__(self, doc: Doc, names: Mapping[int, tuple[str, ...]]) -> None:
+        self._doc = doc
+        self._names = names
+        self._head = {token.i: token.head.i for token in doc}
+        self._mend_heads()
+        self._children: dict[int, list[int]] = {token.i: [] for token in doc}
+        for child, head in self._head.items():
+            if child != head:
+                self._children[head].append(child)
+        self._things: list[Thing] = []
+        self._at: dict[int, int] = {}
+
+    def read(self) -> Question:
+        for token in self._doc:
+            thing = self._thing(token)
+            if thing is not None:
+                self._at[token.i] = len(self._things)
+                self._things.append(thing)
+        if not self._things:
+            return Question((), (), 0)
+        root = self._root()
+        return Question(tuple(self._things), tuple(self._relations(root)), root)
+
+    # -- heads ----------------------------------------------------------------------------------
+
+    def _mend_heads(self) -> None:
+        """Move clauses to the noun they speak of, where the parser gives them to another word."""
+        for token in self._doc:
+            if token.lower_ in _FREE_RELATIVES and token.dep_ in (*_SUBJECTS, "dobj", "attr"):
+                self._swap(token.i, token.head.i)  # whoever runs it: a noun with its clause
+        for token in self._doc:
+            if is_bare_object(token):
+                self._move_clauses(token, self._subject_of(token.head), after=-1)
+            if token.dep_ == "ccomp" and token.tag_ == "VBN" and token.head.lemma_ == "make":
+                self._mend_made(token)
+            if token.dep_ == "prep" and token.i > 1 and self._is_near(token):
+                self._head[token.i], self._head[token.i - 1] = token.i - 1, token.i - 2
+            if token.tag_ == "WP$" and token.head.dep_ in (*_SUBJECTS, "dobj", "pobj"):
+                self._mend_whose(token)
+            if token.lemma_ == "have" and token.pos_ in ("VERB", "AUX"):
+                self._move_parts_of_have(token)
+
+    def _swap(self, child: int, head: int) -> None:
+        """Put the child in its head's place, and the head below it."""
+        if self._head[head] != head:
+            self._head[child], self._head[head] = self._head[head], child
+
+    @staticmethod
+    def _subject_of(verb: Token) -> Token | None:
+        return next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
+
+    def _move_clauses(self, token: Token, to: Token | None, after: int) -> None:
+        """*take place where …*: the clause says something of the subject."""
+        for child in token.children:
+            if to is not None and child.dep_ in _CLAUSES and child.i > after:
+                self._head[child.i] = to.i
+
+    def _mend_whose(self, whose: Token) -> None:
+        """*grants whose head works there*: the head belongs to the grants, the clause to it."""
+        noun = whose.head
+        clause = next((a for a in noun.ancestors if a.dep_ in (*_CLAUSES, "ccomp")), None)
+        if clause is not None and noun in clause.subtree:
+            self._swap(noun.i, clause.i)
+
+    def _mend_made(self, participle: Token) -> None:
+        """*made the lamp used in …*: made a thing, and did not make it be used."""
+        made = next((child for child in participle.children if child.dep_ in _SUBJECTS), None)
+        spoken_of = any(child.dep_ in ("aux", "auxpass") for child in participle.children)
+        if made is not None and not spoken_of:
+            self._swap(made.i, participle.i)
+
+    def _is_near(self, preposition: Token) -> bool:
+        """*the hut nearest to …*: said of the noun right before it."""
+        degree, noun = self._doc[preposition.i - 1], self._doc[preposition.i - 2]
+        compared = degree.tag_ in ("JJ", "JJR", "JJS", "RBS")
+        return compared and noun.pos_ in ("NOUN", "PROPN") and degree.head.i != preposition.i
+
+    def _move_parts_of_have(self, verb: Token) -> None:
+        """*have a man of the match who …*, *has its home in …*: said of the object."""
+        thing = next((child for child in verb.children if child.dep_ == "dobj"), None)
+        for child in verb.children:
+            if thing is not None and child.dep_ in ("prep", *_CLAUSES) and child.i > thing.i:
+                self._head[child.i] = thing.i
+
+    # -- things ---------------------------------------------------------------------------------
+
+    def _thing(self, token: Token) -> Thing | None:
+        low = token.lower_
+        if token.i in self._names:
+            return Thing(token.i, low, nodes=self._names[token.i])
+        if low in _SPEAKER or self._is_determiner(token) or self._is_relative(token):
+            return None
+        if low in PERSON_WORDS:
+            asked = low if low.startswith("who") else None
+            return Thing(token.i, "person", person=True, plural=low == "people", asked=asked)
+        if low in ANYTHING:
+            return Thing(token.i, low)
+        if token.tag_ in ("WP", "WRB", "WDT") and low in BARE_ASKING and token.dep_ != "det":
+            return Thing(token.i, low, asked=low)
+        if token.pos_ in ("NOUN", "PROPN") and not is_bare_object(token):
+            return None if self._belongs_to_next(token) else self._noun(token)
+        return None
+
+    def _noun(self, token: Token) -> Thing:
+        before = self._doc[max(0, token.i - 5) : token.i]
+        asked = next(
+            (
+                word.lower_
+                for word in before
+                if self._is_determiner(word)
+                and word.lower_ != "whose"
+                and self._noun_after(word) == token.i
+            ),
+            None,
+        )
+        modifiers = tuple(
+            child.text
+            for child in token.children
+            if child.dep_ in _BEFORE_NOUN
+            and child.i < token.i
+            and child.i not in self._names
+            and child.pos_ in ("NOUN", "PROPN", "ADJ", "VERB")
+        )
+        bare = token.dep_ == "pobj" and token.tag_ == "NN" and not _has_words_of_its_own(token)
+        plural = token.tag_ in ("NNS", "NNPS")
+        lemma = token.lemma_.lower()
+        return Thing(token.i, lemma, modifiers, asked=asked, bare=bare, plural=plural)
+
+    def _belongs_to_next(self, token: Token) -> bool:
+        head = token.head
+        return (
+            token.dep_ in (*_BEFORE_NOUN, "npadvmod")
+            and head.pos_ in ("NOUN", "PROPN")
+            and head.i not in self._names
+            and head.i > token.i
+        )
+
+    def _is_relative(self, token: Token) -> bool:
+        """A word that only takes up the noun before its clause."""
+        return (
+            token.i > 0
+            and token.tag_ in ("WDT", "WP", "WRB", "WP$", "IN", "DT")
+            and token.lower_ in ("who", "whom", "which", "that", "where", "when", "whose")
+            and any(a.dep_ in ("relcl", "acl") for a in (token, *token.ancestors))
+        )
+
+    def _is_determiner(self, token: Token) -> bool:
+        """*Which city*, *what old tool*: the word only asks about the noun that follows."""
+        if token.lower_ not in ("which", "what", "whose"):
+            return False
+        for after in self._doc[token.i + 1 : token.i + 5]:
+            if after.pos_ in ("NOUN", "PROPN"):
+                return after.i not in self._names
+            if after.pos_ not in ("ADJ", "NUM") and after.dep_ not in ("compound", "amod"):
+                return False
+        return False
+
+    def _noun_after(self, determiner: Token) -> int:
+        """The last noun of the run that follows."""
+        last = -1
+        for after in self._doc[determiner.i + 1 : determiner.i + 6]:
+            if after.pos_ in ("NOUN", "PROPN") and after.i not in self._names:
+                last = after.i
+            elif after.pos_ not in ("ADJ", "NUM") and after.dep_ not in ("compound", "amod"):
+                break
+        return last
+
+    # -- relations ------------------------------------------------------------------------------
+
+    def _root(self) -> int:
+        things = list(enumerate(self._things))
+        asked = [k for k, t in things if t.asked and t.asked not in _FREE_RELATIVES]
+        free = [k for k, t in things if not t.named and t.text not in _ORDERS]
+        return (asked or free or [0])[0]
+
+    def _relations(self, root: int) -> list[Relation]:
+        """Walk outward over the tree: each thing met next is related to the last."""
+        near: dict[int, set[int]] = {token.i: set() for token in self._doc}
+        for child, head in self._head.items():
+            if child != head:
+                near[child].add(head)
+                near[head].add(child)
+        start = self._things[root].token
+        relations: list[Relation] = []
+        seen = {start}
+        todo: list[tuple[int, int, tuple[int, ...]]] = [(start, root, ())]
+        while todo:
+            token, origin, path = todo.pop(0)
+            for other in sorted(near[token] - seen):
+                seen.add(other)
+                if other in self._at:
+                    relations.append(self._relation(origin, self._at[other], path))
+                    todo.append((other, self._at[other], ()))
+                else:
+                    todo.append((other, origin, (*path, other)))
+        return relations
+
+    def _relation(self, a: int, b: int, path: tuple[int, ...]) -> Relation:
+        tokens = set(path).union(*(self._companions(i) for i in path))
+        words = [
+            token
+            for token in (self._doc[i] for i in sorted(tokens))
+            if (token.dep_ not in _SILENT or token.lower_ == "to") and not self._is_relative(token)
+        ]
+        near, far = self._things[a], self._things[b]
+        text = " ".join(word.text for word in words)
+        if far.token in self._children[near.token] and self._doc[far.token].dep_ == "poss":
+            text = "of"
+        if not words and any(self._doc[k].tag_ == "WP$" for k in self._children[far.token]):
+            text = "whose"
+        lemmas = (word.lemma_.lower() for word in words if word.pos_ in ("VERB", "NOUN", "ADJ"))
+        return Relation(a, b, text, frozenset(lemmas))
+
+    def _companions(self, verb: int) -> set[int]:
+        """Particles, negations, adverbs, stranded prepositions and the speaker, who belong to a
+        word of the path though they lie beside it."""
+        found = set()
+        for child in self._children[verb]:
+            token = self._doc[child]
+            told = ("prt", "neg", "advmod", "acomp", "oprd", "xcomp")
+            beside = token.dep_ in told and child not in self._at and not self._is_relative(token)
+            stranded = token.dep_ == "prep" and not self._children[child]
+            speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
+            infinitive = token.lower_ == "to" and token.dep_ == "aux"
+            if beside or stranded or speaker or infinitive or is_bare_object(token):
+                found.add(child)
+        return found
+
+
+def is_bare_object(token: Token) -> bool:
+    """A singular noun right behind its verb, with nothing of its own: *take place*."""
+    return (
+        token.dep_ == "dobj"
+        and token.tag_ == "NN"
+        and token.head.i == token.i - 1
+        and token.head.pos_ == "VERB"
+        and not _has_words_of_its_own(token)
+        and not any(child.dep_ == "prep" for child in token.children)
+    )
+
+
+def _has_words_of_its_own(token: Token) -> bool:
+    own = ("det", "poss", "amod", "compound", "nummod")
+    return any(child.dep_ in own for child in token.children)

@@ -1,0 +1,231 @@
+"""The ways to read a question: which of its nouns are things, which only words of a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+from memvault.search.relations.question import ANYTHING, Question, Relation, Thing, joined
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+MOST_CONTRACTED = 2
+MOST_MOVED = 2
+_OF = frozenset(("of", "for", "in", "from", "at", "on", "with"))
+_BE = frozenset(("is", "are", "was", "were"))
+_LINKING = _BE | {"", "be", "been"}
+
+
+def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
+    """The question as parsed, and with nouns that name no kind of note read as words of their
+    relation (*in charge of*, *the budget of*), best guess first.
+
+    Args:
+        kinds: for each thing whether its noun names a kind of note of the vault.
+    """
+    for k, thing in enumerate(question.things):
+        free = not (thing.named or thing.person or kinds[k]) and thing.text not in ANYTHING
+        if thing.bare and free and k != question.root and question.below(k):
+            question = contracted(question, k)
+    found = []
+    for attached in _attachments(_value_of_one_thing(_folded(question, kinds), kinds)):
+        found += _contractions(attached, kinds)
+    return found
+
+
+def _attachments(question: Question) -> list[Question]:
+    """The question, and with what is said of the one behind *of* rather than of the one before:
+    *the authors of books that won …*, where the books won."""
+    found = [question]
+    things = question.things
+    for inner in question.relations:
+        a, b = inner.a, inner.b
+        inside = a != question.root or things[a].role
+        if inner.words not in _OF or not inside or things[b].named or things[b].person:
+            continue
+        for outer in question.relations:
+            behind = things[a].token < things[b].token < things[outer.b].token
+            if outer.a == a and outer is not inner and behind:
+                moved = (replace(r, a=b) if r is outer else r for r in question.relations)
+                found.append(replace(question, relations=tuple(moved)))
+    return found[: 1 + MOST_MOVED]
+
+
+def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
+    degree = [sum(k in (r.a, r.b) for r in question.relations) for k in range(len(kinds))]
+    free_nouns = [
+        k
+        for k, thing in enumerate(question.things)
+        if k != question.root
+        and degree[k] == 2
+        and not (thing.named or thing.person or kinds[k])
+        and thing.text not in ANYTHING
+    ]
+    counts = range(min(len(free_nouns), MOST_CONTRACTED) + 1)
+    found = []
+    for chosen in chain.from_iterable(combinations(free_nouns, count) for count in counts):
+        reading = question
+        for k in chosen:
+            reading = contracted(reading, k)
+        found.append(replace(reading, contracted=len(chosen)))
+    return found
+
+
+def contracted(question: Question, k: int) -> Question:
+    """The same question with thing ``k`` read as words of the relations that it joined."""
+    thing = question.things[k]
+    above = next((r for r in question.relations if r.b == k), None)
+    if above is None:
+        return question
+    below = question.below(k)
+    kept = [r for r in question.relations if r is not above and r not in below]
+    front = "" if above.words in ("of", "whose") else above.words
+    for relation in below:
+        lemmas = above.lemmas | relation.lemmas | {thing.text}
+        words = joined(front, thing.phrase, relation.words)
+        times = above.times + relation.times + thing.times
+        kept.append(Relation(above.a, relation.b, words, lemmas, times))
+    return replace(question, relations=tuple(kept))
+
+
+def _folded(question: Question, kinds: Sequence[bool]) -> Question:
+    """A noun that leads nowhere and names no kind becomes words of its neighbour."""
+    things, relations = list(question.things), list(question.relations)
+    while True:
+        leaf = next(
+            (
+                r
+                for r in relations
+                if r.b != question.root
+                and not (things[r.b].named or things[r.b].person or kinds[r.b])
+                and things[r.b].text not in ANYTHING
+                and not any(other.a == r.b for other in relations)
+            ),
+            None,
+        )
+        if leaf is None:
+            return replace(question, things=tuple(things), relations=tuple(relations))
+        relations.remove(leaf)
+        noun = things[leaf.b].phrase
+        beside = [
+            k
+            for k, r in enumerate(relations)
+            if r.a == leaf.a
+            and (r.words == leaf.words or (leaf.words and r.words.startswith(leaf.words)))
+        ]
+        for k in beside:
+            relation = relations[k]
+            lemmas = relation.lemmas | {things[leaf.b].text}
+            relations[k] = replace(relation, words=joined(noun, relation.words), lemmas=lemmas)
+        if not beside:
+            owner = things[leaf.a]
+            words = joined(leaf.words, noun)
+            things[leaf.a] = replace(owner, modifiers=(*owner.modifiers, words))
+
+
+def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
+    """A value (a place, a day) belongs to one thing: what else is said, is said of that."""
+    asked, below = question.asked, question.below(question.root)
+    if len(below) < 2 or kinds[question.root] or asked.person or asked.named:
+        return question
+    owner, others = below[0].b, below[1:]
+    moved = (replace(r, a=owner) if r in others else r for r in question.relations)
+    return replace(question, relations=tuple(moved))
+
+
+def merged(question: Question, doc: Doc) -> Question:
+    """Two words for one thing made one: *the project X*, *who is the lead*, *X is the lead of*."""
+    if not question.things:
+        return question
+    while True:
+        for relation in question.relations:
+            smaller = _merged_over(question, relation, doc)
+            if smaller is not None:
+                question = smaller
+                break
+        else:
+            return _outward(question)
+
+
+def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question | None:
+    near, far = question.things[relation.a], question.things[relation.b]
+    first, second = sorted((near.token, far.token))
+    beside = second - first == 1 and doc[first].tag_ != "POS"
+    if not relation.words and beside and near.named != far.named:
+        named, noun = (relation.a, relation.b) if near.named else (relation.b, relation.a)
+        return _without(question, relation, drop=noun, keep=named)
+    is_root = relation.a == question.root
+    asking = is_root and near.asked and (near.person or near.text in ("what", "who"))
+    if relation.words in _LINKING and asking and not far.named and not far.person:
+        things = list(question.things)
+        things[relation.b] = replace(far, person=near.person, asked=near.asked, role=True)
+        question = replace(question, things=tuple(things))
+        return _without(question, relation, drop=relation.a, keep=relation.b)
+    if relation.words in _BE and far.named and not near.named and not is_root:
+        return _without(_told_above(question, relation, near), relation, relation.a, relation.b)
+    return None
+
+
+def _told_above(question: Question, relation: Relation, noun: Thing) -> Question:
+    """*the project that X is the lead of*: the noun's words go to the relation above it."""
+    relations = list(question.relations)
+    for k, above in enumerate(relations):
+        if above.b == relation.a:
+            front = above.words if above.words != "of" else ""
+            words = joined(front, noun.phrase, "is")
+            relations[k] = replace(above, words=words, lemmas=above.lemmas | {noun.text})
+            break
+    return replace(question, relations=tuple(relations))
+
+
+def _without(question: Question, relation: Relation, drop: int, keep: int) -> Question:
+    """Thing ``drop`` made one with ``keep``, which takes over its relations."""
+
+    def moved(k: int) -> int:
+        return keep if k == drop else k
+
+    relations = tuple(
+        replace(r, a=moved(r.a), b=moved(r.b))
+        for r in question.relations
+        if (r.a, r.b) != (relation.a, relation.b)
+    )
+    things = list(question.things)
+    times = things[keep].times + things[drop].times
+    things[keep] = replace(things[keep], times=times)
+    return replace(question, things=tuple(things), relations=relations, root=moved(question.root))
+
+
+def _outward(question: Question) -> Question:
+    """Every relation points away from what is asked for."""
+    relations: list[Relation] = []
+    seen, left = {question.root}, list(question.relations)
+    while True:
+        found = next((r for r in left if r.a in seen or r.b in seen), None)
+        if found is None:
+            return replace(question, relations=tuple(relations))
+        left.remove(found)
+        if found.a not in seen:
+            found = replace(found, a=found.b, b=found.a)
+        relations.append(found)
+        seen.add(found.b)
+
+
+def with_verb(question: Question, asking: str, verb: str) -> Question:
+    """The question word and verb put back around a subject that was read alone.
+
+    Args:
+        asking: ``where``, ``which town``.
+        verb: ``train in``.
+    """
+    words = asking.lower().split()
+    person = words[-1] in ("who", "whom", "person", "people")
+    root = len(question.things)
+    added = Thing(-1, "person" if person else words[-1], asked=words[0], person=person)
+    things = list(question.things)
+    if question.asked.asked == "who":
+        things[question.root] = replace(question.asked, asked=None)
+    told = Relation(root, question.root, verb, frozenset(verb.split()))
+    return Question((*things, added), (told, *question.relations), root)

@@ -1,0 +1,213 @@
+"""Vectors of the short texts that questions are made of."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memvault.model.note import Vector
+from memvault.search.relations.time_expressions import Span
+from memvault.text.embedding import Embedder
+
+PERSON_WORDS = frozenset((
+    "who", "whom", "whose", "whoever", "whomever", "someone", "somebody", "anyone", "anybody",
+    "everyone", "everybody", "person", "people"
+))  # fmt: skip
+ANYTHING = frozenset(("something", "anything", "everything"))
+BARE_ASKING = frozenset(("where", "when", "what", "which"))
+# Words that say nothing of a relation's meaning by themselves.
+LIGHT = frozenset((
+    "whose", "have", "has", "had", "having", "do", "does", "did", "from", "of", "in", "on", "at",
+    "with", "by", "to", "for", "was", "were", "is", "are", "be", "been", "that", "get", "got"
+))  # fmt: skip
+_IDLE = frozenset((
+    "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "with", "from", "and", "or", "we",
+    "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
+    "x", "has", "have", "had", "do", "did", "does"
+))  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
+_ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something asked about, or named.
+
+    Attributes:
+        token: its place among the parsed words.
+        text: its noun, lower case, in the singular.
+        modifiers: words that narrow it (*storage* decisions).
+        nodes: ids of the graph's nodes that its name stands for; None where it is not named.
+        person: whether only a person can be meant.
+        asked: the question word that stands for it or before it.
+        role: whether the noun is a relation to something (*who is the lead*) rather than a kind.
+        plural: whether several may be meant.
+        bare: whether it stands alone behind a preposition (*in charge of*).
+        times: when.
+    """
+
+    token: int
+    text: str
+    modifiers: tuple[str, ...] = ()
+    nodes: tuple[str, ...] | None = None
+    person: bool = False
+    asked: str | None = None
+    role: bool = False
+    plural: bool = False
+    bare: bool = False
+    times: tuple[Span, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        return self.nodes is not None
+
+    @property
+    def is_question_word(self) -> bool:
+        return self.asked is not None and self.asked == self.text and self.text in BARE_ASKING
+
+    @property
+    def phrase(self) -> str:
+        return " ".join((*self.modifiers, self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The words that join thing ``a`` to thing ``b``, of which ``a`` is nearer to what is asked.
+
+    ``lemmas`` are the content words in their base form.
+    """
+
+    a: int
+    b: int
+    words: str
+    lemmas: frozenset[str] = frozenset()
+    times: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``root`` is the thing asked for; the relations form a tree that leads away from it.
+
+    ``contracted`` counts the nouns that were read as words of a relation.
+    """
+
+    things: tuple[Thing, ...]
+    relations: tuple[Relation, ...]
+    root: int
+    contracted: int = 0
+
+    def below(self, thing: int) -> list[Relation]:
+        return [relation for relation in self.relations if relation.a == thing]
+
+    @property
+    def asked(self) -> Thing:
+        return self.things[self.root]
+
+    @property
+    def names_something(self) -> bool:
+        return any(thing.named for thing in self.things)
+
+
+def joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A word without its commonest English endings."""
+    word = word.lower()
+    return _ENDING.sub("", word) if len(word) > 3 else word
+
+
+def stems(text: str) -> frozenset[str]:
+    """Stems of the words that say something; the mask ``X`` is none."""
+    found: Iterable[str] = _WORD.findall(text)
+    return frozenset(stem(word) for word in found if word.lower() not in _IDLE)
+
+
+_TAILS = {"where": "at", "when": "on"}
+_BE = frozenset(("is", "are", "was", "were"))
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Ways to state a relation, ``X`` for what it leads to, and the stems of its words.
+
+    Without stems the words say little, and any relation may be meant.
+    """
+
+    ways: tuple[str, ...]
+    stems: frozenset[str] = frozenset()
+
+    @property
+    def is_weak(self) -> bool:
+        return not self.stems
+
+
+def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) -> Phrase:
+    """
+    Args:
+        has_kind: for each thing whether its noun alone says a kind of note.
+    """
+    near, far = question.things[relation.a], question.things[relation.b]
+    words = [word for word in relation.words.split() if word not in _BE]
+    content = [word for word in words if word.lower() not in LIGHT]
+    of, front = words[:1] in ([], ["of"]), words[:1]
+    asked_for = relation.a == question.root
+    if not content and asked_for and not has_kind[relation.a] and front != ["of"]:
+        return Phrase(("X",))
+    if front == ["whose"]:
+        return _field(_noun(far))
+    near_noun, far_noun = _noun(near), _noun(far)
+    if of and not near.named and near_noun and not near.is_question_word:
+        ways = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
+        return Phrase(ways, stems(joined(near_noun, *content)))
+    told_by_verb = asked_for and front != ["have"] and not has_kind[relation.a]
+    if not content and not far.named and far_noun and not told_by_verb:
+        return _field(far_noun)
+    text = " ".join(words)
+    if not content:
+        return Phrase((f"{text or near.text} X",))
+    found = stems(joined(text, *relation.lemmas))
+    if near.is_question_word and near.text in _TAILS:
+        return Phrase((f"{text} {_TAILS[near.text]} X",), found)
+    return Phrase((f"{text} X", f"X {text}", text), found)
+
+
+def _field(noun: str) -> Phrase:
+    return Phrase((f"{noun}: X", noun), stems(noun))
+
+
+def _noun(thing: Thing) -> str:
+    return thing.phrase if not thing.person or thing.role else ""
+
+
+MOST_KEPT = 4_000  # 6 MB at 384 dimensions
+
+
+class PhraseVectors:
+    """Embeds phrases, many in one call, and keeps the last ones; safe in any thread."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """The vector of each text, (dim,), normalised."""
+        wanted = list(dict.fromkeys(texts))
+        with self._lock:
+            known = {text: self._kept[text] for text in wanted if text in self._kept}
+        missing = [text for text in wanted if text not in known]
+        fresh = dict(zip(missing, self._embedder.embed_few(missing), strict=True))
+        with self._lock:
+            for text in wanted:
+                self._kept[text] = known[text] if text in known else fresh[text]
+                self._kept.move_to_end(text)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return known | fresh

@@ -1,0 +1,349 @@
+"""One question under way: its readings, its roads and the memories they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from memvault.model.note import Vector
+from memvault.model.search import Recalled, Scope
+from memvault.search.relations.edge_index import Floats, Memories, StepGraph
+from memvault.search.relations.interpretations import readings
+from memvault.search.relations.lexicon import KindReading, Kinds, Lexicon
+from memvault.search.relations.question import (
+    Phrase,
+    PhraseVectors,
+    Question,
+    Relation,
+    Thing,
+    phrase_of,
+    stems,
+)
+from memvault.search.relations.results import Teller, Told, notes_of
+from memvault.search.relations.settings import RoadSettings
+from memvault.search.relations.traversal import Joint, OwnValues, Road, Roads, State
+from memvault.search.relations.values import ValueFinder
+from memvault.search.scope import in_scope
+from memvault.stores.open import Stores
+
+
+def narrow(
+    graph: StepGraph,
+    state: State,
+    thing: Thing,
+    *,
+    kinds: Floats,
+    topic: Floats,
+    settings: RoadSettings,
+) -> None:
+    """Lower the results whose titles fit the thing's modifiers less.
+
+    What all titles of a kind share tells none of them apart, so vectors are compared as they
+    differ from the kind's mean.
+
+    Args:
+        kinds: weights of the kinds that the thing may be, (n_kinds,).
+        topic: vectors of the modifiers with and without the noun, (n, dim).
+    """
+    found = np.flatnonzero((state.score > settings.seen) & (graph.own_words >= 0))
+    if not len(found):
+        return
+    alike = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.noted & (graph.own_words >= 0))
+    mean = graph.vectors[graph.own_words[alike]].mean(axis=0) if len(alike) else 0.0
+    titles = _apart(graph.vectors[graph.own_words[found]], mean)
+    fit = (titles @ _apart(topic, mean).T).mean(axis=1)
+    words = stems(" ".join(thing.modifiers))
+    for word in words:
+        bearing = np.isin(graph.own_words[found], graph.bearing(word))
+        fit[bearing] += settings.topic_words / len(words)
+    fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
+    floor = settings.topic_floor
+    state.score[found] *= (floor + (1.0 - floor) * fit).astype(np.float32)
+
+
+def _apart(vectors: Floats, mean: Floats | float) -> Floats:
+    apart = vectors - mean
+    lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+    return np.asarray(apart / np.maximum(lengths, 1e-6), np.float32)
+
+
+MOST = 200  # nodes of an answer
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A node that a question's roads end at; ``also`` are last steps about as good."""
+
+    node: int
+    score: float
+    road: Road
+    also: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best reading of a question and what answers it, best first.
+
+    ``fit`` says how well the steps state the relations, in [0, 1]; ``kind_known`` whether the
+    question says what kind of note it asks for.
+    """
+
+    question: Question
+    ends: tuple[End, ...]
+    fit: float
+    kind_known: bool
+
+    @property
+    def confidence(self) -> float:
+        return self.ends[0].score * self.fit if self.ends else 0.0
+
+
+def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
+    """The texts whose vectors `Solver` will want."""
+    for relation in question.relations:
+        yield from phrase_of(question, relation, has_kind).ways
+        yield _told(question, relation)
+    for thing in question.things:
+        if thing.modifiers:
+            yield from _topic(thing)
+
+
+class Solver:
+    """Solves the readings of one question.
+
+    Args:
+        kind_readings: of the question's things.
+        has_kind: for each thing whether its noun alone says a kind of note.
+        vectors: of all `texts_of` the readings.
+    """
+
+    def __init__(
+        self,
+        *,
+        graph: StepGraph,
+        roads: Roads,
+        kinds: Kinds,
+        kind_readings: Sequence[KindReading],
+        has_kind: Sequence[bool],
+        vectors: Mapping[str, Vector],
+        own_values: OwnValues,
+        settings: RoadSettings,
+    ) -> None:
+        self._graph = graph
+        self._roads = roads
+        self._kinds = kinds
+        self._readings = kind_readings
+        self._has_kind = has_kind
+        self._vectors = vectors
+        self._own_values = own_values
+        self._settings = settings
+
+    def best(self, readings: Iterable[Question]) -> Solution | None:
+        """The reading that the graph answers best; None if no road leads anywhere."""
+        best: Solution | None = None
+        for question in readings:
+            state, fit = self._solve(question, question.root)
+            ends = self._ends(state)
+            fit **= 1.0 / max(1, len(question.relations))
+            fit *= self._settings.contracted**question.contracted
+            known = self._has_kind[question.root]
+            solution = Solution(question, ends, min(1.0, fit), known)
+            if ends and (best is None or solution.confidence > best.confidence):
+                best = solution
+        return best
+
+    def _ends(self, state: State) -> tuple[End, ...]:
+        nodes = np.flatnonzero(state.score > self._settings.seen)
+        nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MOST]
+        return tuple(
+            End(n, float(state.score[n]), state.road.get(n, ()), tuple(state.also.get(n, ())))
+            for n in nodes.tolist()
+        )
+
+    def _solve(self, question: Question, k: int) -> tuple[State, float]:
+        """The nodes that thing ``k`` may be, and how well the relations below it are stated."""
+        thing, below = question.things[k], question.below(k)
+        own = self._named(thing) if thing.named else None
+        if not below:
+            state = own or self._roads.start(self._readings[k].weights)
+            self._dated(state, thing)
+            return state, 1.0
+        state, fit = self._related(question, below[0])
+        for relation in below[1:]:
+            other, other_fit = self._related(question, relation)
+            state, fit = self._roads.meet(state, other), fit * other_fit
+        if own is not None:
+            state = self._roads.meet(own, state)
+        self._dated(state, thing)
+        if thing.modifiers:
+            topic = np.stack([self._vectors[text] for text in _topic(thing)])
+            kinds = self._readings[k].weights
+            narrow(self._graph, state, thing, kinds=kinds, topic=topic, settings=self._settings)
+        return state, fit
+
+    def _dated(self, state: State, thing: Thing) -> None:
+        for times in thing.times:
+            self._roads.at_times(state, times)
+
+    def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
+        """The nodes that this relation joins to what may be its other end."""
+        child, fit = self._solve(question, relation.b)
+        near = question.things[relation.a]
+        phrase = phrase_of(question, relation, self._has_kind)
+        of = relation.words in ("of", "")
+        single = not near.plural and not near.named and (near.person or of)
+        if self._is_value(question, relation, phrase):
+            state, best = self._roads.value(
+                child, phrase, self._own_values, near.text, single=single
+            )
+        else:
+            joint = self._joint(question, relation, phrase, single=single)
+            state, best = self._roads.step(child, joint)
+        reached = bool(state.score.max(initial=0.0) > 0)
+        return state, fit * (min(1.0, max(0.05, best + 0.1)) if reached else 0.02)
+
+    def _is_value(self, question: Question, relation: Relation, phrase: Phrase) -> bool:
+        """Whether what is asked for need not be a note: a place, a day, an amount."""
+        root, asked = question.root, question.asked
+        only = relation.a == root and len(question.below(root)) == 1
+        free = not (self._readings[root].named or asked.person or asked.named)
+        return only and free and (phrase.is_weak or relation.words not in ("of", ""))
+
+    def _joint(
+        self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
+    ) -> Joint:
+        far = question.things[relation.b]
+        of = relation.words in ("of", "")
+        return Joint(
+            child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
+            parent_kinds=self._readings[relation.a].weights,
+            fit=self._roads.fit(phrase, single=single),
+            middle_fit=self._kinds.nearness(self._vectors[_told(question, relation)]),
+            loose=phrase.is_weak or (of and self._readings[relation.a].named),
+            times=relation.times[0] if relation.times else None,
+        )
+
+    def _numbers(self, thing: Thing) -> list[int]:
+        known = self._graph.number_of
+        return [known[node] for node in thing.nodes or () if node in known]
+
+    def _named(self, thing: Thing) -> State:
+        return self._roads.named(self._numbers(thing))
+
+    def _kinds_of(self, thing: Thing) -> Floats:
+        weights = np.zeros(len(self._graph.kinds), np.float32)
+        weights[self._graph.kind_of[self._numbers(thing)]] = 1.0
+        return weights
+
+
+def _told(question: Question, relation: Relation) -> str:
+    return relation.words or question.things[relation.a].text
+
+
+def _topic(thing: Thing) -> tuple[str, str]:
+    modifiers = " ".join(thing.modifiers)
+    return (f"{modifiers} {thing.text}", modifiers)
+
+
+class Inquiry:
+    """Made for one question; used by one thread."""
+
+    def __init__(
+        self,
+        *,
+        stores: Stores,
+        memories: Memories,
+        lexicon: Lexicon,
+        vectors: PhraseVectors,
+        settings: RoadSettings,
+        question: Question,
+        scope: Scope,
+        max_hops: int,
+    ) -> None:
+        self._stores = stores
+        self._memories = memories
+        self._lexicon = lexicon
+        self._graph = lexicon.graph
+        self._vectors = vectors
+        self._settings = settings
+        self._scope = scope
+        self._max_hops = max_hops
+        self._values = ValueFinder(stores.vectors, lexicon.name_spans, self._graph, vectors)
+        self._question = question
+        self._kinds, self._has_kind = lexicon.kinds_in(question, settings)
+        named = [reading.named for reading in self._kinds]
+        self._readings = readings(question, named) if question.relations else []
+
+    def may_need_roads(self) -> bool:
+        """Whether the question goes from one thing to another by more than its own words: it has
+        two relations, or says what kind of note it asks for. Cheap."""
+        if not self._readings:
+            return False
+        related = any(len(reading.relations) > 1 for reading in self._readings)
+        return related or self._has_kind[self._question.root]
+
+    def is_grounded(self, solution: Solution) -> bool:
+        """Whether the best road goes by relations that the person states again and again, and not
+        by sentences that happen to sound like the question."""
+        steps = [step for step in solution.ends[0].road if step >= 0]
+        return bool(steps) and bool(self._graph.repeated[self._graph.local[steps]].all())
+
+    def solution(self) -> Solution | None:
+        """The reading that the graph answers best; None if no road leads anywhere."""
+        if not self._readings or not self._question.names_something:
+            return None
+        texts = chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings)
+        vectors = self._vectors.of(texts)
+        ways = {
+            way
+            for reading in self._readings
+            for relation in reading.relations
+            for way in phrase_of(reading, relation, self._has_kind).ways
+        }
+        roads = Roads(
+            self._graph,
+            self._lexicon.usable(self._scope.project),
+            self._similar({way: vectors[way] for way in sorted(ways)}),
+            self._settings,
+            self._max_hops,
+        )
+        solver = Solver(
+            graph=self._graph,
+            roads=roads,
+            kinds=self._lexicon.kinds,
+            kind_readings=self._kinds,
+            has_kind=self._has_kind,
+            vectors=vectors,
+            own_values=self._values,
+            settings=self._settings,
+        )
+        return solver.best(self._readings)
+
+    def _similar(self, ways: dict[str, Floats]) -> dict[str, Floats]:
+        """How near every step text is to each phrase, (n_texts,), in one product."""
+        if not ways:
+            return {}
+        similar = np.stack(list(ways.values())) @ self._graph.vectors.T
+        return dict(zip(ways, similar, strict=True))
+
+    def memories(
+        self, solution: Solution, top_k: int, plain: Sequence[Recalled]
+    ) -> tuple[list[Recalled], int]:
+        """The notes that the roads lead to, in scope, ``top_k`` at most, and how many of them the
+        best roads lead to.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: a store does not answer.
+        """
+        told: list[Told] = []
+        for each in notes_of(solution, self._graph):
+            memory = self._memories.by_id(each.note_id)
+            if memory is not None and in_scope(memory, self._scope):
+                told.append(each)
+        known = {each.note_id: each for each in plain}
+        teller = Teller(self._stores, self._memories, self._graph, self._values.found)
+        found = teller.recalled(told[:top_k], known)
+        return found, sum(each.best for each in told[:top_k])

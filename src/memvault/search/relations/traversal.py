@@ -1,0 +1,375 @@
+"""Walking the graph along the relations of a question.
+
+Every relation takes the scores of the nodes that a thing may be to those of the thing it is joined
+to, over one edge or over two. An edge is worth exp((s - best) / fall), where s says how well its
+own sentence states the relation and best is the best s of all edges between the right kinds: so a
+*lead* is not a member of the *team* wherever some note of the vault names leads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
+from memvault.search.relations.question import Phrase
+from memvault.search.relations.settings import RoadSettings
+from memvault.search.relations.time_expressions import Span
+
+Places = npt.NDArray[np.int64]
+# A step of a road: the number of an edge, or -1 - k for the k-th value read from a note itself.
+Road = tuple[int, ...]
+# For nodes, a phrase and the asking word: the value that each note states best, and how well.
+OwnValues = Callable[[Sequence[int], Phrase, str, float], dict[int, tuple[int, float]]]
+
+_TRIED = 6_000  # best moves of one relation that are looked at
+_TRIED_VALUES = 500
+_BRANCHES = 3_000  # first of two edges
+_ABOUT_AS_GOOD = 0.8
+_FAINT = 0.01
+_VALUES_READ = 8  # notes whose own sentences are read for a value
+
+
+@dataclass(slots=True)
+class State:
+    """Scores of all nodes as the value of one thing, (n_nodes,), each with its best road.
+
+    ``road`` has the nearest step first; ``also`` are last steps of other roads about as good.
+    """
+
+    score: Floats
+    road: dict[int, Road] = field(default_factory=dict)
+    also: dict[int, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The kinds of nodes at both ends of a relation and how well each edge states it.
+
+    Attributes:
+        child_kinds, parent_kinds: weights, (n_kinds,).
+        fit: of every edge, (n_edges,).
+        middle_fit: how well each kind serves as the thing between two edges, (n_kinds,).
+        loose: whether the words say little.
+        times: when.
+    """
+
+    child_kinds: Floats
+    parent_kinds: Floats
+    fit: Floats
+    middle_fit: Floats
+    loose: bool
+    times: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Edges that leave some nodes: each node, edge, and the node at its other end."""
+
+    origin: Ints
+    edge: Ints
+    far: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """Possible moves: from a child, over one or two edges, to a parent."""
+
+    child: Ints
+    parent: Ints
+    middle: Ints  # -1 where there is none
+    first: Ints
+    second: Ints  # -1 where there is none
+    value: Floats
+
+
+class Roads:
+    """Walks of one question.
+
+    Args:
+        usable: nodes that the question may see, (n_nodes,).
+        similar: of each of the question's phrases to every step text, (n_texts,).
+        max_hops: edges of a road, at most.
+    """
+
+    def __init__(
+        self,
+        graph: StepGraph,
+        usable: Flags,
+        similar: dict[str, Floats],
+        settings: RoadSettings,
+        max_hops: int,
+    ) -> None:
+        self._graph = graph
+        self._usable = usable
+        self._similar = similar
+        self._settings = settings
+        self._max_hops = max_hops
+        self._fits: dict[tuple[Phrase, bool], Floats] = {}
+
+    def fit(self, phrase: Phrase, *, single: bool) -> Floats:
+        """How well each edge states a phrase, (n_edges,).
+
+        Args:
+            single: one thing is meant (*the lead of*), which a list of members seldom states.
+        """
+        key = (phrase, single)
+        if key not in self._fits:
+            graph, texts = self._graph, self.text_fit(phrase)
+            fit = 0.6 * texts[graph.local] + 0.4 * texts[graph.whole]
+            self._fits[key] = fit - self._settings.listed * graph.listed if single else fit
+        return self._fits[key]
+
+    def text_fit(self, phrase: Phrase) -> Floats:
+        """How well each step text states a phrase, (n_texts,): half by the best of its ways, half
+        by their mean, and by shared word stems."""
+        ways = np.stack([self._similar[way] for way in phrase.ways])
+        fit: Floats = 0.5 * ways.max(axis=0) + 0.5 * ways.mean(axis=0)
+        for stem in phrase.stems:
+            fit[self._graph.bearing(stem)] += self._settings.shared / len(phrase.stems)
+        return fit
+
+    def start(self, kinds: Floats) -> State:
+        """Every usable node, by its kind."""
+        return State(kinds[self._graph.kind_of] * self._usable)
+
+    def named(self, nodes: Sequence[int]) -> State:
+        score = np.zeros(len(self._graph.node_ids), np.float32)
+        score[list(nodes)] = 1.0
+        return State(score * self._usable)
+
+    def empty(self) -> State:
+        return State(np.zeros(len(self._graph.node_ids), np.float32))
+
+    # -- one relation -----------------------------------------------------------------------------
+
+    def step(self, child: State, joint: Joint) -> tuple[State, float]:
+        """The parent's scores from the child's, and how well the best step fits."""
+        graph = self._graph
+        parents = joint.parent_kinds[graph.kind_of]
+        children = joint.child_kinds[graph.kind_of]
+        forward = np.minimum(parents[graph.source], children[graph.target]) > 0.5
+        backward = np.minimum(parents[graph.target], children[graph.source]) > 0.5
+        right = forward | backward
+        best = float(joint.fit[right].max()) if right.any() else -math.inf
+        active = self._active(child)
+        if not len(active):
+            return self.empty(), max(best, -1.0)
+        near = self._leaving(active)
+        origin, edge, middle = near.origin, near.edge, near.far
+        fits_kinds = np.where(graph.target[edge] == origin, forward[edge], backward[edge])
+        first, second, beyond, fit_two = self._two_steps(
+            child, joint, near, direct=bool(fits_kinds.any())
+        )
+        best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
+        if not math.isfinite(best):  # no edge anywhere joins such kinds
+            best = float(joint.fit[edge].max(initial=-1.0))
+        fall = self._fall(best) * (2.0 if joint.loose else 1.0)
+        one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
+        one = np.where(fits_kinds, np.maximum(one, self._settings.right_kinds), one)
+        two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
+        value = np.concatenate(
+            [
+                child.score[origin] * one * parents[middle],
+                child.score[origin[first]] * two * parents[beyond],
+            ]
+        )
+        nothing = np.full(len(edge), -1, np.int32)
+        moves = _Moves(
+            child=np.concatenate([origin, origin[first]]),
+            parent=np.concatenate([middle, beyond]),
+            middle=np.concatenate([nothing, middle[first]]),
+            first=np.concatenate([edge, edge[first]]),
+            second=np.concatenate([nothing, second]),
+            value=value.astype(np.float32),
+        )
+        return self._taken(child, moves, joint.times), best
+
+    def _active(self, state: State) -> Ints:
+        active = np.flatnonzero(state.score > self._settings.seen)
+        most = self._settings.followed
+        if len(active) > most:
+            active = active[np.argsort(-state.score[active], kind="stable")[:most]]
+        return active.astype(np.int32)
+
+    def _leaving(self, nodes: Ints) -> _Near:
+        at, half = self._around(nodes)
+        return _Near(nodes[at], self._graph.half_edge[half], self._graph.far[half])
+
+    def _around(self, nodes: Ints) -> tuple[Places, Places]:
+        """Half edges that leave these nodes for usable ones, each with its node's position."""
+        graph = self._graph
+        begin, end = graph.start[nodes], graph.start[nodes + 1]
+        count = end - begin
+        at = np.repeat(np.arange(len(nodes)), count)
+        offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        half = begin[at] + offset
+        kept = self._usable[graph.far[half]]
+        return at[kept], half[kept]
+
+    def _fall(self, best: float) -> float:
+        """Where even the best step fits badly, the others are hardly worse."""
+        return self._settings.fall * (1.0 + 2.0 * max(0.0, 0.55 - best))
+
+    def _two_steps(
+        self,
+        child: State,
+        joint: Joint,
+        near: _Near,
+        *,
+        direct: bool,
+    ) -> tuple[Places, Ints, Ints, Floats]:
+        """Position of the first edge, second edge, node beyond and fit of moves over two edges."""
+        graph, settings, fit = self._graph, self._settings, joint.fit
+        origin, edge, middle = near.origin, near.edge, near.far
+        parents = joint.parent_kinds[graph.kind_of]
+        top = np.flatnonzero(child.score[origin] > 0.3)
+        if len(top) > _BRANCHES:
+            top = top[np.argsort(-fit[edge[top]], kind="stable")[:_BRANCHES]]
+        at, half = self._around(middle[top])
+        first, second, beyond = top[at], graph.half_edge[half], graph.far[half]
+        kept = (beyond != origin[first]) & (second != edge[first]) & (parents[beyond] > 0.5)
+        first, second, beyond = first[kept], second[kept], beyond[kept]
+        one, two = fit[edge[first]], fit[second]
+        same = graph.sentence[edge[first]] == graph.sentence[second]
+        apart = 0.7 * np.maximum(one, two) + 0.3 * np.minimum(one, two)
+        apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
+        loose = joint.loose or direct
+        price = settings.two_steps_loose if loose else settings.two_steps
+        price_same = settings.same_sentence_loose if direct else settings.same_sentence
+        found = np.where(same, 0.5 * (one + two) - price_same, apart - price)
+        return first, second, beyond, found.astype(np.float32)
+
+    def _taken(self, child: State, moves: _Moves, times: Span | None) -> State:
+        """The best move to every node; none goes where its road has been."""
+        out = self.empty()
+        value = moves.value if times is None else moves.value * self._in_time(moves, times)
+        kept = np.flatnonzero(value >= _FAINT)
+        order = kept[np.argsort(-value[kept], kind="stable")[:_TRIED]]
+        columns = (moves.parent, moves.child, moves.middle, moves.first, moves.second, value)
+        been: dict[int, frozenset[int]] = {}
+        scores: dict[int, float] = {}
+        for node, origin, middle, first, second, worth in zip(
+            *(column[order].tolist() for column in columns), strict=True
+        ):
+            last = first if second < 0 else second
+            if node in scores:
+                if worth > _ABOUT_AS_GOOD * scores[node]:
+                    out.also.setdefault(node, []).append(last)
+                continue
+            if origin not in been:
+                been[origin] = self._been(child, origin)
+            seen = been[origin]
+            steps = ((last,) if second < 0 else (second, first)) + child.road.get(origin, ())
+            if node in seen or middle in seen or len(steps) > self._max_hops:
+                continue
+            scores[node] = worth
+            out.road[node] = steps
+        out.score[list(scores)] = list(scores.values())
+        return out
+
+    def _been(self, state: State, node: int) -> frozenset[int]:
+        """The node and all on its road."""
+        edges = [step for step in state.road.get(node, ()) if step >= 0]
+        graph = self._graph
+        return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
+
+    def _in_time(self, moves: _Moves, times: Span) -> Floats:
+        """Factor by whether anything of a move happened then."""
+        middle = np.where(moves.middle < 0, moves.parent, moves.middle)
+        days = [self._graph.day[nodes] for nodes in (moves.parent, moves.child, middle)]
+        inside = np.any([_within(day, times) for day in days], axis=0)
+        dated = np.any([day != NO_DAY for day in days], axis=0)
+        other = np.where(dated, self._settings.wrong_kind, self._settings.undated_step)
+        return np.where(inside, 1.0, other).astype(np.float32)
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def value(
+        self,
+        child: State,
+        phrase: Phrase,
+        own_values: OwnValues,
+        asking: str,
+        *,
+        single: bool,
+    ) -> tuple[State, float]:
+        """Where a value is asked for that no note stands for (a place, a day): what the notes
+        around the child say of it, and the child's own note.
+
+        Args:
+            asking: the question's word for the value.
+        """
+        graph, out = self._graph, self.empty()
+        active = self._active(child)
+        own = 0.999 if phrase.is_weak else self._settings.own_note
+        for node in active.tolist():
+            if graph.noted[node]:
+                out.score[node] = own * child.score[node]
+                out.road[node] = child.road.get(node, ())
+        if not len(active):
+            return out, 0.5
+        top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
+        noted = [int(node) for node in top if graph.noted[node]]
+        stated = own_values(noted, phrase, asking, self._settings.shared)
+        near = self._leaving(active)
+        told_by_child = graph.source[near.edge] == near.origin
+        fit = self.fit(phrase, single=single)[near.edge]
+        fit = fit - np.where(told_by_child, 0.0, self._settings.reversed_value)
+        best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
+        fall = self._fall(best)
+        for node, (number, own_fit) in stated.items():
+            worth = float(child.score[node]) * math.exp(min(0.0, own_fit - best) / fall)
+            if len(out.road[node]) < self._max_hops:
+                out.score[node] = max(out.score[node], worth)
+                out.road[node] = (-1 - number, *child.road.get(node, ()))
+        if phrase.is_weak:
+            return out, 0.5
+        worth_all = child.score[near.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
+        self._values_around(child, out, worth_all.astype(np.float32), near)
+        return out, best
+
+    def _values_around(self, child: State, out: State, worth: Floats, near: _Near) -> None:
+        been: dict[int, frozenset[int]] = {}
+        for k in np.argsort(-worth, kind="stable")[:_TRIED_VALUES]:
+            node, start = int(near.far[k]), int(near.origin[k])
+            if worth[k] < self._settings.seen:
+                return
+            steps = (int(near.edge[k]), *child.road.get(start, ()))
+            if start not in been:
+                been[start] = self._been(child, start)
+            if node in been[start] or len(steps) > self._max_hops:
+                continue
+            if worth[k] > out.score[node]:
+                out.score[node] = worth[k]
+                out.road[node] = steps
+            elif worth[k] > _ABOUT_AS_GOOD * out.score[node]:
+                out.also.setdefault(node, []).append(int(near.edge[k]))
+
+    # -- several ----------------------------------------------------------------------------------
+
+    @staticmethod
+    def meet(one: State, other: State) -> State:
+        """Nodes that answer both, and far behind them those that answer one."""
+        half = 0.05 * np.maximum(one.score, other.score)
+        out = State(np.maximum(one.score * other.score, half))
+        for node in one.road.keys() | other.road.keys():
+            out.road[node] = one.road.get(node, ()) + other.road.get(node, ())
+            out.also[node] = one.also.get(node, [])
+        return out
+
+    def at_times(self, state: State, times: Span) -> None:
+        """Lower what did not happen then."""
+        days, settings = self._graph.day, self._settings
+        other = np.where(days != NO_DAY, settings.outside_times, settings.undated_inside)
+        state.score = (state.score * np.where(_within(days, times), 1.0, other)).astype(np.float32)
+
+
+def _within(days: Ints, times: Span) -> Flags:
+    after, before = days >= times.first.toordinal(), days <= times.last.toordinal()
+    within: Flags = after & before & (days != NO_DAY)
+    return within

@@ -1,0 +1,70 @@
+"""Looking further where a filter leaves too little of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from memvault.model.memory import Memory
+from memvault.model.search import Filters, Scope
+
+
+def in_scope(memory: Memory, scope: Scope | None) -> bool:
+    """Every given filter holds (tags: at least one of them), and the memory belongs to the
+    project asked in or to none."""
+    if scope is None:
+        return True
+    elsewhere = (
+        scope.project is not None
+        and memory.project is not None
+        and memory.project.casefold() != scope.project.casefold()
+    )
+    return not elsewhere and (scope.filters is None or _passes(memory, scope.filters))
+
+
+def _passes(memory: Memory, filters: Filters) -> bool:
+    kinds = {kind.casefold() for kind in filters.types or ()}
+    tags = {tag.lstrip("#").casefold() for tag in filters.tags or ()}
+    return all(
+        (
+            filters.min_importance is None or memory.importance >= filters.min_importance,
+            filters.created_after is None or memory.created_at >= utc(filters.created_after),
+            filters.created_before is None or memory.created_at <= utc(filters.created_before),
+            filters.lifecycles is None or memory.lifecycle in filters.lifecycles,
+            filters.types is None or memory.type.casefold() in kinds,
+            filters.tags is None or any(tag.casefold() in tags for tag in memory.tags),
+        )
+    )
+
+
+def utc(moment: datetime) -> datetime:
+    """A moment without a time zone is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+FIRST = 100  # results looked at
+WIDER = 4  # times as many the next time
+
+Found = TypeVar("Found")
+
+
+def widened(
+    look: Callable[[int], Sequence[Found]],
+    fitting: Callable[[Sequence[Found]], list[Found]],
+    most: int,
+) -> list[Found]:
+    """The results that pass a filter which the stores cannot apply, best first: at least ``most``,
+    unless fewer of all there are do.
+
+    Args:
+        look: gives so many results, best first.
+        fitting: those of them that pass.
+    """
+    limit, seen = max(FIRST, most), -1
+    while True:
+        found = look(limit)
+        fits = fitting(found)
+        if len(fits) >= most or len(found) <= seen:
+            return fits
+        limit, seen = limit * WIDER, len(found)

@@ -1,0 +1,1 @@
+"""Conversations in, everything out."""

@@ -1,0 +1,261 @@
+"""Changing one key of a note's frontmatter, and nothing else of it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from memvault.model.errors import MalformedFrontmatter
+from memvault.vault.frontmatter.read import load_yaml
+from memvault.vault.frontmatter.yaml_text import (
+    Entry,
+    find_entries,
+    flow_text,
+    items_text,
+    key_text,
+    malformed,
+    scalar_text,
+)
+
+_OPENING = re.compile(rb"---[ \t]*(\r\n|\n|\r)")
+_CLOSING = re.compile(rb"(?<=[\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)")
+_CLOSING_LINE = re.compile(rb"---[ \t]*(?:\r\n|\n|\r|\Z)")
+_NEWLINE = re.compile(rb"\r\n|\n|\r")
+_LINE_END = re.compile(r"\r\n|\n|\r|\Z")
+_COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
+_LITERAL_COMMENT = re.compile(r"[|>][-+0-9]*([ \t]+#[^\r\n]*)")
+_DEFAULT_INDENT = "  "
+
+
+class _Parts(NamedTuple):
+    """A note cut at its fences; joined they are the note, byte for byte."""
+
+    before: bytes  # byte order mark and opening fence
+    header: str
+    after: bytes  # closing fence and body
+    newline: str
+    fenced: bool
+
+
+def set_key(data: bytes, key: str, value: object) -> bytes:
+    """Give a key a value; every byte that does not say this key's old value stays.
+
+    A new key comes last; a note without frontmatter gets one.
+
+    Args:
+        value: string, number, bool, None, date, datetime, or a list of these.
+
+    Raises:
+        MalformedFrontmatter: the YAML cannot be edited safely; ``data["line"]`` says where.
+        InvalidParams: the key or value cannot be written.
+    """
+    parts = _split(data)
+    entry = _entry(parts.header, key)
+    if entry is None:
+        header = _appended(parts, key, value)
+    else:
+        header = _replaced(parts.header, entry, value, parts.newline)
+    _verify(parts.header, header, key, value)
+    return _join(parts, header)
+
+
+def remove_key(data: bytes, key: str) -> bytes:
+    """Take a key out, with its lines. Without the key the bytes come back as they are; fences that
+    would hold nothing go too.
+
+    Raises:
+        MalformedFrontmatter: the YAML cannot be edited safely.
+    """
+    parts = _split(data)
+    entry = _entry(parts.header, key)
+    if entry is None:
+        return data
+    end = _LINE_END.search(parts.header, entry.value.end if entry.block else _end(entry))
+    header = parts.header[: entry.line] + parts.header[end.end() if end else len(parts.header) :]
+    _verify(parts.header, header, key, None, removed=True)
+    if not header:
+        bare = _bom(data) + _CLOSING_LINE.sub(b"", parts.after, count=1)
+        if not _split(bare).fenced:
+            return bare
+    return _join(parts, header)
+
+
+def _split(data: bytes) -> _Parts:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise MalformedFrontmatter("the note is UTF-16; save it as UTF-8, then try again", line=1)
+    bom = _bom(data)
+    opening = _OPENING.match(data, len(bom))
+    closing = _CLOSING.search(data, opening.end()) if opening else None
+    if opening is None or closing is None:
+        newline = _NEWLINE.search(data)
+        text = newline[0].decode() if newline else "\n"
+        return _Parts(bom, "", data[len(bom) :], text, False)
+    raw = data[opening.end() : closing.start()]
+    try:
+        header = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = len(_NEWLINE.findall(raw[: error.start]))
+        raise malformed(line, "it is not UTF-8") from error
+    after = data[closing.start() :]
+    return _Parts(data[: opening.end()], header, after, opening[1].decode(), True)
+
+
+def _bom(data: bytes) -> bytes:
+    return codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+
+
+def _join(parts: _Parts, header: str) -> bytes:
+    text = header.encode("utf-8")
+    if parts.fenced:
+        return parts.before + text + parts.after
+    fence = f"---{parts.newline}".encode()
+    return parts.before + fence + text + fence + parts.after
+
+
+def _entry(header: str, key: str) -> Entry | None:
+    found = [entry for entry in find_entries(header) if entry.key == key]
+    if len(found) > 1:
+        line = len(re.findall(r"\r\n|\n|\r", header[: found[1].line]))
+        raise malformed(line, f"{key!r} stands there a second time")
+    return found[0] if found else None
+
+
+def _end(entry: Entry) -> int:
+    return max(entry.colon, entry.value.end)
+
+
+def _appended(parts: _Parts, key: str, value: object) -> str:
+    entries = find_entries(parts.header)
+    indent = " " * entries[0].column if entries else ""
+    line = f"{indent}{key_text(key)}:"
+    if isinstance(value, list) and value:
+        line += items_text(value, indent + _DEFAULT_INDENT, parts.newline)
+    else:
+        line += _inline(value)
+    return parts.header + line + parts.newline
+
+
+def _inline(value: object) -> str:
+    """What follows the colon on the same line."""
+    if value is None:
+        return ""
+    return " " + (flow_text(value) if isinstance(value, list) else scalar_text(value))
+
+
+def _replaced(header: str, entry: Entry, value: object, newline: str) -> str:
+    if isinstance(value, list) and value and entry.block and entry.items:
+        changed = _edited_items(header, entry, value, newline)
+        if changed is not None:
+            return changed
+    if isinstance(value, list) and value and not entry.flow:
+        return _as_lines(header, entry, value, newline)
+    start, end = entry.colon, _end(entry)
+    if entry.block:
+        key_line_end = _line_end(header, start)
+        comment = header[start:key_line_end].rstrip()
+        return header[:start] + _inline(value) + comment + header[end:]
+    if entry.literal:
+        comment_of = _LITERAL_COMMENT.match(header, entry.value.start)
+        comment = comment_of[1] if comment_of else ""
+        return header[:start] + _inline(value) + comment + header[end:]
+    gap = header[start : entry.value.start]
+    new = _inline(value)
+    if new and gap.strip(" \t") == "" and gap:
+        new = gap + new[1:]
+    return header[:start] + new + header[end:]
+
+
+def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> str:
+    """The value as a block list. A comment behind the old one stays on the key's line."""
+    start, end = entry.colon, _end(entry)
+    indent = " " * entry.column + _DEFAULT_INDENT
+    if entry.block:
+        line_end = _line_end(header, start)
+        comment = header[start:line_end].rstrip()
+        if entry.items:
+            column = entry.items[0].start - _line_start(header, entry.items[0].start)
+            first = header[_line_start(header, entry.items[0].start) :][:column]
+            indent = first[: len(first) - len(first.lstrip())]
+    elif entry.literal:
+        comment_of = _LITERAL_COMMENT.match(header, entry.value.start)
+        comment = comment_of[1] if comment_of else ""
+    else:
+        comment_after = _COMMENT.match(header, end)
+        comment = comment_after[0] if comment_after else ""
+        end += len(comment)
+    return header[:start] + comment + items_text(values, indent, newline) + header[end:]
+
+
+def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) -> str | None:
+    """The list with its gone items' lines cut out and the new ones put last, so that comments and
+    quoting of the others stay; None if the new list is not such a change of the old."""
+    spans = entry.items
+    starts = [_line_start(header, span.start) for span in spans]
+    if len(set(starts)) < len(starts) or starts[0] <= entry.line:
+        return None
+    old = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
+    if not isinstance(old, list) or len(old) != len(spans):
+        return None
+    kept = [index for index, item in enumerate(old) if _among(item, values)]
+    if not kept or repr([old[index] for index in kept]) != repr(values[: len(kept)]):
+        return None
+    lead = header[starts[0] : spans[0].start]
+    indent = lead[: len(lead) - len(lead.lstrip())]
+    end = _line_end(header, entry.value.end)
+    pieces, position = [], 0
+    for index, (start, span) in enumerate(zip(starts, spans, strict=True)):
+        if index not in kept:
+            pieces.append(header[position:start])
+            position = min(_line_end(header, span.end) + len(newline), len(header))
+    tail = header[position:end] if position <= end else ""
+    text = "".join(pieces) + tail
+    added = items_text(values[len(kept) :], indent, newline)
+    if position > end:  # the last item went, with its line end
+        return text + added[len(newline) :] + (newline if added else "") + header[position:]
+    return text + added + header[end:]
+
+
+def _among(item: Any, values: list[Any]) -> bool:
+    return any(repr(item) == repr(value) for value in values)
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def _line_end(text: str, offset: int) -> int:
+    found = _LINE_END.search(text, offset)
+    return found.start() if found else len(text)
+
+
+def _verify(before: str, after: str, key: str, value: object, *, removed: bool = False) -> None:
+    """Read both headers again: nothing but this key's value may differ.
+
+    Raises:
+        MalformedFrontmatter: it does (an anchor that others use, a value that ends nowhere clear).
+    """
+    old, _problem = load_yaml(before)
+    new, problem = load_yaml(after)
+    expected = {name: repr(old[name]) for name in old if name != key}
+    found = {name: repr(new[name]) for name in new if name != key}
+    right = key not in new if removed else key in new and _same(new[key], value)
+    if problem is not None or expected != found or not right:
+        line = next((entry.line for entry in find_entries(before) if entry.key == key), len(before))
+        raise malformed(
+            len(re.findall(r"\r\n|\n|\r", before[:line])),
+            f"{key!r} cannot be changed alone, since others depend on its value",
+        )
+
+
+def _same(found: Any, value: Any) -> bool:
+    if isinstance(value, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(value)
+            and all(_same(left, right) for left, right in zip(found, value, strict=True))
+        )
+    if isinstance(value, datetime) and isinstance(found, datetime):
+        return found == value
+    return repr(found) == repr(value)

@@ -1,0 +1,320 @@
+"""Which field of knowledge a note belongs to."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, time
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from memvault.model.graph import is_uuid
+from memvault.model.memory import (
+    DEFAULT_IMPORTANCE,
+    IMPORTANCE_NAMES,
+    Lifecycle,
+    Memory,
+    id_of_path,
+)
+from memvault.model.note import Domain, ParsedNote
+from memvault.vault.frontmatter.read import strings_of
+from memvault.vault.markdown.wikilink import find_wikilinks
+from memvault.vault.parse import stem_of
+
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
+    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+_MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
+_YEAR_FIRST = re.compile(r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4})")
+_WRITTEN = (
+    re.compile(r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th)?\.?(?: of)? " + _MONTH + r",? (?P<y>\d{4})"),
+    re.compile(_MONTH + r" (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})"),
+)
+_TIME = re.compile(
+    r"(?<![\d:.])(?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2}))?\s*(?P<half>[ap]\.?m\.?)?",
+    re.IGNORECASE,
+)
+
+
+def read_date(value: Any) -> datetime | None:
+    """A date or time as UTC, or None if the value is none.
+
+    Known are YAML's own dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (where only one order
+    is possible), "1 March 2026", "March 1st, 2026", each with or without a time such as
+    "7:38 pm"; 2026-03 is its first day. A time without a zone is taken for UTC, so that the same
+    note reads the same everywhere.
+    """
+    if isinstance(value, datetime):
+        return _utc(value)
+    if isinstance(value, date):
+        return datetime.combine(value, time.min, UTC)
+    if isinstance(value, list) and len(value) == 1:
+        return read_date(value[0])
+    if not isinstance(value, str) or len(value) > 100:
+        return None
+    text = value.strip().strip("[]").strip()
+    try:
+        return _utc(datetime.fromisoformat(text)) if not text.isdigit() else None
+    except ValueError:
+        pass
+    day = _day(text)
+    if day is None:
+        return None
+    return datetime.combine(day, _time(text), UTC)
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment.replace(tzinfo=UTC)
+
+
+def _day(text: str) -> date | None:
+    if match := _YEAR_FIRST.search(text):
+        return _checked(match["y"], match["m"], match["d"] or "1")
+    if match := _DAY_FIRST.search(text):
+        first, second = match["a"], match["b"]
+        if match["gap"] == "." or int(first) > 12 or first == second:
+            return _checked(match["y"], second, first)
+        return _checked(match["y"], first, second) if int(second) > 12 else None
+    for pattern in _WRITTEN:
+        if match := pattern.search(text):
+            month = _MONTHS.get(match["month"][:3].lower())
+            return _checked(match["y"], str(month), match["d"]) if month else None
+    return None
+
+
+def _checked(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def _time(text: str) -> time:
+    match = _TIME.search(text)
+    if match is None:
+        return time.min
+    hour = int(match["h"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"].lower().startswith("p") else 0)
+    try:
+        return time(hour, int(match["min"]), int(match["s"] or 0))
+    except ValueError:
+        return time.min
+
+
+FOLDER_LIFECYCLES = {
+    "permanent": Lifecycle.PERMANENT,
+    "projects": Lifecycle.TEMPORARY,
+    "sessions": Lifecycle.EPHEMERAL,
+}
+UNDERSTOOD = frozenset({
+    "id", "lifecycle", "type", "project", "importance", "tags", "tag", "aliases", "alias",
+    "created", "created_at", "date", "verified", "pinned", "rationale",
+})  # fmt: skip
+_CREATED_KEYS = ("created", "created_at")
+_TRUE = frozenset({"true", "yes", "y", "on", "1"})
+_HAPPENED_KEYS = (
+    "date", "when", "day", "held", "held_on", "took_place", "took_place_on", "happened",
+    "happened_on", "decided", "decided_on", "met_on",
+)  # fmt: skip
+_TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
+_NEAR = 80  # characters behind it in which its day stands
+_STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
+    """The note as a memory.
+
+    Args:
+        fallback_time: when the note was created, if it does not say.
+        id: overrides the frontmatter's and the path's.
+    """
+    values = {key.casefold(): value for key, value in reversed(note.frontmatter.items())}
+    created = next((day for key in _CREATED_KEYS if (day := read_date(values.get(key)))), None)
+    return Memory(
+        id=id or _id(values.get("id"), note.path),
+        path=note.path,
+        title=note.title,
+        lifecycle=_lifecycle(values.get("lifecycle"), note.path),
+        type=(_text(values.get("type")) or "note").casefold(),
+        project=_project(values.get("project"), note.path),
+        importance=read_importance(values.get("importance")),
+        tags=_distinct(tag.name for tag in note.tags),
+        aliases=note.aliases,
+        created_at=created or read_date(fallback_time) or fallback_time,
+        date=_date_of(note, values),
+        verified=_flag(values.get("verified")),
+        pinned=_flag(values.get("pinned")),
+        rationale=_text(values.get("rationale")),
+        content_hash=note.content_hash,
+        metadata={
+            key: as_json(value)
+            for key, value in note.frontmatter.items()
+            if key.casefold() not in UNDERSTOOD or _is_denial(key, value)
+        },
+    )
+
+
+def _is_denial(key: str, value: Any) -> bool:
+    """A person's own ``verified: false`` says more than a note that says nothing of it."""
+    return key.casefold() == "verified" and value is not None and not _flag(value)
+
+
+def read_importance(value: Any) -> float:
+    """A name (critical, high, medium, low) or a number, clamped into [0, 1]; else the default."""
+    if isinstance(value, str):
+        named = IMPORTANCE_NAMES.get(value.strip().casefold())
+        if named is not None:
+            return named
+        try:
+            value = float(value)
+        except ValueError:
+            return DEFAULT_IMPORTANCE
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and math.isnan(value)):
+        return DEFAULT_IMPORTANCE
+    return float(min(1, max(0, value)))
+
+
+def as_json(value: Any) -> Any:
+    """A header value in JSON's types: dates as ISO 8601, what JSON cannot say as text."""
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _id(value: Any, path: str) -> str:
+    text = str(value).strip() if value is not None else ""
+    return str(UUID(text)) if is_uuid(text) else id_of_path(path)
+
+
+def _lifecycle(value: Any, path: str) -> Lifecycle:
+    try:
+        return Lifecycle((_text(value) or "").casefold())
+    except ValueError:
+        folder = path.split("/", 1)[0] if "/" in path else ""
+        return FOLDER_LIFECYCLES.get(folder.casefold(), Lifecycle.PERMANENT)
+
+
+def _project(value: Any, path: str) -> str | None:
+    named = _text(value)
+    if named:
+        return named
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 and parts[0].casefold() == "projects" else None
+
+
+def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
+    """When what a note tells of happened: by its header, by a line such as ``When: 4 April 2025``,
+    by its path, or by the one day on which it says that something took place."""
+    told = [values.get(key) for key in _HAPPENED_KEYS]
+    for field in note.fields:
+        if re.sub(r"[\s-]+", "_", field.key.strip().casefold()) in _HAPPENED_KEYS:
+            told.append(field.value)
+    stated = next((day for value in told if (day := read_date(value))), None)
+    return stated or _date_of_path(note.path) or _day_it_took_place(note)
+
+
+def _day_it_took_place(note: ParsedNote) -> datetime | None:
+    days = {
+        day
+        for block in note.blocks
+        for sentence in block.sentences
+        if (match := _TOOK_PLACE.search(sentence.text))
+        and (day := read_date(sentence.text[match.end() :][:_NEAR]))
+    }
+    return days.pop() if len(days) == 1 else None
+
+
+def _date_of_path(path: str) -> datetime | None:
+    """Daily notes carry their date in their name, sessions in their folder's."""
+    if match := _STEM_DATE.match(stem_of(path)):
+        return read_date(match[0])
+    parts = path.split("/")
+    in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
+    match = _STEM_DATE.match(parts[1]) if in_session else None
+    return read_date(match[0]) if match else None
+
+
+def _text(value: Any) -> str | None:
+    """The first string of a value; a wikilink is read as the name it shows."""
+    if isinstance(value, bool | int | float):
+        value = str(value)
+    for text in strings_of(value):
+        links = find_wikilinks(text)
+        plain = links[0].text if links else text.strip()
+        if plain:
+            return plain
+    return None
+
+
+def _flag(value: Any) -> bool:
+    return value is True or str(value).strip().casefold() in _TRUE
+
+
+def _distinct(names: Any) -> tuple[str, ...]:
+    """Each name once whatever its case, as first written."""
+    seen: dict[str, str] = {}
+    for name in names:
+        seen.setdefault(name.casefold(), name)
+    return tuple(seen.values())
+
+
+_WORDS = {
+    Domain.CODE: "api bug code codebase coding debugging development devops programming"
+    " refactoring repo repository script snippet software",
+    Domain.LEGAL: "agreement clause compliance contract court gdpr law lawsuit lawyer legal"
+    " legislation licence license litigation patent regulation statute trademark",
+    Domain.MEDICAL: "clinical clinic diagnosis disease doctor drug health hospital illness"
+    " medical medication medicine patient pharmacy surgery symptom therapy vaccine",
+    Domain.CREATIVE: "art artwork creative design drawing fiction illustration lyrics music novel"
+    " painting photography poem poetry screenplay sketch song story storytelling worldbuilding",
+    Domain.RESEARCH: "academic citation dataset dissertation experiment hypothesis literature"
+    " lab paper preprint publication research science scientific study survey thesis",
+}
+_DOMAIN_OF = {word: domain for domain, words in _WORDS.items() for word in words.split()}
+_WORD = re.compile(r"[^\W_]+")
+
+
+def domain_of(memory: Memory) -> Domain:
+    """The domain that a note's own marks name, else `Domain.GENERAL`.
+
+    The marks are asked in this order: the frontmatter's ``domain``, its ``type``, the tags, the
+    folders. The first whose words (singular or plural) belong to exactly one domain decides; one
+    that names several, as the tags ``#research #code``, decides nothing.
+    """
+    marks: tuple[Callable[[], Iterable[str]], ...] = (
+        lambda: strings_of(memory.metadata.get("domain")),
+        lambda: (memory.type,),
+        lambda: memory.tags,
+        lambda: memory.path.split("/")[:-1],
+    )
+    for mark in marks:
+        named = {domain for said in mark() for domain in _named_in(said)}
+        if len(named) == 1:
+            return named.pop()
+    return Domain.GENERAL
+
+
+@lru_cache(maxsize=4096)  # notes of one vault share their types, tags and folders
+def _named_in(said: str) -> frozenset[Domain]:
+    words = _WORD.findall(said.casefold())
+    found = (_DOMAIN_OF.get(word) or _DOMAIN_OF.get(word.removesuffix("s")) for word in words)
+    return frozenset(domain for domain in found if domain is not None)

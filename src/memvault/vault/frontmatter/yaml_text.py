@@ -1,0 +1,251 @@
+"""Values as YAML text that every reader, old or new, reads as the same value."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import NamedTuple
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamStartEvent,
+)
+
+from memvault.model.errors import InvalidParams, MalformedFrontmatter
+
+_COLON = re.compile(r"\s*:")
+_STARTS = (MappingStartEvent, SequenceStartEvent)
+_ENDS = (MappingEndEvent, SequenceEndEvent)
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+class Entry(NamedTuple):
+    """One ``key: value`` of the header; offsets are into its text.
+
+    Attributes:
+        line: start of the key's line.
+        colon: just after the key's colon.
+        value: from anchor or tag to the last character of its content; empty for no value.
+        block: whether the value is a block list or mapping, on lines of its own.
+        flow: whether it is a ``[…]`` list.
+        literal: whether it is a ``|`` or ``>`` text.
+        items: the spans of a block list's plain or quoted items, empty if it has others.
+    """
+
+    key: str
+    line: int
+    column: int
+    colon: int
+    value: Span
+    block: bool
+    flow: bool
+    literal: bool
+    items: tuple[Span, ...]
+
+
+def find_entries(source: str) -> list[Entry]:
+    """The entries of a header.
+
+    Raises:
+        MalformedFrontmatter: it is not YAML, or not ``key: value`` lines.
+    """
+    try:
+        return list(_entries(source))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise malformed(mark.line if mark else 0, error.problem or "it is not YAML") from error
+    except yaml.YAMLError as error:
+        raise malformed(0, "it holds characters that YAML does not allow") from error
+
+
+def malformed(line: int, what: str) -> MalformedFrontmatter:
+    """The error for a line of the header, counted from 0 after the opening fence."""
+    number = line + 2
+    return MalformedFrontmatter(
+        f"the note's frontmatter is malformed at line {number}: {what}; mend it, then try again",
+        line=number,
+    )
+
+
+def _entries(source: str) -> Iterator[Entry]:
+    events = yaml.parse(source, Loader=yaml.SafeLoader)
+    first = next(events)
+    while isinstance(first, StreamStartEvent | DocumentStartEvent):
+        first = next(events)
+    if not isinstance(first, MappingStartEvent):
+        if isinstance(first, ScalarEvent | AliasEvent | SequenceStartEvent):
+            raise malformed(_line(first), "it is not a list of `key: value` lines")
+        return
+    if first.flow_style:
+        raise malformed(_line(first), "it is written in braces, not in lines")
+    for key in events:
+        if isinstance(key, MappingEndEvent):
+            break
+        last_of_key = _last(key, events)[0]
+        value = next(events)
+        yield _entry(source, key, last_of_key, value, events)
+    for _rest in events:  # a fault after the mapping shows only when it is read
+        pass
+
+
+def _entry(
+    source: str, key: Event, last_of_key: Event, value: Event, events: Iterator[Event]
+) -> Entry:
+    colon = _COLON.match(source, _end(last_of_key))
+    start = _start(key)
+    line = max(source.rfind("\n", 0, start), source.rfind("\r", 0, start)) + 1
+    explicit = source[line:start].strip()
+    name = key.value if isinstance(key, ScalarEvent) and colon and not explicit else ""
+    last, items = _last(value, events)
+    block = isinstance(value, _STARTS) and not value.flow_style
+    end = _end(last)
+    literal = isinstance(last, ScalarEvent) and last.style in {"|", ">"}
+    if literal:
+        end = _start(last) + len(source[_start(last) : end].rstrip())
+    begin = _start(value)
+    return Entry(
+        key=name,
+        line=line,
+        column=start - line,
+        colon=colon.end() if colon else begin,
+        value=Span(begin, max(begin, end)),
+        block=block,
+        flow=isinstance(value, SequenceStartEvent) and bool(value.flow_style),
+        literal=literal and value is last,
+        items=items if isinstance(value, SequenceStartEvent) else (),
+    )
+
+
+def _start(event: Event) -> int:
+    assert event.start_mark is not None
+    return event.start_mark.index
+
+
+def _end(event: Event) -> int:
+    assert event.end_mark is not None
+    return event.end_mark.index
+
+
+def _line(event: Event) -> int:
+    assert event.start_mark is not None
+    return event.start_mark.line
+
+
+def _last(first: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
+    """The event in which a node's text ends, and the spans of a list's one-line items.
+
+    A block collection ends only where the next thing starts, after comments that are not its own;
+    so its last content is what counts.
+    """
+    if not isinstance(first, _STARTS):
+        return first, ()
+    depth = 1
+    last: Event = first
+    items: list[Span] = []
+    simple = True
+    while depth:
+        event = next(events)
+        if isinstance(event, _STARTS):
+            depth += 1
+            simple = False
+        elif isinstance(event, _ENDS):
+            depth -= 1
+            if _end(event) > _start(event):  # the bracket of a flow collection
+                last = event
+            continue
+        elif depth == 1 and isinstance(event, ScalarEvent) and event.style not in {"|", ">"}:
+            items.append(Span(_start(event), _end(event)))
+        else:
+            simple = False
+        last = event
+    return last, tuple(items) if simple else ()
+
+
+MAX_KEY_CHARS = 500
+
+# Certainly one string in every version of YAML, once words such as ``yes`` are ruled out.
+_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()'+;-]*[\w./()'+;-])?")
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def scalar_text(value: object) -> str:
+    """One value on one line.
+
+    Raises:
+        InvalidParams: not a string, number, bool, None, date or datetime, or no Unicode text.
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float_text(value)
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return _string_text(value)
+    raise InvalidParams(f"a {type(value).__name__} cannot be written into frontmatter")
+
+
+def key_text(key: str) -> str:
+    """A key in front of its colon.
+
+    Raises:
+        InvalidParams: empty, or longer than YAML allows.
+    """
+    if not key or len(key) > MAX_KEY_CHARS:
+        raise InvalidParams(f"a frontmatter key has 1 to {MAX_KEY_CHARS} characters")
+    return _string_text(key)
+
+
+def flow_text(values: list[object]) -> str:
+    return "[" + ", ".join(scalar_text(value) for value in values) + "]"
+
+
+def items_text(values: list[object], indent: str, newline: str) -> str:
+    """Lines of a list, each with a line end in front."""
+    return "".join(f"{newline}{indent}- {scalar_text(value)}" for value in values)
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return ".nan"
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    text = repr(value)
+    mantissa, exponent, power = text.partition("e")
+    return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else text
+
+
+def _string_text(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidParams("the text holds half a character; send valid Unicode") from error
+    is_word = _PLAIN.fullmatch(text) and text.lower() not in {"y", "n"}
+    if is_word and yaml.safe_load(text) == text:
+        return text
+    return _UNPRINTABLE.sub(_escaped, json.dumps(text, ensure_ascii=False))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

@@ -1,0 +1,241 @@
+"""From Markdown tokens to what a note says: blocks, headings, links, tags, fields."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field, replace
+
+from markdown_it.token import Token
+
+from memvault.model.note import (
+    Block,
+    CodeBlock,
+    Heading,
+    InlineField,
+    LineRange,
+    Link,
+    Sentence,
+    Tag,
+)
+from memvault.vault.markdown.inline_text import Flat, Flattener
+from memvault.vault.markdown.labelled_sentences import Part, split_parts
+from memvault.vault.markdown.parser import MAX_NESTING
+
+_SPACES = re.compile(r"\s+")
+_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
+_HTML_UNREAD = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+CELL_GAP = " | "
+
+
+@dataclass(slots=True)
+class Content:
+    """What was read of a body so far."""
+
+    blocks: list[Block] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    tags: list[Tag] = field(default_factory=list)
+    fields: list[InlineField] = field(default_factory=list)
+    code: list[CodeBlock] = field(default_factory=list)
+    title: str | None = None  # of a first-level heading in front of everything else
+    too_deep: bool = False
+
+
+def read_blocks(tokens: list[Token], body_line: int) -> Content:
+    """Collect a note's content.
+
+    Args:
+        tokens: of `parse_markdown`, line maps counted from 0 at the body's first line.
+        body_line: the line of the file on which the body starts, counted from 1.
+    """
+    return _Reader(tokens, body_line).read()
+
+
+class _Reader:
+    def __init__(self, tokens: list[Token], body_line: int) -> None:
+        self._tokens = tokens
+        self._body_line = body_line
+        self._content = Content()
+        self._above: list[Heading] = []
+        self._path: tuple[str, ...] = ()
+        marks = sum(
+            child.type == "comment_mark" for token in tokens for child in token.children or ()
+        )
+        self._flattener = Flattener(marks)
+
+    def read(self) -> Content:
+        tokens, content = self._tokens, self._content
+        index, count = 0, len(tokens)
+        while index < count:
+            token = tokens[index]
+            if token.level >= MAX_NESTING - 1:
+                content.too_deep = True
+            if token.type == "inline":
+                if tokens[index - 1].type == "heading_open":
+                    self._heading(tokens[index - 1], token)
+                else:
+                    self._paragraph(token)
+            elif token.type == "tr_open":
+                index = self._row(index)
+            elif token.type == "html_block":
+                self._html(token)
+            elif token.type in {"fence", "code_block"}:
+                self._code(token)
+            index += 1
+        return content
+
+    def _lines(self, token: Token) -> LineRange:
+        first, end = token.map or [0, 1]
+        return LineRange(first + self._body_line, max(end, first + 1) + self._body_line - 1)
+
+    def _heading(self, opening: Token, token: Token) -> None:
+        flat = self._flattener.flatten(token.children or [])
+        text = _one_line(flat.text)
+        lines = self._lines(token)
+        if not text:
+            return
+        content = self._content
+        level = int(opening.tag[1])
+        if level == 1 and not (content.blocks or content.headings):
+            content.title = text
+        heading = Heading(text, level, lines.first)
+        content.headings.append(heading)
+        self._above = [*(above for above in self._above if above.level < level), heading]
+        self._path = tuple(above.text for above in self._above)
+        whole = Part(0, len(flat.text))
+        self._named_things(flat, [whole], [Sentence(text, lines.first)], lines.first)
+
+    def _paragraph(self, token: Token) -> None:
+        flat = self._flattener.flatten(token.children or [])
+        if token.meta.get("titled"):
+            line_end = flat.text.find("\n")
+            flat.breaks.append(line_end + 1 if line_end >= 0 else len(flat.text))
+        self._block(flat, self._lines(token))
+
+    def _row(self, index: int) -> int:
+        """A table row is one sentence; returns the index of its last token."""
+        opening = self._tokens[index]
+        row: list[Token] = []
+        while self._tokens[index].type != "tr_close":
+            token = self._tokens[index]
+            if token.type == "inline" and token.children:
+                if row:
+                    gap = Token("text", "", 0)
+                    gap.content = CELL_GAP
+                    row.append(gap)
+                row.extend(token.children)
+            index += 1
+        flat = self._flattener.flatten(row)
+        flat.whole = [(0, len(flat.text))]
+        self._block(flat, self._lines(opening))
+        return index
+
+    def _code(self, token: Token) -> None:
+        if token.content.strip() and not self._flattener.in_comment:
+            language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
+            text = token.content.rstrip("\n")
+            code = CodeBlock(text, language, self._lines(token), self._path)
+            self._content.code.append(code)
+
+    def _html(self, token: Token) -> None:
+        text = html.unescape(_HTML_UNREAD.sub(" ", token.content))
+        if text.strip() and not self._flattener.in_comment:
+            self._block(Flat(_LINE_END.sub(" ", text.strip())), self._lines(token))
+
+    def _block(self, flat: Flat, lines: LineRange) -> None:
+        text = flat.text.strip()
+        if not text:
+            self._block_id_alone(flat)
+            if flat.links:
+                self._named_things(flat, [Part(0, 0)], [Sentence("", lines.first)], lines.first)
+            return
+        parts = split_parts(flat)
+        sentences = [
+            Sentence(
+                _one_line(flat.text[part.start : part.end]),
+                self._line(flat, part, lines),
+                part.name,
+            )
+            for part in parts
+        ]
+        self._named_things(flat, parts, sentences, lines.first)
+        self._content.blocks.append(
+            Block(
+                text=_LINE_END.sub("\n", text) if "\n" in text else text,
+                lines=lines,
+                heading=self._path,
+                sentences=tuple(sentence for sentence in sentences if sentence.text),
+                block_id=flat.block_id,
+            )
+        )
+
+    def _block_id_alone(self, flat: Flat) -> None:
+        """``^id`` on a line of its own names the block above it."""
+        blocks = self._content.blocks
+        if flat.block_id and blocks:
+            blocks[-1] = replace(blocks[-1], block_id=flat.block_id)
+
+    def _line(self, flat: Flat, part: Part, lines: LineRange) -> int:
+        text = flat.text[part.start : part.end]
+        lead = len(text) - len(text.lstrip())
+        return min(lines.first + flat.line_at(part.start + lead), lines.last)
+
+    def _named_things(
+        self, flat: Flat, parts: list[Part], sentences: list[Sentence], first_line: int
+    ) -> None:
+        content = self._content
+        at = 0
+        for link in flat.links:
+            at = _part_of(parts, at, link.start)
+            content.links.append(
+                Link(
+                    target=link.target,
+                    style=link.style,
+                    subpath=link.subpath,
+                    shown=link.shown,
+                    relation=link.key or parts[at].name,
+                    sentence=sentences[at].text,
+                    line=first_line + flat.line_at(link.start),
+                )
+            )
+        at = 0
+        for tag in flat.tags:
+            at = _part_of(parts, at, tag.start)
+            line = first_line + flat.line_at(tag.start)
+            content.tags.append(Tag(tag.name, line, sentences[at].text))
+        self._fields(flat, parts, sentences, first_line)
+
+    def _fields(
+        self, flat: Flat, parts: list[Part], sentences: list[Sentence], first_line: int
+    ) -> None:
+        found = [
+            (part.start, part.name, flat.text[part.value : part.value_end], part.explicit)
+            for part in parts
+            if part.name is not None and part.value_end
+        ]
+        found += [
+            (mark.start, mark.key, flat.text[mark.start : mark.end], True) for mark in flat.fields
+        ]
+        at = 0
+        for start, key, value, explicit in sorted(found):
+            at = _part_of(parts, at, start)
+            line = first_line + flat.line_at(start)
+            said = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
+            self._content.fields.append(InlineField(key, said, line, sentences[at].text, explicit))
+
+
+def _part_of(parts: list[Part], at: int, offset: int) -> int:
+    """Index of the part that `offset` lies in, searched from `at` on."""
+    if offset < parts[at].start:
+        at = 0
+    while at + 1 < len(parts) and parts[at + 1].start <= offset:
+        at += 1
+    return at
+
+
+def _one_line(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

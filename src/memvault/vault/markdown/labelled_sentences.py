@@ -1,0 +1,228 @@
+"""Sentences of a block, and the names that people put in front of them.
+
+``key:: value`` fills a line. ``Name: rest`` starts a line or a sentence, so that "Lead: [[A]].
+Team: [[B]], C." says two things of different relation.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from memvault.vault.markdown.inline_text import Flat
+
+_LATIN_STOPS = ".!?…"
+_END = re.compile(r"(?P<stop>[.!?…。！？｡।॥؟۔።։]+)(?P<quote>[\"'”’»)\]」』）】]*)(?P<gap>\s*)")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*\Z")
+_LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
+_WORD_WINDOW = 40
+
+# Short forms that a name or an example follows, so that a capital letter after them says nothing.
+_ABBREVIATIONS = frozenset({
+    "mr", "mrs", "ms", "mx", "dr", "prof", "st", "mt", "hr", "fr", "sr", "sra", "dra", "mme",
+    "mlle", "rev", "gen", "col", "sgt", "capt", "lt", "gov", "hon", "messrs", "e.g", "i.e", "eg",
+    "ie", "cf", "vs", "viz", "resp", "incl", "excl", "approx", "ca", "z.b", "d.h", "u.a", "bzw",
+    "bspw", "p.ex", "al", "aka", "dept", "univ", "ed", "eds",
+})  # fmt: skip
+# Short forms only before a number: "no. 5", but "She said no. Then".
+_NUMBERED = frozenset({
+    "no", "nr", "nos", "fig", "figs", "eq", "eqs", "sec", "art", "ch", "vol", "p", "pp", "para",
+    "tab", "ex", "abs", "bd", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
+    "oct", "okt", "nov", "dec", "dez", "ver", "v", "est",
+})  # fmt: skip
+
+
+def sentence_starts(text: str, whole: Sequence[tuple[int, int]] = ()) -> list[int]:
+    """Offsets at which sentences start, the first always 0.
+
+    Args:
+        text: one paragraph; line ends count as spaces.
+        whole: spans that no sentence ends in, such as a link's text; in order, none overlapping.
+    """
+    starts = [0]
+    span_starts = [start for start, _ in whole]
+    for match in _END.finditer(text):
+        end = match.end()
+        if end >= len(text):
+            break
+        latin = match["stop"][-1] in _LATIN_STOPS
+        if latin and not match["gap"]:
+            continue
+        at = bisect_right(span_starts, match.start()) - 1
+        if at >= 0 and match.end("stop") < whole[at][1]:
+            continue
+        if not latin or _ends_sentence(text, match, starts[-1]):
+            starts.append(end)
+    return starts
+
+
+def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
+    stop, quoted, after = match["stop"], bool(match["quote"]), text[match.end()]
+    if stop[-1] in "!?" or (len(stop) > 1 and stop != "..."):
+        return not (quoted and after.islower())
+    if stop != ".":
+        return not after.islower()
+    start = max(sentence, match.start() - _WORD_WINDOW)
+    found = _LAST_WORD.search(text, start, match.start())
+    word = found[0] if found else ""
+    if word.isdigit() and not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
+        return False  # "1. First" is a number in front of a sentence
+    folded = word.casefold()
+    if folded in _ABBREVIATIONS or (folded in _NUMBERED and after.isdigit()):
+        return False
+    if _LETTERS.fullmatch(word) and not quoted and (word.isupper() or "." in word):
+        return False
+    return not after.islower() or (len(word) >= 4 and word.islower())
+
+
+MAX_NAME_CHARS = 40
+MAX_NAME_WORDS = 4
+MIN_FULL_LINE = 60
+
+_FIELD = re.compile(r"(?m:^)[ \t]*([^\W\d_][^\n:\[\](){}|<>]{0,59}?)[ \t]*::[ \t]+(?=\S)")
+_COLON = re.compile(r":[ \t]+(?=\S)|：[ \t]*(?=\S)")
+_NAME = re.compile(
+    r"(?:(?:^|(?<=[\n。！？；]))[ \t]*|(?<=[.!?;,|·•])[ \t]+)"
+    r"(?P<name>[^\W\d_][^\n:：;!?,\[\](){}|<>=\"“”]*)\Z"
+)
+_SEPARATORS = frozenset(";|·•；")
+
+
+class Part(NamedTuple):
+    """A sentence at [start, end) of the flat text.
+
+    Attributes:
+        name: the name in front, if any; its value starts at ``value``.
+        value_end: where what the name introduces ends: the sentence, or the line of a field.
+    """
+
+    start: int
+    end: int
+    name: str | None = None
+    value: int = 0
+    value_end: int = 0
+    explicit: bool = False
+
+
+class _Name(NamedTuple):
+    start: int
+    value: int
+    text: str
+    explicit: bool
+
+
+def split_parts(flat: Flat) -> list[Part]:
+    """The sentences of a block in order; together they cover its text."""
+    text = flat.text
+    punctuation = sentence_starts(text, flat.whole)
+    names = _names(flat, punctuation)
+    starts = sorted({*punctuation, *flat.breaks, *names, *_deliberate_lines(flat), 0})
+    starts = [start for start in starts if start < len(text)]
+    parts: list[Part] = []
+    field: _Name | None = None
+    field_end = 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        name = names.get(start)
+        if name is not None and name.explicit:
+            field, field_end = name, _line_end(text, name.value)
+        if name is not None:
+            value_end = field_end if name.explicit else end
+            parts.append(Part(start, end, name.text, name.value, value_end, name.explicit))
+        elif field is not None and start < field_end:
+            parts.append(Part(start, end, field.text))
+        else:
+            parts.append(Part(start, end))
+    return parts
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _names(flat: Flat, punctuation: list[int]) -> dict[int, _Name]:
+    """By the offset at which their sentence starts."""
+    text = flat.text
+    names = _field_lines(flat) if "::" in text else {}
+    field_starts = list(names)
+    after, named_line_end = 0, -1
+    for colon in _COLON.finditer(text):
+        at = bisect_right(field_starts, colon.start()) - 1
+        if at >= 0 and colon.start() < _line_end(text, names[field_starts[at]].value):
+            continue
+        name = _name_before(flat, punctuation, colon, after, named_line_end)
+        if name is not None:
+            names[name.start] = name
+            after, named_line_end = colon.end(), _line_end(text, colon.end())
+    return names
+
+
+def _field_lines(flat: Flat) -> dict[int, _Name]:
+    return {
+        match.start(): _Name(match.start(), match.end(), match[1].strip(), True)
+        for match in _FIELD.finditer(flat.text)
+        if not flat.touches_whole(match.start(1), match.end())
+    }
+
+
+def _name_before(
+    flat: Flat, punctuation: list[int], colon: re.Match[str], after: int, named_line_end: int
+) -> _Name | None:
+    """The name that ends at a colon.
+
+    Args:
+        after: where the last name's value starts; this one cannot start before.
+        named_line_end: end of the line that a name stands on already, so that one more may follow
+            a comma ("Time: 10:30, Place: Oslo").
+    """
+    text = flat.text
+    position = max(after, colon.start() - MAX_NAME_CHARS)
+    while match := _NAME.search(text, position, colon.start()):
+        start, (first, last) = match.start(), match.span("name")
+        before = text[start - 1] if start else "\n"
+        listed = before == "," and start <= named_line_end and "." not in match["name"]
+        free = listed or before == "\n" or before in _SEPARATORS
+        if (free or before != ",") and _is_name(flat, match, punctuation, free):
+            at = start if before == "\n" else first
+            return _Name(at, colon.end(), text[first:last].strip(), False)
+        position = first + 1
+    return None
+
+
+def _is_name(flat: Flat, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
+    """`free` says that the name may start here whether or not a sentence does."""
+    first, last = match.span("name")
+    if len(match["name"].split()) > MAX_NAME_WORDS or flat.touches_whole(first, last):
+        return False
+    if bisect_left(punctuation, last) > bisect_right(punctuation, first):
+        return False
+    sentence = punctuation[bisect_right(punctuation, first) - 1]
+    if free or first == sentence:
+        return True
+    # "Ann B. Team: …": an initial ends no sentence, unless a name follows. "J. Smith: …" is one.
+    before = flat.text[max(sentence, first - MAX_NAME_CHARS) : first].split()
+    return len(before) > 1 and len(before[-1]) == 2 and before[-1].endswith(".")
+
+
+def _deliberate_lines(flat: Flat) -> list[int]:
+    """Line starts that the person chose, not an editor that wrapped the paragraph.
+
+    A wrapping editor breaks only where the next word no longer fits. So a break is deliberate
+    where it would have, on a line as wide as the paragraph's widest, and what follows does not
+    go on in lower case.
+    """
+    text = flat.text
+    if "\n" not in text:
+        return []
+    rows = text.split("\n")
+    width = max(MIN_FULL_LINE, *map(len, rows))
+    starts, offset = [], 0
+    for row, following in pairwise(rows):
+        offset += len(row) + 1
+        word = following.split(None, 1)[0] if following.strip() else ""
+        if word and len(row) + 1 + len(word) <= width and not word[0].islower():
+            starts.append(offset)
+    return starts

@@ -1,0 +1,241 @@
+"""``#tag`` and ``#nested/tag``."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, paragraph
+from markdown_it.rules_block import reference as link_reference
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+MARK = "%%"
+
+
+def _inline(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    if not source.startswith(MARK, position):
+        return False
+    end = source.find(MARK, position + 2, state.posMax)
+    if not silent:
+        # One that this paragraph does not close is paired over the whole note, see `blocks`.
+        token = state.push("comment" if end >= 0 else "comment_mark", "", 0)
+        token.meta = {"lines": source.count("\n", position, end + 2) if end >= 0 else 0}
+    state.pos = (end if end >= 0 else position) + 2
+    return True
+
+
+def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A line that starts with ``%%`` and does not close it opens a comment up to the next ``%%``,
+    or, as in Obsidian, to the end."""
+    first = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(MARK, first) or state.is_code_block(start):
+        return False
+    if state.src.find(MARK, first + 2, state.eMarks[start]) >= 0:
+        return False
+    if silent:
+        return True
+    line = start + 1
+    while line < end:
+        close = state.src.find(MARK, state.bMarks[line], state.eMarks[line])
+        if close >= 0:
+            _keep_rest(state, line, state.src[close + 2 : state.eMarks[line]].strip())
+            line += 1
+            break
+        line += 1
+    state.line = line
+    return True
+
+
+def _keep_rest(state: StateBlock, line: int, rest: str) -> None:
+    if not rest:
+        return
+    state.push("paragraph_open", "p", 1).map = [line, line + 1]
+    token = state.push("inline", "", 0)
+    token.content, token.map, token.children = rest, [line, line + 1], []
+    state.push("paragraph_close", "p", -1)
+
+
+def comment_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("link", "comment", _inline)
+    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("fence", "comment", _block, ends)  # type: ignore[arg-type]
+
+
+_OPEN = re.compile(r"[\[(][ \t]*([^\W\d_][^\n:\[\](){}|<>`]{0,59}?)[ \t]*::[ \t]*")
+_CLOSERS = {"[": "]", "(": ")"}
+_BRACKETS = re.compile(r"[\[\]()\n]")
+MAX_VALUE_CHARS = 1000
+MAX_DEPTH = 8
+
+
+def _rule(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    opener = source[position]
+    if opener not in _CLOSERS:
+        return False
+    match = _OPEN.match(source, position, state.posMax)
+    end = _closing(source, match.end(), state.posMax, opener) if match else None
+    if match is None or end is None:
+        return False
+    if not silent:
+        token = state.push("field_open", "", 1)
+        token.meta = {"key": match[1].strip("*_ ")}
+        state.pos, after = match.end(), state.posMax
+        state.posMax = end
+        state.md.inline.tokenize(state)
+        state.posMax = after
+        state.push("field_close", "", -1)
+    state.pos = end + 1
+    return True
+
+
+def _closing(source: str, start: int, stop: int, opener: str) -> int | None:
+    """Where the bracket opened before `start` closes, on the same line."""
+    depth = 0
+    for match in _BRACKETS.finditer(source, start, min(stop, start + MAX_VALUE_CHARS)):
+        if match[0] == opener:
+            depth += 1
+            if depth > MAX_DEPTH:
+                return None
+        elif match[0] == "\n":
+            return None
+        elif match[0] == _CLOSERS[opener]:
+            if depth == 0:
+                return match.start() if match.start() > start else None
+            depth -= 1
+    return None
+
+
+def field_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("wikilink", "field", _rule)
+
+
+_BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]{1,100})\s*\Z")
+_CALLOUT = re.compile(r"\[!([^\]\n]{1,100})\][+-]?[ \t]*")
+_TASK = re.compile(r"\[[^\]\n]\][ \t]+(?=\S)")
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,100}\]")
+_FOOTNOTE_LABEL = re.compile(r"\[\^[^\]\s]{1,100}\]:[ \t]*")
+
+
+def _block_id(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    if source[position] != "^" or (position and not source[position - 1].isspace()):
+        return False
+    match = _BLOCK_ID.match(source, position)
+    if match is None:
+        return False
+    if not silent:
+        state.push("block_id", "", 0).meta = {"id": match[1]}
+    state.pos = state.posMax
+    return True
+
+
+def _footnote(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    if not source.startswith("[^", position):
+        return False
+    starts_line = position == 0 or source[position - 1] == "\n"
+    match = _FOOTNOTE_LABEL.match(source, position) if starts_line else None
+    match = match or _FOOTNOTE.match(source, position)
+    if match is None:
+        return False
+    if not silent:
+        state.push("footnote", "", 0)
+    state.pos = match.end()
+    return True
+
+
+def _footnote_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A footnote's text is a paragraph of its own; CommonMark would take it for a link's target
+    and drop the words."""
+    first = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("[^", first) or state.is_code_block(start):
+        return False
+    if _FOOTNOTE_LABEL.match(state.src, first, state.eMarks[start]) is None:
+        return False
+    return silent or paragraph(state, start, end, False)
+
+
+def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    first = state.bMarks[start] + state.tShift[start]
+    return state.src.startswith("[", first) and link_reference(state, start, end, silent)
+
+
+def _strip_markers(state: StateCore) -> None:
+    """Take the callout's and the task's mark off the text that follows it."""
+    tokens = state.tokens
+    for index, token in enumerate(tokens):
+        if token.type != "inline" or index < 2 or not token.content.startswith("["):
+            continue
+        parent = tokens[index - 2].type
+        if parent == "blockquote_open":
+            _strip_callout(token)
+        elif parent == "list_item_open" and (task := _TASK.match(token.content)):
+            token.content = token.content[task.end() :]
+
+
+def _strip_callout(token: Token) -> None:
+    match = _CALLOUT.match(token.content)
+    if match is None:
+        return
+    rest = token.content[match.end() :]
+    if rest.startswith("\n"):
+        rest = rest[1:]
+        if token.map is not None:
+            token.map = [token.map[0] + 1, token.map[1]]
+    else:
+        token.meta["titled"] = True
+    token.content = rest
+
+
+def marker_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("link", "block_id", _block_id)
+    md.inline.ruler.before("link", "footnote", _footnote)
+    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("reference", "footnote", _footnote_text, ends)  # type: ignore[arg-type]
+    md.block.ruler.at("reference", _reference)
+    md.core.ruler.after("block", "strip_markers", _strip_markers)
+
+
+# Obsidian's own class: no space, no ASCII punctuation but - _ /, no general punctuation (except
+# the joiner inside emoji); and no CJK or full-width punctuation, which ends a word there.
+_NAME = (
+    r"(?:[^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
+    r"\uff3b-\uff40\uff5b-\uff65'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\])+"
+)
+_TAG = re.compile("#(" + _NAME + ")")
+_BEFORE = frozenset("([{\"'“‘«*_~|>,;:、。，")
+
+
+def clean_tag(text: str) -> str | None:
+    """A tag's name without ``#`` and stray slashes, or None if it is none (digits alone)."""
+    match = re.fullmatch(_NAME, text.strip().lstrip("#"))
+    name = match[0].strip("/") if match else ""
+    return name if name and not name.replace("/", "").isdigit() else None
+
+
+def _tag_rule(state: StateInline, silent: bool) -> bool:
+    source, position = state.src, state.pos
+    if source[position] != "#":
+        return False
+    before = source[position - 1] if position else " "
+    if not before.isspace() and before not in _BEFORE:
+        return False
+    match = _TAG.match(source, position, state.posMax)
+    name = clean_tag(match[1]) if match else None
+    if match is None or name is None:
+        return False
+    end = position + 1 + len(match[1].rstrip("/"))
+    if not silent:
+        token = state.push("tag", "", 0)
+        token.content = source[position:end]
+        token.meta = {"name": name}
+    state.pos = end
+    return True
+
+
+def tag_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("link", "tag", _tag_rule)

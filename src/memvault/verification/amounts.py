@@ -1,0 +1,376 @@
+"""Values that can be compared: money, shares, dates, times, spans of time, counts, versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memvault.search.relations.question import stem
+
+
+class AmountKind(StrEnum):
+    MONEY = "money"
+    SHARE = "share"
+    DATE = "date"
+    TIME = "time"
+    SPAN = "span"
+    MEASURE = "measure"
+    COUNT = "count"
+    VERSION = "version"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A value as a text states it.
+
+    Attributes:
+        unit: what it is counted in: a currency, ``day``, a measure's base unit, a noun's stem;
+            empty if unsaid.
+        parts: (amount,), or (year, month, day) of a date with None for what is unsaid.
+        rough: whether the text says "about".
+        earlier: whether the text says that it has changed *from* this.
+        per: the period or thing that it is counted by ("a month"); empty if unsaid.
+        noun: what else stands between number and unit ("28 *vacation* days").
+    """
+
+    kind: AmountKind
+    unit: str
+    parts: tuple[float | None, ...]
+    start: int
+    end: int
+    rough: bool = False
+    earlier: bool = False
+    per: str = ""
+    noun: str = ""
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+            "august aug", "september sep sept", "october oct", "november nov", "december dec",
+        ),
+        1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_NUMBER_WORDS = {
+    "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0,
+    "seven": 7.0, "eight": 8.0, "nine": 9.0, "ten": 10.0, "eleven": 11.0, "twelve": 12.0,
+    "thirteen": 13.0, "fourteen": 14.0, "fifteen": 15.0, "sixteen": 16.0, "seventeen": 17.0,
+    "eighteen": 18.0, "nineteen": 19.0, "twenty": 20.0, "thirty": 30.0, "forty": 40.0,
+    "fifty": 50.0, "sixty": 60.0, "ninety": 90.0, "dozen": 12.0,
+}  # fmt: skip
+_SCALES = {
+    "k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9,
+    "billion": 1e9, "mrd": 1e9,
+}  # fmt: skip
+_SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+_CURRENCIES = {
+    "dollar": "usd", "euro": "eur", "pound": "gbp", "franc": "chf", "yen": "jpy", "rupee": "inr",
+    "usd": "usd", "eur": "eur", "gbp": "gbp", "chf": "chf", "jpy": "jpy", "inr": "inr",
+    "sek": "sek", "nok": "nok", "dkk": "dkk", "pln": "pln", "czk": "czk", "cad": "cad",
+    "aud": "aud", "cny": "cny",
+}  # fmt: skip
+_SPANS = {
+    "second": ("second", 1.0), "minute": ("second", 60.0), "hour": ("second", 3600.0),
+    "day": ("day", 1.0), "week": ("day", 7.0), "fortnight": ("day", 14.0),
+    "month": ("month", 1.0), "quarter": ("month", 3.0), "year": ("month", 12.0),
+}  # fmt: skip
+_PERIODS = {
+    "month": "month", "monthly": "month", "mo": "month", "year": "year", "yearly": "year",
+    "annual": "year", "annually": "year", "annum": "year", "week": "week", "weekly": "week",
+    "day": "day", "daily": "day", "hour": "hour", "hourly": "hour", "night": "night",
+    "person": "person", "user": "user", "seat": "seat", "head": "person", "unit": "unit",
+    "quarter": "quarter", "quarterly": "quarter",
+}  # fmt: skip
+
+# Base unit and how many of it: exact by definition (SI brochure; NIST SP 811, appendix B).
+_MEASURES = {
+    name: (base, factor)
+    for names, base, factor in (
+        ("mg milligram milligrams milligramme milligrammes", "g", 1e-3),
+        ("g gram grams gramme grammes", "g", 1.0),
+        ("kg kilo kilos kilogram kilograms kilogramme kilogrammes", "g", 1e3),
+        ("t tonne tonnes", "g", 1e6),
+        ("oz ounce ounces", "g", 28.349523125),
+        ("lb lbs", "g", 453.59237),
+        ("mm millimetre millimetres millimeter millimeters", "metre", 1e-3),
+        ("cm centimetre centimetres centimeter centimeters", "metre", 1e-2),
+        ("metre metres meter meters", "metre", 1.0),
+        ("km kilometre kilometres kilometer kilometers", "metre", 1e3),
+        ("inch inches", "metre", 0.0254),
+        ("ft foot feet", "metre", 0.3048),
+        ("mile miles", "metre", 1609.344),
+        ("ml millilitre millilitres milliliter milliliters", "litre", 1e-3),
+        ("cl centilitre centilitres", "litre", 1e-2),
+        ("l litre litres liter liters", "litre", 1.0),
+        ("gallon gallons", "gallon", 1.0),
+        ("watt watts", "watt", 1.0),
+        ("kw kilowatt kilowatts", "watt", 1e3),
+        ("kwh", "kwh", 1.0),
+        ("volt volts", "volt", 1.0),
+        ("mb megabyte megabytes", "byte", 1e6),
+        ("gb gigabyte gigabytes", "byte", 1e9),
+        ("tb terabyte terabytes", "byte", 1e12),
+    )
+    for name in names.split()
+}  # fmt: skip
+_DEGREE = r"°\s?[CF]|degrees? (?:celsius|centigrade|fahrenheit)"
+
+_DIGITS = r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d+(?:[.,]\d+)?"
+_SCALE = r"(?:\s?(?:thousand|million|billion|mio|mrd|mn|bn|k|m|b)(?![^\W\d_]))?"
+_CODE = (
+    r"(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|dollars?|euros?|"
+    r"pounds?(?: sterling)?|francs?|yen|rupees?)(?!\w))"
+)
+_WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
+
+_PATTERNS: tuple[tuple[AmountKind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (AmountKind.DATE, r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
+        (AmountKind.DATE, r"\b(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)\b"),
+        (
+            AmountKind.DATE,
+            rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTH})\b\.?"
+            r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
+        ),
+        (
+            AmountKind.DATE,
+            rf"\b(?P<m>{_MONTH})\b\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
+            r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
+        ),
+        (AmountKind.DATE, rf"\b(?P<m>{_MONTH})\b\.?,? (?P<y>(?:19|20)\d\d)\b"),
+        (
+            AmountKind.MONEY,
+            rf"(?P<c>[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\s)\s?(?P<n>{_DIGITS})(?P<s>{_SCALE})",
+        ),
+        (AmountKind.MONEY, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})\s?(?P<c>{_CODE})"),
+        (AmountKind.SHARE, rf"(?<![\w.])(?P<n>{_DIGITS})\s?(?:%|percent\b|per cent\b)"),
+        (
+            AmountKind.VERSION,
+            r"\bv(?:ersion )?\s?(?P<v>\d+(?:\.\d+)*)\b|\b(?P<w>\d+(?:\.\d+){2,})\b",
+        ),
+        (AmountKind.TIME, r"\b(?P<h>\d{1,2}):(?P<i>\d{2})(?:\s?(?P<p>[ap])\.?m\b\.?)?"),
+        (AmountKind.TIME, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
+        (
+            AmountKind.SPAN,
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?P<a>[a-z]{{4,}} )?"
+            rf"(?P<u>{'|'.join(_SPANS)})s?\b",
+        ),
+        (
+            AmountKind.MEASURE,
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?:(?P<deg>{_DEGREE})|"
+            rf"(?P<u>{'|'.join(sorted(_MEASURES, key=len, reverse=True))}))(?![\w²³])",
+        ),
+        (
+            AmountKind.COUNT,
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[ -](?P<u>[a-z]{{3,}})\b",
+        ),
+        (AmountKind.NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%])"),
+    )
+)
+_DATE_YEAR = re.compile(
+    r"\b(?:in|since|until|by|from|during|year|of)\s+(?P<y>(?:19|20)\d\d)\b", re.I
+)
+_ROUGH = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?|up to|"
+    r"at least|at most|over|under|more than|less than|between)|~|≈|<|>)\s?$",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:(?:up|down|raised|cut|moved|changed|increased|reduced|lowered|shifted|went|grew|fell|"
+    r"postponed|brought forward|switched|extended|shortened)\s+(?:\w+\s+)?from|"
+    r"instead of|rather than|formerly|previously|originally|used to be|was once)\s+(?:the )?$",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
+_PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
+_PER = re.compile(
+    rf"^\s?(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+_SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
+_NO_UNIT = frozenset(
+    ("the", "and", "for", "from", "per", "was", "were", "are", "has", "had", "but", "not", "with",
+     "that", "which", "when", "who", "after", "before", "until", "since", "because", "while",
+     "more", "less", "into", "than", "then", "there", "will", "would", "out", "our", "its", "his",
+     "her", "their", "this", "these", "those", "each", "all", "now", "instead", "rather")
+)  # fmt: skip
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word, however it is written, is a currency's or a measure's name or sign."""
+    low = word.lower()
+    return low in _CURRENCIES or low in _MEASURES or low in ("celsius", "fahrenheit", "sterling")
+
+
+def may_state_amount(text: str) -> bool:
+    """Whether a text has a digit or a number's word: without, `amounts_in` finds nothing."""
+    return _DIGIT.search(text) is not None or _SPELLED.search(text) is not None
+
+
+def amounts_in(text: str) -> list[Amount]:
+    """The values of a sentence, in order, none overlapping another. Ranges are left out."""
+    found: list[Amount] = []
+    taken: list[tuple[int, int]] = []
+    for amount in _candidates(text):
+        if all(amount.end <= a or b <= amount.start for a, b in taken):
+            taken.append((amount.start, amount.end))
+            found.append(amount)
+    return sorted((each for each in found if not _is_range(text, each)), key=lambda a: a.start)
+
+
+def _candidates(text: str) -> Iterator[Amount]:
+    digits = _DIGIT.search(text) is not None
+    if not digits and not _SPELLED.search(text):
+        return
+    for kind, pattern in _PATTERNS:
+        if not digits and kind not in (AmountKind.SPAN, AmountKind.MEASURE, AmountKind.COUNT):
+            continue
+        if kind is AmountKind.COUNT:  # "since 2019 we": not 2019 of them
+            for match in _DATE_YEAR.finditer(text):
+                year = (float(match["y"]), None, None)
+                yield _seen_in(text, Amount(AmountKind.DATE, "", year, *match.span("y")))
+        for match in pattern.finditer(text):
+            amount = _read(kind, match)
+            if amount is not None:
+                yield _seen_in(text, amount)
+
+
+def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
+    start, end = match.span()
+    groups = match.groupdict()
+    if kind is AmountKind.DATE:
+        parts = _date_parts(groups)
+        return None if parts is None else Amount(kind, "", parts, start, end)
+    if kind is AmountKind.TIME:
+        hour, minute = float(groups["h"]), float(groups.get("i") or 0)
+        if groups.get("p"):
+            hour = hour % 12 + (12 if groups["p"].lower() == "p" else 0)
+        return Amount(kind, "", (hour * 60 + minute,), start, end) if hour < 25 else None
+    if kind is AmountKind.VERSION:
+        numbers = (groups["v"] or groups["w"]).split(".")
+        return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
+    number = _number(groups["n"], groups.get("s") or "")
+    if kind is AmountKind.MONEY:
+        code = groups["c"].lower().split()[0]
+        unit = _SIGNS.get(code) or _CURRENCIES.get(code) or _CURRENCIES.get(code.rstrip("s"), "")
+        return Amount(kind, unit, (number,), start, end)
+    if kind is AmountKind.SPAN:
+        unit, factor = _SPANS[groups["u"].lower()]
+        special = (groups["a"] or "").strip().lower()
+        if special in ("business", "working"):
+            return Amount(kind, f"working {unit}", (number * factor,), start, end)
+        noun = "" if special in ("calendar", "full", "more") else special
+        return Amount(kind, unit, (number * factor,), start, end, noun=noun)
+    if kind is AmountKind.MEASURE:
+        return _measure(number, groups, start, end)
+    if kind is AmountKind.COUNT:
+        noun = groups["u"].lower()
+        if noun in _NO_UNIT or noun in _PERIODS or noun in _SCALES:
+            return None
+        return Amount(kind, stem(noun), (number,), start, match.end("n"))
+    return Amount(kind, "", (number,), start, end)
+
+
+def _measure(number: float, groups: dict[str, str | None], start: int, end: int) -> Amount:
+    """In base units; degrees Fahrenheit as degrees Celsius."""
+    degree = (groups["deg"] or "").lower()
+    if degree:
+        warm = (number - 32.0) / 1.8 if degree.endswith("f") or "fahrenheit" in degree else number
+        return Amount(AmountKind.MEASURE, "celsius", (round(warm, 6),), start, end)
+    base, factor = _MEASURES[(groups["u"] or "").lower()]
+    return Amount(AmountKind.MEASURE, base, (round(number * factor, 6),), start, end)
+
+
+def _number(digits: str, scale: str) -> float:
+    word = _NUMBER_WORDS.get(digits.lower())
+    if word is not None:
+        return word
+    plain = re.sub(r"['\s\u202f\u00a0]", "", digits)
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain):
+        plain = plain.replace(",", "")
+    return float(plain.replace(",", ".")) * _SCALES.get(scale.strip().lower(), 1.0)
+
+
+def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | None:
+    year, month, day = groups.get("y"), groups.get("m") or "", groups.get("d")
+    number = int(month) if month.isdigit() else _MONTHS[month.lower()]
+    if number > 12 or (day is not None and not 1 <= int(day) <= 31):
+        return None
+    return (float(year) if year else None, float(number), float(day) if day else None)
+
+
+def _seen_in(text: str, amount: Amount) -> Amount:
+    before, after = text[: amount.start], text[amount.end :]
+    per = _PER.match(after) if amount.kind in (AmountKind.MONEY, AmountKind.NUMBER) else None
+    return Amount(
+        amount.kind,
+        amount.unit,
+        amount.parts,
+        amount.start,
+        amount.end + (per.end() if per else 0),
+        rough=_ROUGH.search(before) is not None,
+        earlier=_EARLIER.search(before) is not None,
+        per=_PERIODS[per["p"].lower()] if per else _said_before(before, amount.kind),
+        noun=amount.noun,
+    )
+
+
+def _said_before(before: str, kind: AmountKind) -> str:
+    """ "The monthly rent is 900": a period named in front."""
+    if kind not in (AmountKind.MONEY, AmountKind.NUMBER):
+        return ""
+    for word in reversed(re.findall(r"[a-z]+", before.lower())):
+        if (word.endswith("ly") or word == "annual") and word in _PERIODS:
+            return _PERIODS[word]
+    return ""
+
+
+def _is_range(text: str, amount: Amount) -> bool:
+    after = _RANGE.match(text, amount.end)
+    joined = after is not None and "to" not in after[0] and "and" not in after[0]
+    return bool(joined or re.search(r"\d\s?[-–—]\s?[$€£]?$", text[: amount.start]))
+
+
+def same(one: Amount, other: Amount) -> bool | None:
+    """Whether two values are equal; None if they cannot be compared, or not for sure."""
+    if one.kind is AmountKind.DATE and other.kind is AmountKind.DATE:
+        return _same_date(one.parts, other.parts)
+    money = {AmountKind.MONEY, AmountKind.NUMBER}
+    if one.kind is not other.kind and not {one.kind, other.kind} <= money:
+        return None
+    if one.unit != other.unit and one.unit and other.unit:
+        return None
+    if one.kind is other.kind and one.kind is not AmountKind.MONEY and one.unit != other.unit:
+        return None
+    if one.per != other.per:
+        return None
+    if one.kind is AmountKind.VERSION:
+        shorter = min(len(one.parts), len(other.parts))
+        if one.parts[:shorter] != other.parts[:shorter]:
+            return False
+        return True if len(one.parts) == len(other.parts) else None
+    first, second = one.parts[0] or 0.0, other.parts[0] or 0.0
+    if first == second:
+        return None if one.rough or other.rough else True
+    near = abs(first - second) <= 0.15 * max(abs(first), abs(second))
+    return None if (one.rough or other.rough) and near else False
+
+
+def _same_date(one: tuple[float | None, ...], other: tuple[float | None, ...]) -> bool | None:
+    """Parts that only one of them says neither agree nor differ; the day or, where neither says
+    one, all that both say must be equal."""
+    both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    if any(a != b for a, b in both):
+        return False
+    said_alike = all((a is None) == (b is None) for a, b in zip(one, other, strict=True))
+    return True if both and (said_alike or (one[2] is not None and other[2] is not None)) else None

@@ -1,0 +1,348 @@
+"""Passages that were read before: the same few are found for question after question."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import zip_longest
+
+from memvault.search.relations.values import sentences
+from memvault.text.words import name_key
+from memvault.verification.amounts import (
+    Amount,
+    AmountKind,
+    amounts_in,
+    may_state_amount,
+)
+from memvault.verification.claims import NAME, TEXT, Claim, Source
+from memvault.verification.clause import (
+    CLAUSE,
+    EARLIER,
+    PAYING,
+    RELATIVE,
+    TAKEN_BACK,
+    About,
+    Clause,
+    FindNames,
+    Token,
+    hints,
+    readable,
+    stems_of,
+)
+from memvault.verification.roles import may_state_role, roles_in
+
+MOST_KEY_WORDS = 4
+MOST_VALUE_WORDS = 4
+MOST_FIELD_WORDS = 10  # more behind a colon is speech or prose
+MOST_ATTRIBUTE_WORDS = 3
+_WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
+_ARTICLES = frozenset(("the", "a", "an", "our", "their"))
+_SPEAKING = frozenset(("i", "we", "you", "he", "she", "they", "it"))
+_AUXILIARY = _ARTICLES | frozenset(
+    ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
+)
+# Between a part or a neighbour and what it belongs to or stands by.
+_JOINTS = frozenset(
+    ("of", "for", "beside", "near", "behind", "next", "to", "under", "above", "in", "on", "with",
+     "inside", "around", "from", "at", "by", "opposite")
+)  # fmt: skip
+_KEY_VALUE = re.compile(
+    r"^(?P<key>[^\d:|.!?,;()]{2,40}?)\s*(?:::|:(?!\d|//)|\|)\s*(?P<value>\S.*)$"
+)
+_LIST = re.compile(r",|;|/|\band\b|\bor\b|&|\+", re.IGNORECASE)
+_BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
+
+
+def claims_of(
+    text: str, source: Source, find_names: FindNames, wanted: frozenset[str] | None = None
+) -> list[Claim]:
+    """The claims of a passage that is read once; see `Passage.claims`."""
+    return Passage(text, source, find_names).claims(wanted)
+
+
+class Passage:
+    """A passage and what it claims, each sentence read when it is first asked for.
+
+    Args:
+        find_names: start, end and key of the things of the vault that a sentence names, but for
+            the one thing that is given too.
+    """
+
+    def __init__(self, text: str, source: Source, find_names: FindNames) -> None:
+        self._low = text.lower()
+        self._text = text
+        self._source = source
+        self._find_names = find_names
+
+    @cached_property
+    def _about(self) -> About:
+        return About(self._source, self._find_names)
+
+    @cached_property
+    def _sentences(self) -> list[_Sentence]:
+        told = sentences(self._text)
+        return [_Sentence(raw, behind) for raw, behind in zip_longest(told, told[1:], fillvalue="")]
+
+    def claims(self, wanted: frozenset[str] | None = None) -> list[Claim]:
+        """The claims in the order of the text.
+
+        Args:
+            wanted: stems; a sentence that has none of them is passed over, unread.
+        """
+        if wanted is None:
+            return [claim for each in self._sentences for claim in each.claims(self._about)]
+        marks = hints(wanted)
+        if not _has_any(marks, self._low):
+            return []
+        return [
+            claim
+            for each in self._sentences
+            if _has_any(marks, each.low) and not each.stems.isdisjoint(wanted)
+            for claim in each.claims(self._about)
+        ]
+
+
+class _Sentence:
+    """Args:
+    raw: as it is written; ``behind`` is the sentence after it.
+    """
+
+    def __init__(self, raw: str, behind: str) -> None:
+        self.low = raw.lower()
+        self._raw = raw
+        self._behind = behind
+        self._claims: list[Claim] | None = None
+
+    @cached_property
+    def _readable(self) -> str:
+        return readable(self._raw)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return stems_of(self._readable)
+
+    def claims(self, about: About) -> list[Claim]:
+        if self._claims is None:
+            claims = list(_claims_of_sentence(self._readable, about)) if self._readable else []
+            if claims and TAKEN_BACK.match(readable(self._behind)):
+                claims = [replace(claim, outdated=True) for claim in claims]
+            self._claims = claims
+        return self._claims
+
+
+def _has_any(marks: Sequence[str], low: str) -> bool:
+    return any(mark in low for mark in marks)
+
+
+def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
+    pair = _KEY_VALUE.match(sentence)
+    if pair is not None:
+        key = Clause(sentence, pair["key"].strip(" *_-"), about.names(pair["key"]), about, ())
+        if _is_field(pair, key):
+            yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
+            return
+    if not (may_state_amount(sentence) or may_state_role(sentence)):
+        return
+    named = about.names(sentence)
+    for start, end in _clauses(sentence):
+        names = [(a - start, b - start, key) for a, b, key in named if start <= a and b <= end]
+        clause = Clause(sentence, sentence[start:end], names, about, named)
+        yield from roles_in(clause)
+        yield from _of_clause(clause)
+
+
+def _is_field(pair: re.Match[str], key: Clause) -> bool:
+    """Whether a colon parts a field's name from its value, rather than what is spoken of from what
+    is said of it ("Aurora: the contract ends in May")."""
+    short = len(pair["value"].split()) <= MOST_FIELD_WORDS
+    if any(token.low in _SPEAKING for token in key.tokens):  # "We measured it: …"
+        return False
+    return short and len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
+
+
+def _clauses(sentence: str) -> list[tuple[int, int]]:
+    """Start and end of each clause; one that only qualifies what was said ("…, but that was in
+    2019") belongs to it."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in (*CLAUSE.finditer(sentence), None):
+        end = match.start() if match is not None else len(sentence)
+        if spans and _qualifies(sentence[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+        start = match.end() if match is not None else end
+    return spans
+
+
+def _qualifies(clause: str) -> bool:
+    told = EARLIER.search(f" {clause.lower()} ") is not None or _BACK.search(clause) is not None
+    return told and all(a.kind is AmountKind.DATE for a in amounts_in(clause))
+
+
+# -- "key: value" ---------------------------------------------------------------------------------
+
+
+def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[Claim]:
+    words = [token.low for token in key.tokens if token.is_content]
+    clause = Clause(sentence, value, key.names, about, ())
+    found = None
+    if clause.amounts:
+        amount = _only_amount(clause.amounts)
+        if amount is not None:
+            found = clause.claim(words, amount, value[amount.start : amount.end])
+    elif not _LIST.search(value):
+        named = about.names(value)
+        whole = len(named) == 1 and named[0][1] - named[0][0] >= _WHOLE_VALUE * len(value)
+        if whole:
+            found = clause.claim(words, NAME + named[0][2], value)
+        elif len(value.split()) <= MOST_VALUE_WORDS:
+            found = clause.claim(words, TEXT + name_key(value), value)
+    if found is not None:
+        yield found
+
+
+def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
+    """The value of a field that has one, beside dates that say since when."""
+    values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
+    now = [a for a in values if not a.earlier]
+    return now[0] if len(now) == 1 else None
+
+
+# -- prose ----------------------------------------------------------------------------------------
+
+
+def _of_clause(clause: Clause) -> Iterator[Claim]:
+    tokens = clause.tokens
+    for place, token in enumerate(tokens):
+        if token.amount < 0 or (place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE):
+            continue
+        found = clause.claim(_beside(clause, place), clause.amounts[token.amount], token.text)
+        if found is not None:
+            yield found
+
+
+def _beside(clause: Clause, place: int) -> list[str]:
+    """The words that say what a value is a value of: behind it ("a $500k budget", "450k as
+    budget"), else in front of it ("the budget of Aurora was raised to …")."""
+    amount = clause.amounts[clause.tokens[place].amount]
+    front = _in_front(clause, place)
+    if amount.kind not in (AmountKind.DATE, AmountKind.TIME):
+        behind = _behind(clause.tokens, place, amount, front)
+        if behind:
+            return behind
+    if amount.noun:
+        return [amount.noun]
+    front = _part_of(clause.tokens, place, front) + front
+    return front or ([amount.unit] if amount.kind is AmountKind.COUNT else [])
+
+
+def _behind(tokens: Sequence[Token], place: int, amount: Amount, front: Sequence[str]) -> list[str]:
+    after = place + (2 if amount.kind is AmountKind.COUNT else 1)  # a count's noun is its unit
+    words = _run(tokens, after, 1)
+    if words or after >= len(tokens):
+        return words
+    joint = tokens[after].low
+    spans = amount.kind is AmountKind.SPAN and joint == "of"  # "two weeks of notice"
+    if spans or joint == "as" or (joint == "in" and (not front or front[-1] in PAYING)):
+        after += 1
+        while after < len(tokens) and tokens[after].low in _ARTICLES:
+            after += 1
+        return _run(tokens, after, 1)
+    return []
+
+
+def _in_front(clause: Clause, place: int) -> list[str]:
+    """The nearest words that say something, with those that they are said of: "the *fine* for
+    *late filing* is"."""
+    tokens, k = clause.tokens, place - 1
+    while k >= 0 and not tokens[k].is_content:
+        number = tokens[k].amount
+        if tokens[k].text == ";" or (number >= 0 and not clause.amounts[number].earlier):
+            return []
+        k -= 1
+    words = _run(tokens, k, -1)
+    k -= len(words)
+    if words:  # "the lease of the Mill Street *shop ends*": of what, then what of it
+        while k >= 0 and tokens[k].name is not None:
+            k -= 1
+    while k >= 0 and tokens[k].low in _ARTICLES:
+        k -= 1
+    if words and k >= 1 and tokens[k].low in ("of", "for"):
+        words += _run(tokens, k - 1, -1)
+    return list(reversed(words))
+
+
+def _part_of(tokens: Sequence[Token], place: int, front: Sequence[str]) -> list[str]:
+    """The words for a part of what a clause names, if the value is said of that: "*the lid* of the
+    kettle weighs"; none where something is done to the value ("the board of Aurora set …")."""
+    k = next((k for k in range(place) if front and tokens[k].low == front[0]), 0) - 1
+    while k >= 0 and tokens[k].low in _AUXILIARY:
+        k -= 1
+    if k < 0 or tokens[k].name is None:
+        return []
+    while k >= 0 and tokens[k].name is not None:
+        k -= 1
+    if k < 0 or tokens[k].low not in _JOINTS:
+        return []
+    k -= 1
+    while k >= 0 and tokens[k].low in (*_JOINTS, *_ARTICLES):
+        k -= 1
+    return list(reversed(_run(tokens, k, -1)))
+
+
+def _run(tokens: Sequence[Token], k: int, step: int) -> list[str]:
+    words: list[str] = []
+    while 0 <= k < len(tokens) and tokens[k].is_content and len(words) < MOST_ATTRIBUTE_WORDS:
+        words.append(tokens[k].low)
+        k += step
+    return words
+
+
+KEPT = 4_000  # passages
+
+
+class Passages:
+    """The claims of passages, each read once for as long as the names of the vault stay the same.
+    Safe in any thread.
+
+    Args:
+        find_names: where a text names things of the vault.
+        state: a number that is another whenever a text may name others than before.
+        kept: most passages that are kept; the ones not asked for longest go first.
+    """
+
+    def __init__(
+        self, find_names: FindNames, state: Callable[[], int] = lambda: 0, kept: int = KEPT
+    ) -> None:
+        self._find_names = find_names
+        self._state = state
+        self._most = kept
+        self._lock = threading.Lock()
+        self._read: OrderedDict[tuple[str, Source], Passage] = OrderedDict()
+        self._read_in = state()
+
+    def claims(
+        self, text: str, source: Source, wanted: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """As `Passage.claims`."""
+        return self._passage(text, source).claims(wanted)
+
+    def _passage(self, text: str, source: Source) -> Passage:
+        now = self._state()
+        with self._lock:
+            if now != self._read_in:
+                self._read.clear()
+                self._read_in = now
+            passage = self._read.get((text, source))
+            if passage is None:
+                passage = self._read[text, source] = Passage(text, source, self._find_names)
+                if len(self._read) > self._most:
+                    self._read.popitem(last=False)
+            else:
+                self._read.move_to_end((text, source))
+            return passage

@@ -1,0 +1,319 @@
+"""The second stage of recall: what was found, checked against what other notes say (triple 2.7).
+
+*Verified* has to be earned: the person has verified the note, or another note that was not copied
+from it states the same value of the same attribute of the same subject, and none states another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from memvault.model.errors import StoreUnavailable
+from memvault.model.graph import NodeKind
+from memvault.model.insights import Conflict, ConflictKind
+from memvault.model.memory import Memory
+from memvault.model.note import ChunkSize, LineRange
+from memvault.model.search import Evidence, Recalled, Scope, Status, Verification
+from memvault.search.relations.edge_templates import literals
+from memvault.stores.vectors import VectorStore
+from memvault.text.entities import NameRules
+from memvault.verification.amounts import AmountKind
+from memvault.verification.claims import (
+    NAME,
+    Claim,
+    Source,
+    Verdict,
+    compare,
+    independent,
+    is_older,
+)
+from memvault.verification.clause import FindNames, stems_of
+from memvault.verification.reading import Passages
+
+WITNESSES = 20  # passages asked for beside what was found (FR-44)
+MOST_READ = 3  # memories read whole for a value of the kind that is asked for
+MOST_SHOWN = 3  # pieces of evidence
+DOUBT = 0.6  # score of what nobody else says (triple 11.3); under 0.7 (FR-46)
+_KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
+_NO_ANSWERS = {
+    AmountKind.MONEY: (AmountKind.DATE, AmountKind.TIME, AmountKind.SPAN, AmountKind.VERSION),
+    AmountKind.DATE: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.MEASURE, AmountKind.VERSION),
+    AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
+}
+
+Found = Sequence[tuple[Recalled, Memory]]
+MemoryOf = Callable[[str], Memory | None]
+StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks of its memories: stems of its words, things that it names, and the kind
+    of value that answers it."""
+
+    words: frozenset[str]
+    things: frozenset[str]
+    kind: AmountKind | None
+    who: bool
+
+
+class Verifier:
+    """Checks memories; safe in any thread.
+
+    Args:
+        find_names: where a text names things of the vault (`claims.FindNames`).
+        stated_conflicts: what notes themselves declare as contradicting or superseding these.
+        names_state: a number that is another whenever ``find_names`` may find others than before.
+    """
+
+    def __init__(
+        self,
+        vectors: VectorStore,
+        memory_of: MemoryOf,
+        find_names: FindNames,
+        stated_conflicts: StatedConflicts,
+        names_state: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._vectors = vectors
+        self._memory_of = memory_of
+        self._find_names = find_names
+        self._passages = Passages(find_names, names_state)
+        self._stated_conflicts = stated_conflicts
+
+    def verify(self, query: str, found: Found, scope: Scope | None = None) -> list[Verification]:
+        """The standing of each memory's answer to a question, in the same order."""
+        own = self._answering(query, found)
+        claims = [claim for some in own for claim in some]
+        pool = self.witnesses(claims, scope) if claims else []
+        pool += claims
+        opposed = self._opposed([memory.id for _, memory in found])
+        return [
+            self.standing(memory, relevant, pool, opposed.get(memory.id, ()))
+            for (_, memory), relevant in zip(found, own, strict=True)
+        ]
+
+    def claims(self, query: str, found: Found, scope: Scope | None = None) -> list[Claim]:
+        """What these memories state to a question, in their order, then what others say of it."""
+        own = [claim for some in self._answering(query, found) for claim in some]
+        told = self.witnesses(own, scope) if own else []
+        bearing = (w for w in told if any(compare(c, w) is not Verdict.APART for c in own))
+        return list(dict.fromkeys((*own, *bearing)))
+
+    def _answering(self, query: str, found: Found) -> list[list[Claim]]:
+        asked = self._asked(query)
+        return [self._answers(asked, each, memory, k) for k, (each, memory) in enumerate(found)]
+
+    # -- what is checked ------------------------------------------------------------------------
+
+    def _asked(self, query: str) -> Asked:
+        low = " ".join(query.lower().split())
+        names = self._find_names(query, None)
+        rest = query
+        capitals = [span for span in literals(query) if query[span[0]].isupper()]
+        for start, end in sorted([(a, b) for a, b, _ in names] + capitals, reverse=True):
+            rest = rest[:start] + " " * (end - start) + rest[end:]
+        kind = next((kind for words, kind in _KINDS.items() if words in low), None)
+        return Asked(
+            stems_of(rest), frozenset(key for *_, key in names), kind, low.startswith("who")
+        )
+
+    def _answers(self, asked: Asked, each: Recalled, memory: Memory, rank: int) -> list[Claim]:
+        """The claims of a memory that the question asks for: those of an attribute that it names,
+        else, of the first memories, the only one of the kind that answers it."""
+        source = source_of(memory, each.heading, each.lines)
+        said = self.passage(each.text, source, asked.words)
+        said += self.fields(memory, asked.words)
+        named = [
+            c
+            for c in said
+            if c.attribute & asked.words and _may_answer(c, asked) and self._is_meant(c, asked)
+        ]
+        if named or rank >= MOST_READ or (asked.kind is None and not asked.who):
+            return named
+        said = self.passage(each.text, source)
+        fitting = [c for c in said if _fits(c, asked) and self._is_meant(c, asked)]
+        return fitting if len(fitting) == 1 else []
+
+    def _is_meant(self, claim: Claim, asked: Asked) -> bool:
+        return not asked.things or not asked.things.isdisjoint(self._meant(claim))
+
+    def _meant(self, claim: Claim) -> frozenset[str]:
+        """What a claim is about, with the project that its note belongs to."""
+        value = claim.value
+        told = frozenset({value.removeprefix(NAME)}) if isinstance(value, str) else frozenset[str]()
+        named = self._find_names(claim.source.project, None) if claim.source.project else ()
+        project = frozenset(key for *_, key in named)
+        return claim.subjects | told | project | {claim.source.note_id}
+
+    def fields(self, memory: Memory, wanted: frozenset[str] | None = None) -> list[Claim]:
+        """The claims of a note's own frontmatter."""
+        lines = [
+            f"{key}: {value}"
+            for key, value in memory.metadata.items()
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+        ]
+        source = replace(source_of(memory, "", LineRange(1, 1)), heading="")
+        return self.passage("\n".join(lines), source, wanted) if lines else []
+
+    def passage(
+        self, text: str, source: Source, wanted: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """The claims of a passage, which is kept as it was read; see `Passage.claims`."""
+        return self._passages.claims(text, source, wanted)
+
+    # -- what it is checked against -------------------------------------------------------------
+
+    def witnesses(self, claims: Sequence[Claim], scope: Scope | None = None) -> list[Claim]:
+        """What the rest of the vault says to the attributes and subjects of these claims."""
+        wanted = frozenset(stem for claim in claims for stem in claim.attribute)
+        found: list[Claim] = []
+        for note_id in {key for claim in claims for key in claim.subjects}:
+            memory = self._memory_of(note_id)
+            if memory is not None:
+                found += self.fields(memory, wanted)
+        project = Scope(project=scope.project) if scope is not None else None
+        try:
+            hits = self._vectors.search_keywords(
+                self._query(claims), WITNESSES, size=ChunkSize.PASSAGE, scope=project
+            )
+        except StoreUnavailable:
+            return found
+        for hit in hits:
+            memory = self._memory_of(hit.note_id)
+            if memory is not None:
+                source = source_of(memory, hit.heading, hit.lines)
+                found += self.passage(hit.text, source, wanted)
+        return found
+
+    def _query(self, claims: Sequence[Claim]) -> str:
+        words: dict[str, None] = {}
+        for claim in claims:
+            words[claim.label] = None
+            for key in claim.subjects:
+                memory = self._memory_of(key)
+                words[memory.title if memory is not None else key] = None
+        return " ".join(words)
+
+    def _opposed(self, ids: Sequence[str]) -> dict[str, list[Evidence]]:
+        """What notes say against these memories as a whole."""
+        found: dict[str, list[Evidence]] = {}
+        for conflict in self._stated_conflicts(ids):
+            first, second = conflict.sides
+            pairs = [(second, first)]
+            if conflict.kind is ConflictKind.CONTRADICTION:
+                pairs.append((first, second))
+            for told, telling in pairs:
+                memory = self._memory_of(telling.thing.id)
+                if memory is not None and told.thing.id in ids:
+                    line = telling.line or 1
+                    found.setdefault(told.thing.id, []).append(
+                        Evidence(
+                            memory.id, memory.title, memory.path, LineRange(line, line),
+                            telling.text, conflict.kind.value,
+                        )
+                    )  # fmt: skip
+        return found
+
+    # -- the verdict ----------------------------------------------------------------------------
+
+    def standing(
+        self,
+        memory: Memory,
+        claims: Sequence[Claim],
+        pool: Sequence[Claim],
+        opposed: Sequence[Evidence] = (),
+    ) -> Verification:
+        """How a memory stands by its own claims and all that others say."""
+        against, confirmed, sure = self._weighed(claims, pool)
+        answers = bool(claims)
+        if memory.verified:
+            return Verification(Status.VERIFIED, 1.0, True, answers, confirmed)
+        against = (*opposed, *against)
+        if against:
+            witnesses = len({each.note_id for each in against})
+            backed = len({each.note_id for each in confirmed})
+            score = DOUBT * (1 + backed) / (1 + backed + witnesses)
+            shown = against[:MOST_SHOWN]
+            return Verification(Status.CONTRADICTED, score, False, answers, confirmed, shown)
+        if sure and memory.metadata.get("verified") is not False:
+            return Verification(Status.VERIFIED, 1.0, False, answers, confirmed)
+        return Verification(Status.UNVERIFIED, DOUBT, False, answers, confirmed)
+
+    def _weighed(
+        self, claims: Sequence[Claim], pool: Sequence[Claim]
+    ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...], bool]:
+        """What speaks against these claims, what for them, and whether every one is confirmed.
+
+        Of two notes of known days the later holds: the earlier does not speak against it, nor do
+        notes from before the change confirm it.
+        """
+        against: dict[str, Evidence] = {}
+        confirmed: dict[str, Evidence] = {}
+        sure = any(claim.asserted and not claim.outdated for claim in claims)
+        for claim in claims:
+            if claim.outdated:
+                continue
+            told = [other for other in pool if other.source.note_id != claim.source.note_id]
+            differing = [o for o in told if compare(claim, o) is Verdict.DIFFERS]
+            alike = [o for o in told if compare(claim, o) is Verdict.AGREES]
+            for other in differing:
+                if self._holds_against(other, claim):
+                    against.setdefault(other.source.note_id, _evidence(other))
+            good = [
+                o
+                for o in alike
+                if independent(claim, o) and not any(is_older(o, d) for d in differing)
+            ]
+            for other in good:
+                confirmed.setdefault(other.source.note_id, _evidence(other))
+            sure = sure and bool(good) and not self._disputed(claim, differing)
+        return tuple(against.values()), tuple(confirmed.values())[:MOST_SHOWN], sure
+
+    def _holds_against(self, other: Claim, claim: Claim) -> bool:
+        own, theirs = self._memory_of(claim.source.note_id), self._memory_of(other.source.note_id)
+        if theirs is not None and theirs.verified:
+            return own is None or not own.verified
+        return not is_older(other, claim)
+
+    def _disputed(self, claim: Claim, differing: Sequence[Claim]) -> bool:
+        return any(self._holds_against(other, claim) for other in differing)
+
+
+def names_in(rules: NameRules) -> FindNames:
+    """Where a text names things of the vault for certain; tags are words, not things."""
+
+    def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
+        return [
+            (mention.start, mention.end, mention.name.target)
+            for mention in rules.find(text, exclude=exclude)
+            if mention.certain and mention.name.kind != NodeKind.TAG
+        ]
+
+    return find
+
+
+def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:
+    when: date | None = memory.date.date() if memory.date is not None else None
+    return Source(
+        memory.id, memory.path, memory.title, heading, lines, memory.type, memory.project, when
+    )
+
+
+def _may_answer(claim: Claim, asked: Asked) -> bool:
+    """A day answers no "how much", and a sum no "when"."""
+    never = _NO_ANSWERS.get(asked.kind) if asked.kind is not None else None
+    return never is None or isinstance(claim.value, str) or claim.value.kind not in never
+
+
+def _fits(claim: Claim, asked: Asked) -> bool:
+    if isinstance(claim.value, str):
+        return asked.who and claim.value.startswith(NAME)
+    return claim.value.kind is asked.kind
+
+
+def _evidence(claim: Claim) -> Evidence:
+    source = claim.source
+    said = f"{claim.label}: {claim.shown}"
+    return Evidence(source.note_id, source.title, source.path, source.lines, claim.sentence, said)
