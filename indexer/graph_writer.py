@@ -10,7 +10,7 @@ from itertools import islice
 
 from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
-from indexer.entity_pass import FoundEntities
+from indexer.entity_cache import FoundEntities
 from indexer.name_registry import Directory
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
 from memvault.model.memory import Memory

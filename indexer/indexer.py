@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.change_set import Pending, PendingReader, Reading, read_note
-from indexer.entity_pass import FoundEntities
+from indexer.entity_cache import FoundEntities
 from indexer.graph_writer import GraphWriter, Hidden
 from indexer.name_registry import Affected, Directory
 from indexer.progress import Progress, Report, ScanReport, silent

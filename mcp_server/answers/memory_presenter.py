@@ -24,8 +24,7 @@ from mcp_server.answers.recalled import (
     VerificationShape,
 )
 from mcp_server.middleware.client_identity import client_name
-from memvault.cognition.entropy import confidence
-from memvault.cognition.pulse import MemoryState
+from memvault.cognition.pulse import MemoryState, confidence
 from memvault.model.insights import EntailmentCone, Insights
 from memvault.model.memory import Memory, UTLState
 from memvault.model.search import Evidence, Recalled, Status, VerbosityLevel, Verification

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from memvault.cognition.pulse_history import Point
 from memvault.model.insights import Neighbour
-from memvault.reasoning.edges import EdgeIndex, neighbours
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.neighbours import neighbours
 
 NEAR, FAR = 14, 24  # nodes of the first ring, and of both
 MAP_WIDTH, MAP_HEIGHT = 760, 420

@@ -31,7 +31,7 @@ from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, Stage
-from memvault.reasoning.insights import thing_of
+from memvault.reasoning.edges import thing_of
 from memvault.search.excerpt import excerpts
 
 PULSE_URI = "utl://current_session/pulse"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.catalogue import Catalogue
-from indexer.entity_pass import open_found
+from indexer.entity_cache import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
 from indexer.progress import Report, ScanReport, silent

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from indexer.entity_pass import FoundEntities
+from indexer.entity_cache import FoundEntities
 from indexer.generation import Generations
 from indexer.indexer import Indexer
 from mcp_server.runtime import tuning as heap
-from memvault.cognition.adjacency import opposing
+from memvault.cognition.pulse import opposing
 from memvault.cognition.similarity_index import Landscape
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from indexer.deferred_work import Finishing
 from indexer.doctor import Finding, examine
-from indexer.entity_pass import EntityPass, FoundEntities
+from indexer.entity_cache import FoundEntities
+from indexer.entity_pass import EntityPass
 from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent

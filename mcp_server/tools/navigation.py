@@ -27,7 +27,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.insights import Neighbour
 from memvault.model.memory import MemoryActivity
 from memvault.model.search import Scope, VerbosityLevel
-from memvault.reasoning.edges import neighbours
+from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent import Recent, recent
 from memvault.search.scope import in_scope
 from memvault.search.scope import utc as as_utc

@@ -22,7 +22,7 @@ from mcp_server.tools.arguments import (
     SessionId,
 )
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.entropy import learnt
+from memvault.cognition.pulse import learnt
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, set_preference
 from memvault.curation.operations.remember import remember

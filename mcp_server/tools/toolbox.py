@@ -27,7 +27,8 @@ from memvault.model.insights import Aspect, Insights, Thing
 from memvault.model.memory import Memory, MemoryNode, UTLState
 from memvault.model.search import Recalled, VerbosityLevel
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights, thing_of
+from memvault.reasoning.edges import thing_of
+from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.recent import Openings
 
 if TYPE_CHECKING:

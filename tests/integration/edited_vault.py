@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from indexer.entity_pass import FoundEntities
+from indexer.entity_cache import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator

@@ -9,8 +9,9 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.insights import Conflict, Insights
-from memvault.reasoning.edges import EdgeIndex, neighbours
+from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.insights import insights
+from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent import Openings
 
 Write = Callable[..., Path]

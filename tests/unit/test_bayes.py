@@ -26,17 +26,8 @@ from memvault.reasoning.bayes.network import (
     truth_table,
 )
 from memvault.reasoning.bayes.question import read_question
-from memvault.reasoning.bayes.values import (
-    SOMETHING_ELSE,
-    VALUE,
-    add_contest,
-    belief,
-    contest_of,
-    moment_of,
-    recency,
-    weight,
-    wilson,
-)
+from memvault.reasoning.bayes.values import SOMETHING_ELSE, VALUE, add_contest, contest_of
+from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.claims import Claim, Source
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -7,8 +7,9 @@ from datetime import date
 
 import pytest
 
+from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind, amounts_in, same
-from memvault.verification.claims import Claim, Source, Verdict, compare, independent, is_older
+from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
 from memvault.verification.sensitive_topics import Matter, matter_of
 from memvault.verification.tool_usage import opposed, practices_in

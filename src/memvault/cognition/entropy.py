@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from memvault.cognition.pulse import PulseMeter
-from memvault.model.memory import UTLState
 from memvault.model.note import Vector
 
 Floats = npt.NDArray[np.float64]
@@ -67,40 +64,3 @@ def entropies(kernels: Floats, share: Floats) -> Floats:
     spread = -np.sum(eigenvalues * np.log(eigenvalues), axis=-1)
     normalised: Floats = np.clip(spread / np.log(count), 0.0, 1.0)
     return normalised
-
-
-NEAREST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Learnt:
-    """The memory's learning state, and the memories it stands among, nearest first."""
-
-    state: UTLState
-    among: tuple[str, ...]
-
-
-def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
-    """The state of a memory that has just been indexed.
-
-    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory, ``delta_c`` the
-    coherence of the memory among those it is linked with. Nothing is known yet of the affect and
-    the phase of the call, so ``w_e`` and ``phi`` stay neutral.
-    """
-    vector = meter.landscape.vectors([memory_id])[memory_id]
-    hits = meter.landscape.nearest(vector, NEAREST + 1) if vector is not None else []
-    others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
-    surprise = 1.0 - max(others.values(), default=0.0)
-    joins = meter.states([memory_id])[memory_id].coherence
-    state = UTLState(
-        delta_s=round(min(1.0, max(0.0, surprise)), 3), delta_c=round(joins, 3), w_e=1.0, phi=0.0
-    )
-    return Learnt(state, tuple(sorted(others, key=lambda key: -others[key])))
-
-
-def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:
-    """Confidence in [0, 1]: the relevance, halved if another memory supersedes this one, else
-    taken half of the way to 1 if a person has verified it."""
-    if outdated:
-        return relevance / 2.0
-    return (1.0 + relevance) / 2.0 if verified else relevance

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.cognition.activity import Activity
-from memvault.cognition.entropy import learnt
-from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.pulse import PulseMeter, learnt
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import Reads

@@ -12,9 +12,13 @@ from itertools import islice
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
 from memvault.cognition.similarity_index import Landscape
-from memvault.model.memory import JohariQuadrant
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.insights import Conflict
+from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CognitivePulse, suggest_action
+from memvault.reasoning.conflicts import stated_conflict
+from memvault.reasoning.edges import EdgeIndex
 
 LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault
@@ -273,3 +277,52 @@ def _states(
     spread = entropies(kernels, share).tolist()
     joined = coherences(groups, kernels, around, share)
     return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
+
+
+NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The memory's learning state, and the memories it stands among, nearest first."""
+
+    state: UTLState
+    among: tuple[str, ...]
+
+
+def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
+    """The state of a memory that has just been indexed.
+
+    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory, ``delta_c`` the
+    coherence of the memory among those it is linked with. Nothing is known yet of the affect and
+    the phase of the call, so ``w_e`` and ``phi`` stay neutral.
+    """
+    vector = meter.landscape.vectors([memory_id])[memory_id]
+    hits = meter.landscape.nearest(vector, NEAREST + 1) if vector is not None else []
+    others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
+    surprise = 1.0 - max(others.values(), default=0.0)
+    joins = meter.states([memory_id])[memory_id].coherence
+    state = UTLState(
+        delta_s=round(min(1.0, max(0.0, surprise)), 3), delta_c=round(joins, 3), w_e=1.0, phi=0.0
+    )
+    return Learnt(state, tuple(sorted(others, key=lambda key: -others[key])))
+
+
+def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:
+    """Confidence in [0, 1]: the relevance, halved if another memory supersedes this one, else
+    taken half of the way to 1 if a person has verified it."""
+    if outdated:
+        return relevance / 2.0
+    return (1.0 + relevance) / 2.0 if verified else relevance
+
+
+def opposing(landscape: Landscape, edges: EdgeIndex, ids: Collection[str]) -> list[Conflict]:
+    """The conflicts that these memories' notes or others state of them; none if the graph does not
+    answer. Only memories that the landscape knows to be opposed are looked at."""
+    try:
+        around = landscape.around(ids)
+        opposed = [key for key in ids if around[key].against]
+        stated = (stated_conflict(edge, edges) for key in opposed for edge in edges.of(key))
+        return [conflict for conflict in stated if conflict is not None]
+    except (StoreUnavailable, GraphQueryError):
+        return []

@@ -22,8 +22,7 @@ from memvault.model.relations import (
     EFFECT_FIELDS,
     relation_name,
 )
-from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.insights import source_of, thing_of
+from memvault.reasoning.edges import EdgeIndex, source_of, thing_of
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 LOOKED_INTO = 200  # sentences that name a hub

@@ -24,8 +24,7 @@ from memvault.model.relations import (
     relation_name,
 )
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.insights import thing_of
+from memvault.reasoning.edges import EdgeIndex, thing_of
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]

@@ -16,8 +16,9 @@ from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Recalled, Scope
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
+from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.claims import Claim, Source, Verdict, compare
+from memvault.verification.claims import Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
     DENIED,

@@ -18,8 +18,7 @@ from memvault.model.insights import EntailmentCone, Related
 from memvault.model.memory import Memory
 from memvault.model.relations import BROADER, NARROWER, relation_name
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import EdgeIndex, folder_of
-from memvault.reasoning.insights import source_of, thing_of
+from memvault.reasoning.edges import EdgeIndex, folder_of, source_of, thing_of
 
 LISTED = 3  # links that make a note an index of what it lists
 LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list

@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from memvault.model.graph import GraphEdge
-from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights, Source, Thing
+from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
-from memvault.reasoning.edges import EdgeIndex, Relevance, neighbours
+from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.entailment import entailment_cones
-
-
-def thing_of(node_id: str, edges: EdgeIndex) -> Thing:
-    node = edges.node(node_id)
-    return Thing(node_id, node.name, node.path) if node is not None else Thing(node_id, "")
-
-
-def source_of(edge: GraphEdge, edges: EdgeIndex) -> Source | None:
-    """Where an edge is stated; None for a note that has just been removed."""
-    node = edges.node(edge.source)
-    if node is None or node.path is None:
-        return None
-    return Source(node.path, edge.line, edge.sentence)
-
+from memvault.reasoning.neighbours import Relevance, neighbours
 
 EVERY_ASPECT: tuple[Aspect, ...] = (
     "causal_links",

@@ -19,16 +19,9 @@ from memvault.model.search import Evidence, Recalled, Scope, Status, Verificatio
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameRules
+from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind
-from memvault.verification.claims import (
-    NAME,
-    Claim,
-    Source,
-    Verdict,
-    compare,
-    independent,
-    is_older,
-)
+from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.reading import Passages
 

@@ -12,8 +12,7 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.insights import thing_of
+from memvault.reasoning.edges import EdgeIndex, thing_of
 
 MOST_SHOWN = 10
 MOST_CHAINS = 20

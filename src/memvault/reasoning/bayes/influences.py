@@ -23,7 +23,7 @@ from memvault.model.relations import (
     SUPPORTING,
     relation_name,
 )
-from memvault.reasoning.bayes.values import belief, moment_of, recency, weight
+from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict
 from memvault.reasoning.edges import EdgeIndex

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.values import belief
+from memvault.reasoning.bayes.weights import belief
 
 FALSE, TRUE = 0, 1
 TRUTH = ("false", "true")

@@ -15,7 +15,7 @@ from memvault.reasoning.bayes.inference import propagate
 from memvault.reasoning.bayes.influences import Influence, Influences
 from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.bayes.values import wilson
+from memvault.reasoning.bayes.weights import wilson
 from memvault.reasoning.edges import EdgeIndex
 
 MOST_PREDICTED = 10

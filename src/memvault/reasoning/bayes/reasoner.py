@@ -20,22 +20,12 @@ from memvault.reasoning.bayes.question import (
     Question,
     read_question,
 )
-from memvault.reasoning.bayes.values import (
-    REPLACED,
-    VALUE,
-    Contest,
-    Witness,
-    add_contest,
-    contest_of,
-    moment_of,
-    recency,
-    weight,
-    wilson,
-)
-from memvault.reasoning.edges import EdgeIndex
-from memvault.reasoning.insights import thing_of
+from memvault.reasoning.bayes.values import VALUE, Contest, Witness, add_contest, contest_of
+from memvault.reasoning.bayes.weights import REPLACED, moment_of, recency, weight, wilson
+from memvault.reasoning.edges import EdgeIndex, thing_of
 from memvault.search.scope import in_scope
-from memvault.verification.claims import Claim, is_older, moment
+from memvault.verification.agreement import is_older, moment
+from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames
 
 LOOKED_AT = 20  # memories that may state the answer

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from memvault.model.graph import GraphEdge
 from memvault.model.insights import Conflict
 from memvault.reasoning.conflicts import MemoryOf, conflicts
-from memvault.reasoning.edges import EdgeIndex, neighbours
+from memvault.reasoning.edges import EdgeIndex
+from memvault.reasoning.neighbours import neighbours
 
 MOST_NODES = 60  # more cannot be read as a picture
 EDGES_PER_NODE = 3  # on average

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
-from memvault.search.relations.lexicon import kind_word
+from memvault.search.relations.kinds import kind_word
 from memvault.search.relations.question import stems
 from memvault.stores.graph import GraphStore
 from memvault.text.words import name_key

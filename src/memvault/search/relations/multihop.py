@@ -22,11 +22,13 @@ from memvault.model.search import Recalled, Scope
 from memvault.search.hybrid import Recall
 from memvault.search.neighbourhood import Neighbourhood
 from memvault.search.relations.edge_index import Memories, StepIndex
-from memvault.search.relations.lexicon import Lexicon, PersonKinds
+from memvault.search.relations.kinds import PersonKinds
+from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
+from memvault.search.relations.results import Inquiry
 from memvault.search.relations.settings import RoadSettings
-from memvault.search.relations.solving import Inquiry, Solution
+from memvault.search.relations.solving import Solution
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameRules
