@@ -35,6 +35,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.import_circles
 	$(BIN)/mypy
 
 test: lint  ## style, types and every test
