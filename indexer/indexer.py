@@ -30,7 +30,7 @@ from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameRules
 from memvault.vault.files import NoteStat, Vault
-from memvault.vault.links.resolve import LinkIndex, link_key
+from memvault.vault.links import LinkIndex, link_key
 
 logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for

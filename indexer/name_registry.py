@@ -16,7 +16,7 @@ from memvault.text.entities import NameRules
 from memvault.text.names import Changes, Name
 from memvault.text.relations import note_graph, own_node, with_entities
 from memvault.text.spacy_pipeline import FoundEntity
-from memvault.vault.links.resolve import LinkIndex, keys_of
+from memvault.vault.links import LinkIndex, keys_of
 
 
 @dataclass(slots=True)

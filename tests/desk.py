@@ -18,7 +18,7 @@ from memvault.model.memory import Memory, id_of_entity
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
-from memvault.vault.links.resolve import LinkIndex, link_key
+from memvault.vault.links import LinkIndex, link_key
 from memvault.vault.parse import parse_note
 
 WHY = Why("a client", "They asked me to set it right.")

@@ -13,7 +13,7 @@ from memvault.model.insights import Neighbour
 from memvault.model.memory import Memory
 from memvault.model.search import VerbosityLevel
 from memvault.search.context.distil import Room
-from memvault.text.tokens import TokenCounter
+from memvault.text.embedding import TokenCounter
 
 # Of a whole answer (core REQ-CORE-020 to -022).
 ANSWER_TOKENS = {

@@ -27,7 +27,7 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, set_preference
 from memvault.curation.operations.remember import remember
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="What the person prefers, in one line.")

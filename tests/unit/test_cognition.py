@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memvault.cognition.adjacency import Adjacency
 from memvault.cognition.coherence import Surroundings, coherence
 from memvault.cognition.entropy import entropy, similarity
-from memvault.model.graph import EdgeOrigin, GraphEdge
-from memvault.model.relations import contradicts
+from memvault.model.graph import EdgeOrigin, GraphEdge, contradicts
 
 DIMENSION = 384
 

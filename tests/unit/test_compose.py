@@ -13,9 +13,8 @@ from memvault.vault.compose import (
     frontmatter,
     importance_word,
     title_of,
-    wikilink,
 )
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.parse import parse_note
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams, OutsideVault
-from memvault.vault.exchange.export import export_folder, export_json, restore_export
+from memvault.vault.export import export_folder, export_json, restore_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 

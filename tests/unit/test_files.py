@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
-from memvault.vault import lock
-from memvault.vault import write as exchange_module
+from memvault.vault import write as write_module
 from memvault.vault.compose import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
-from memvault.vault.lock import WriterLock
+from memvault.vault.write import WriterLock
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 
@@ -367,7 +366,7 @@ def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save_before: dict[int, bytes]
 ) -> None:
     vault = write(tmp_path, {"a.md": "mine"})
-    swap, swaps = exchange_module.exchange, 0
+    swap, swaps = write_module.exchange, 0
 
     def late_save(one: Path, other: Path) -> bool:
         nonlocal swaps
@@ -479,7 +478,7 @@ def test_a_writer_that_never_ends_is_said_and_the_note_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Log.md").write_bytes(b"one\n")
-    monkeypatch.setattr(lock, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(write_module, "TIMEOUT_SECONDS", 0.05)
     with WriterLock(tmp_path).held(), pytest.raises(StorageError, match="another memvault process"):
         Vault(tmp_path).edit("Log.md", lambda data: data + b"two\n")
     assert (tmp_path / "Log.md").read_bytes() == b"one\n"

@@ -17,7 +17,7 @@ from memvault.text.relations import ENTITY_WEIGHT, note_graph, with_entities
 from memvault.text.spacy_pipeline import FoundEntity
 from memvault.text.statements import MAX_SENTENCE_CHARS, excerpt
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 
 

@@ -17,7 +17,7 @@ from memvault.model.memory import Memory
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 
 NOW = datetime.now(UTC).replace(microsecond=0)

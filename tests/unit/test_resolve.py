@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.vault.links.resolve import LinkIndex, keys_of, link_key
+from memvault.vault.links import LinkIndex, keys_of, link_key
 
 
 def index(*paths: str, **aliases: list[str]) -> LinkIndex:

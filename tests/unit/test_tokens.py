@@ -6,8 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memvault.text.embedding import Embedder
-from memvault.text.tokens import TokenCounter
+from memvault.text.embedding import Embedder, TokenCounter
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 from memvault.model.memory import Lifecycle
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 
 TEMPLATE = Path(__file__).parents[2] / "vault_template"

@@ -135,7 +135,7 @@ def import_(
 
 
 def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
-    from memvault.vault.exchange.export import restore_export
+    from memvault.vault.export import restore_export
 
     with bar() as progress:
         task = progress.add_task("restoring", total=None)
@@ -198,7 +198,7 @@ def export(
     ],
 ) -> None:
     """Take everything out: all notes and the journal, as a folder or as one JSON file."""
-    from memvault.vault.exchange.export import export_folder, export_json
+    from memvault.vault.export import export_folder, export_json
     from memvault.vault.files import Vault
 
     vault = Vault(places_of(context).vault)

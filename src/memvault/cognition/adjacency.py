@@ -6,8 +6,7 @@ from array import array
 from collections.abc import Collection, Iterable
 
 from memvault.cognition.coherence import Surroundings
-from memvault.model.graph import GraphEdge
-from memvault.model.relations import SUPERSEDED, SUPERSEDING, contradicts, relation_name
+from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 
 NOTHING_AROUND = Surroundings()
 

@@ -1,12 +1,14 @@
-"""A memory node: a memory with its text, vector, state and use (core REQ-CORE-001)."""
+"""Memories: a note's metadata, its learning state and use, and the format they are stored in."""
 
 from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from uuid import UUID, uuid5
 
 import numpy as np
@@ -19,10 +21,82 @@ from pydantic import (
     JsonValue,
     PlainSerializer,
     PlainValidator,
+    ValidationError,
 )
+from pydantic_core import from_json
 
+from memvault.model.errors import SerializationFailed, UnknownFormat
 from memvault.model.note import Vector
-from memvault.model.serialization import Fields, Format
+
+Fields = dict[str, object]
+Migration = Callable[[Fields], Fields]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The formats of one kind of value: ``migrations[0]`` leads from 1 to 2, and so on."""
+
+    what: str  # what the value is of, for messages: "memory"
+    migrations: Sequence[Migration] = ()
+
+    @property
+    def current(self) -> int:
+        return len(self.migrations) + 1
+
+    def write(self, value: BaseModel, *, sparse: bool = False) -> bytes:
+        """The value in the current format; if ``sparse``, without what has its default."""
+        return b"%d %s" % (self.current, value.model_dump_json(exclude_defaults=sparse).encode())
+
+    def read(self, kind: type[Model], data: bytes, id: str | None = None) -> Model:
+        """The value, migrated if it is older.
+
+        Args:
+            id: whose value it is, for messages.
+
+        Raises:
+            UnknownFormat: it has a format that there is no way from; the message names id and
+                format (EC-CORE-018).
+            SerializationFailed: it is no value at all (ERR-CORE-008).
+        """
+        number, _, rest = data.partition(b" ")
+        if not number.isdigit():
+            raise _unreadable(self.what, id)
+        try:
+            fields = from_json(rest)
+        except ValueError as error:
+            raise _unreadable(self.what, id) from error
+        return self.migrated(kind, int(number), fields, id)
+
+    def migrated(
+        self, kind: type[Model], version: int, fields: object, id: str | None = None
+    ) -> Model:
+        """The value of fields that were stored in the format ``version``; raises as `read`."""
+        if not isinstance(fields, dict):
+            raise _unreadable(self.what, id)
+        if not 1 <= version <= self.current:
+            raise UnknownFormat(
+                f"Internal error: Data serialization failed: {self.what} {id or fields.get('id')} "
+                f"has format version {version}, but this memvault reads up to {self.current}. "
+                "Update memvault.",
+                node_id=id or fields.get("id"),
+                format_version=version,
+            )
+        try:
+            for migrate in self.migrations[version - 1 :]:
+                fields = migrate(fields)
+            return kind.model_validate(fields)
+        except (ValidationError, KeyError, TypeError, ValueError) as error:
+            raise _unreadable(self.what, id, version) from error
+
+
+def _unreadable(what: str, id: str | None, version: int | None = None) -> SerializationFailed:
+    told = {"node_id": id, "format_version": version, "kind": what}
+    return SerializationFailed(
+        "Internal error: Data serialization failed",
+        **{key: value for key, value in told.items() if value is not None},
+    )
+
 
 MAX_CONTENT_CHARS = 65_536
 NAMESPACE = UUID("6f9a5a86-52a4-5d52-9f0b-6d5f0f6b7c11")
@@ -262,7 +336,7 @@ class MemoryNode(BaseModel):
         return hash(self.id)
 
     def to_bytes(self) -> bytes:
-        """In the current format (`memvault.model.serialization`)."""
+        """In the current format (`memvault.model.memory`)."""
         return NODE_FORMAT.write(self)
 
     @classmethod

@@ -1,6 +1,6 @@
 """Cause and effect as notes state them.
 
-A link is causal if its relation has a standard name of cause (`memvault.model.relations`). Given
+A link is causal if its relation has a standard name of cause (`memvault.model.graph`). Given
 names (a field, a named line, a frontmatter key) are matched whole. Of running text only the words
 right in front of the name are read ("was caused by [[X]]"), and only in a sentence that neither
 denies, doubts nor asks: better to miss a cause than to invent one.
@@ -13,15 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from memvault.model.graph import EdgeOrigin, GraphEdge
-from memvault.model.insights import CausalLink
-from memvault.model.relations import (
+from memvault.model.graph import (
     CAUSE_FIELDS,
     CAUSED,
     CAUSING,
     EFFECT_FIELDS,
+    EdgeOrigin,
+    GraphEdge,
     relation_name,
 )
+from memvault.model.insights import CausalLink
 from memvault.reasoning.edges import EdgeIndex, source_of, thing_of
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import combinations
 
-from memvault.model.graph import GraphEdge
-from memvault.model.insights import Conflict, ConflictKind, ConflictSide
-from memvault.model.memory import Memory
-from memvault.model.relations import (
+from memvault.model.graph import (
     ABOUT,
     OPPOSING,
     SINGLE_VALUED,
     SUPERSEDED,
     SUPERSEDING,
+    GraphEdge,
     relation_name,
 )
+from memvault.model.insights import Conflict, ConflictKind, ConflictSide
+from memvault.model.memory import Memory
 from memvault.reasoning.causal import GIVEN
 from memvault.reasoning.edges import EdgeIndex, thing_of
 from memvault.text.words import name_key

@@ -1,7 +1,7 @@
 """What is more general than a memory, and what more special.
 
 Read from what people use to say so: relations with a standard name (``part of``, ``up``, ``is a``,
-``contains``; `memvault.model.relations`), the project a note belongs to, notes that index others,
+``contains``; `memvault.model.graph`), the project a note belongs to, notes that index others,
 the note of a folder, and nested tags (``#a/b`` lies under ``#a``).
 
 The cones of core's vocabulary are Ganea et al.'s (arXiv 1804.01882); here they are the stated
@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
+from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeKind, relation_name
 from memvault.model.insights import EntailmentCone, Related
 from memvault.model.memory import Memory
-from memvault.model.relations import BROADER, NARROWER, relation_name
 from memvault.reasoning.causal import GIVEN
 from memvault.reasoning.edges import EdgeIndex, folder_of, source_of, thing_of
 

@@ -27,8 +27,7 @@ from memvault.model.note import (
     ParsedNote,
     Vector,
 )
-from memvault.text.embedding import Embedder
-from memvault.text.tokens import TokenCounter
+from memvault.text.embedding import Embedder, TokenCounter
 
 UNIT_TOKENS = 40  # sentences are taken together up to as many
 PASSAGE_TOKENS = 160  # most of a passage, if the window is not smaller

@@ -1,4 +1,4 @@
-"""Texts to vectors: one model, a cache in front of it, no text past its window."""
+"""Embedding texts: token counts, a cache of vectors, and one model for texts of any length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,65 @@ from memvault.model.note import Vector
 from memvault.model.state import Reads
 from memvault.text.export import exported_model
 from memvault.text.model_files import ModelMeta, is_exported, model_id
-from memvault.text.tokens import TokenCounter
+
+
+class TokenCounter:
+    """Counts as the model counts, without the special tokens a window begins and ends with.
+
+    Methods may be called from any thread.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    @classmethod
+    def from_file(cls, tokenizer_json: Path) -> TokenCounter:
+        return cls(Tokenizer.from_file(str(tokenizer_json)))
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """The same for many texts, in parallel."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding) for encoding in encoded]
+
+    def split(self, text: str, limit: int) -> list[str]:
+        """Pieces of at most ``limit`` tokens, cut between words where a word fits the limit.
+
+        Every character but the white space at the cuts stays, in order.
+        """
+        spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        if len(spans) <= limit:
+            return [text]
+        pieces: list[str] = []
+        first = 0
+        while len(spans) - first > limit:
+            last = first + limit
+            while last > first + limit // 2 and not _begins_word(text, spans[last][0]):
+                last -= 1
+            if not _begins_word(text, spans[last][0]):
+                last = first + limit
+            # A token that spans no new character (byte-level pieces of one letter) is no cut.
+            while last < len(spans) and spans[last][0] <= spans[first][0]:
+                last += 1
+            if last == len(spans):
+                break
+            pieces.append(text[_start(spans, first, pieces) : spans[last][0]].strip())
+            first = last
+        pieces.append(text[_start(spans, first, pieces) :].strip())
+        return [piece for piece in pieces if piece]
+
+
+def _begins_word(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1].isspace()
+
+
+def _start(spans: Sequence[tuple[int, int]], first: int, pieces: Sequence[str]) -> int:
+    return spans[first][0] if pieces else 0
+
 
 _FORMAT = 1  # of the kept vectors; a new one makes old ones unused
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -329,7 +387,7 @@ def _open_model(settings: EmbeddingSettings) -> WindowModel:
                 raise
             _log.warning("%s Using PyTorch instead, which is slower to start.", error.message)
             backend = "torch"
-    from memvault.text.torch_model import TorchModel
+    from memvault.text.export import TorchModel
 
     return TorchModel(settings.model, backend)
 

@@ -37,7 +37,7 @@ from memvault.text.statements import (
     statements_of,
 )
 from memvault.vault.frontmatter.properties import UNDERSTOOD
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex
 
 # Weights say how surely and how much on purpose a note states an edge: a person who links means
 # it; one who writes a name into a named line nearly so; a name in running text is a mention; a

@@ -1,19 +1,18 @@
-"""File names that every system accepts and every wikilink can name."""
+"""Composing notes: frontmatter, titles, file names, and text appended to what a note has."""
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote
 
 import yaml
 
+from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
-from memvault.vault.links.resolve import LinkIndex
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a sentence shorter than this is taken with the words after it
@@ -26,7 +25,6 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
 _LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s|(?<=[。！？])")
-_UNLINKABLE = re.compile(r"[\[\]#^|]")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -137,23 +135,6 @@ def plain_text(markdown: str) -> str:
     return " ".join(text.split())
 
 
-def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
-    """The shortest link from ``source`` to the note at ``path`` that Obsidian would write.
-
-    The bare name where it resolves to that note; else the path from the vault's root, with the
-    name shown. A name that no wikilink can hold (``# ^ [ ] |``) becomes a Markdown link. Without
-    an index to ask, the path is written.
-    """
-    name = PurePosixPath(path).stem
-    whole = path.removesuffix(".md").removesuffix(".markdown")
-    if _UNLINKABLE.search(whole):
-        shown = name.replace("[", "\\[").replace("]", "\\]")
-        return f"[{shown}]({quote(path)})"
-    if whole == name or (links is not None and links.resolve(name, source) == path):
-        return f"[[{name}]]"
-    return f"[[{whole}|{name}]]"
-
-
 def related_line(links: Iterable[str]) -> str:
     """``Related: [[A]], [[B]]``: a named line, which reads as a relation."""
     return "Related: " + ", ".join(links)
@@ -255,3 +236,61 @@ def _shortened(text: str) -> str:
     while text and (unicodedata.combining(text[-1]) or text[-1] in "\u200d\u200c\ufe0f"):
         text = text[:-1]
     return text
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def note_text(path: str, data: bytes) -> str:
+    """The text; bytes that are no UTF-8 come back when it is encoded with ``surrogateescape``.
+
+    Raises:
+        MalformedFrontmatter: the note is UTF-16.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise MalformedFrontmatter(
+            f"{path} is UTF-16; save it as UTF-8, then try again", path=path, line=1
+        )
+    return data.decode("utf-8", "surrogateescape")
+
+
+def newline_of(text: str) -> str:
+    """The line end of the first line."""
+    found = _NEWLINE.search(text)
+    return found[0] if found else "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends."""
+    return _LINE.findall(text)
+
+
+def appended(text: str, more: str) -> str:
+    """The text with more at its end, an empty line between, and not within code that the text
+    leaves open."""
+    newline = newline_of(text)
+    closed = close_open_fence(text)
+    if closed != text:
+        fence = closed[len(text) :].lstrip("\n")
+        text = _ended(text, newline) + fence
+    if not text:
+        return more
+    return _ended(text, newline) + ("" if _ends_blank(text) else newline) + more
+
+
+def inserted(text: str, line: int, more: str) -> str:
+    """The text with more before this line, counted from 0."""
+    lines = lines_of(text)
+    if 0 < line <= len(lines):
+        lines[line - 1] = _ended(lines[line - 1], newline_of(text))
+    return "".join([*lines[:line], more, *lines[line:]])
+
+
+def _ended(text: str, newline: str) -> str:
+    return text if text.endswith(("\n", "\r")) else text + newline
+
+
+def _ends_blank(text: str) -> bool:
+    lines = lines_of(text)
+    return bool(lines) and not lines[-1].strip()

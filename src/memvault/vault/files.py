@@ -14,10 +14,10 @@ from pathlib import Path
 from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault.compose import safe_name
 from memvault.vault.ignore import IgnoreRules
-from memvault.vault.lock import WriterLock
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,
+    WriterLock,
     move,
     publish,
     replace_unchanged,

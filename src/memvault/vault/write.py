@@ -1,4 +1,4 @@
-"""Writing a file so that a crash, a full disk or another writer never leaves half of it."""
+"""Writing files so that a crash, a full disk or another writer never leaves half a file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -238,3 +239,76 @@ def _mode_for(target: Path) -> int:
         mask = os.umask(0o077)
         os.umask(mask)
         return 0o666 & ~mask
+
+
+TIMEOUT_SECONDS = 10.0
+POLL_SECONDS = 0.002
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, getattr(errno, "ENOTSUP", errno.ENOSYS)}
+
+
+class WriterLock:
+    """Held while memvault changes a file of the folder. An editor takes no lock: what it saves
+    meanwhile is found by `replace_unchanged`; but while that puts a version back, another writer
+    of ours would take the version on its way out for the person's.
+
+    The lock is flock(2) on the folder itself, so it ends with its process. On Windows, and where
+    a file system has no locks, it holds between the threads of this process only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._in_process = threading.RLock()
+        self._depth = 0
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Within the block nobody else writes. One thread may hold it several times over.
+
+        Raises:
+            StorageError: another process keeps it for longer than `TIMEOUT_SECONDS`.
+                Or the folder cannot be opened.
+        """
+        with self._in_process:
+            self._depth += 1
+            try:
+                with _locked(self._folder) if self._depth == 1 else contextlib.nullcontext():
+                    yield
+            finally:
+                self._depth -= 1
+
+
+if sys.platform == "win32":
+
+    def _locked(folder: Path) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+else:
+    import fcntl
+
+    @contextlib.contextmanager
+    def _locked(folder: Path) -> Iterator[None]:
+        with storage_errors("the vault's folder"):
+            handle = os.open(folder, os.O_RDONLY)
+        try:
+            deadline = time.monotonic() + TIMEOUT_SECONDS
+            while not _take(handle):
+                if time.monotonic() > deadline:
+                    raise StorageError(
+                        "another memvault process has been writing to this vault for "
+                        f"{TIMEOUT_SECONDS:.0f} s; end it and try again"
+                    )
+                time.sleep(POLL_SECONDS)
+            yield
+        finally:
+            os.close(handle)  # which ends the lock
+
+    def _take(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+        return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from enum import Enum
 
-from memvault.model.relations import SINGLE_VALUED
+from memvault.model.graph import SINGLE_VALUED
 from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.claims import NAME, Claim
 from memvault.verification.clause import ROLE_VERBS, canonical, stems_of

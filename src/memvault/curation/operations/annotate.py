@@ -9,8 +9,16 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
-from memvault.vault.compose import compose_note, safe_name, storable_text
-from memvault.vault.note_text import appended, inserted, lines_of, newline_of, note_text
+from memvault.vault.compose import (
+    appended,
+    compose_note,
+    inserted,
+    lines_of,
+    newline_of,
+    note_text,
+    safe_name,
+    storable_text,
+)
 from memvault.vault.parse import parse_note
 
 HEADING = "Annotations"

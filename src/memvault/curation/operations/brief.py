@@ -23,7 +23,8 @@ from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.search.diversity import diverse
-from memvault.vault.compose import compose_note, iso_utc, safe_name, wikilink
+from memvault.vault.compose import compose_note, iso_utc, safe_name
+from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 
 FACTS = 16

@@ -17,7 +17,7 @@ from pathlib import Path
 from memvault.curation.changes.journal_decoder import with_versions
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
-from memvault.vault.exchange.conversations import Conversation, Provider, Unreadable, read_export
+from memvault.vault.conversations import Conversation, Provider, Unreadable, read_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.version_store import Contents

@@ -25,11 +25,9 @@ from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.text.words import name_key
-from memvault.vault.compose import close_open_fence
+from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD
-from memvault.vault.links.resolve import LinkIndex, keys_of
-from memvault.vault.links.rewrite import Led, Old, rewrite_links
-from memvault.vault.note_text import appended, lines_of, newline_of, note_text
+from memvault.vault.links import Led, LinkIndex, Old, keys_of, rewrite_links
 from memvault.vault.parse import frontmatter_of, parse_note
 
 _IN_NO_HEADING = re.compile(r"[\[\]#^|]")

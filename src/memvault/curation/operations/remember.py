@@ -33,11 +33,10 @@ from memvault.vault.compose import (
     related_line,
     safe_name,
     title_of,
-    wikilink,
 )
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
-from memvault.vault.links.resolve import LinkIndex
+from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.write import storage_errors
 
 __all__ = ["Draft", "remember"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from memvault.curation.targets import names_of_memory
 from memvault.model.change import CurationTask, Priority, Settling, TaskType
+from memvault.model.graph import SUPERSEDED, relation_name
 from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
-from memvault.model.relations import SUPERSEDED, relation_name
 from memvault.reasoning.conflicts import (
     Statement,
     different_values,
@@ -18,7 +18,7 @@ from memvault.reasoning.conflicts import (
 )
 from memvault.reasoning.edges import EdgeIndex
 from memvault.text.words import name_key
-from memvault.vault.compose import wikilink
+from memvault.vault.links import wikilink
 
 MemoryOf = Callable[[str], Memory | None]
 

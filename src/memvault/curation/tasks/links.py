@@ -11,7 +11,8 @@ from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.edges import EdgeIndex
 from memvault.text.relations import EMBED_WEIGHT
-from memvault.vault.compose import MAX_TITLE_CHARS, wikilink
+from memvault.vault.compose import MAX_TITLE_CHARS
+from memvault.vault.links import wikilink
 
 # A relation may also be stated by a name that is not linked; such an edge weighs less.
 LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)

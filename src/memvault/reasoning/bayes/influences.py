@@ -11,18 +11,19 @@ from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
-from memvault.model.graph import EdgeOrigin, GraphEdge
-from memvault.model.insights import ConflictKind
-from memvault.model.memory import Memory
-from memvault.model.relations import (
+from memvault.model.graph import (
     HINDERED,
     HINDERING,
     NEEDED,
     NEEDING,
     SUPPORTED,
     SUPPORTING,
+    EdgeOrigin,
+    GraphEdge,
     relation_name,
 )
+from memvault.model.insights import ConflictKind
+from memvault.model.memory import Memory
 from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict

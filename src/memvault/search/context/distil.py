@@ -15,8 +15,7 @@ from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, 
 from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.scoring import Found, Scores, scores, telling_properties
 from memvault.search.context.selection import Budget, Part, select
-from memvault.text.embedding import Embedder
-from memvault.text.tokens import TokenCounter
+from memvault.text.embedding import Embedder, TokenCounter
 
 CUT = "…"  # after a sentence that is cut, which happens only where no whole one fits
 MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that makes code the point

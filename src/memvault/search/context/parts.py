@@ -13,7 +13,7 @@ from memvault.search.context.forms import Form
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores
 from memvault.search.context.selection import LEAST, Part
-from memvault.text.tokens import TokenCounter
+from memvault.text.embedding import TokenCounter
 
 PASSAGE_TOKENS = 120  # of a raw passage, after which the next sentence begins another
 FENCE_TOKENS = 10  # of the two fences around code

@@ -26,13 +26,14 @@ from memvault.model.search import ChunkHit
 from memvault.stores import faults
 from memvault.stores.server import Calls
 from memvault.stores.vectors import bm25
-from memvault.stores.vectors.headers import MOST_KEPT, Headers
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
     LABELS,
+    MOST_KEPT,
     AnyLabel,
     Conditions,
+    Headers,
     payloads,
     point_id,
     without_text,

@@ -1,15 +1,20 @@
-"""What a chunk's point carries beside its vectors, and how a scope becomes conditions.
+"""The payload that a chunk's point carries, the conditions of a search, and cached chunk headers.
 
-``labels`` is one string of words, indexed as such, for all that is filtered by equality: Edge
-converts and indexes one string several times faster than as many fields. ``body`` is
-what people see, as JSON. A section's text and a note's are not kept again where passages make
-them up, but as the ordinals of the first and last of these.
+``labels`` is one string of words, indexed as such, for everything that is filtered by equality:
+Edge converts and indexes one string several times faster than many fields. ``body`` is JSON of
+what people see. The text of a section or a note is not stored again where passages make it up:
+the ordinals of the first and last of these passages stand in its place.
+
+`Headers` caches the ids and sizes of chunks. The engine converts a point's payload into Python
+values at about 10 us each, so a search that finds 200 points would spend more time on that than
+on the search.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -19,7 +24,7 @@ from uuid import UUID, uuid5
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, LineRange
-from memvault.model.search import Filters, Scope
+from memvault.model.search import ChunkHit, Filters, Scope
 
 LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
 TEXT_GLUE = "\n"
@@ -214,3 +219,61 @@ def _seconds(moment: datetime) -> float:
 
 def _any(labels: Iterable[str]) -> AnyLabel:
     return AnyLabel(tuple(labels) or (_NEVER,))
+
+
+MOST_KEPT = 200_000  # points; about 0.3 kB each
+_NOWHERE = LineRange(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A point's ids and sizes, without its text."""
+
+    chunk_id: str
+    note_id: str
+    size: ChunkSize
+    covers: tuple[ChunkSize, ...]
+
+    def hit(self, score: float) -> ChunkHit:
+        return ChunkHit(
+            self.chunk_id, self.note_id, self.size, "", _NOWHERE, "", score, self.covers
+        )
+
+
+class Headers:
+    """Headers by the number that a point's UUID is, which hashes faster. Thread-safe.
+
+    Args:
+        read: gives the chunks of these points that exist; their texts may be left out.
+    """
+
+    def __init__(self, read: Callable[[Collection[int]], dict[int, Chunk]]) -> None:
+        self._read = read
+        self._known: dict[int, Header] = {}
+        self._changes = 0
+        self._lock = threading.Lock()
+
+    def of(self, points: Collection[int]) -> dict[int, Header]:
+        """The headers of these points; of those just deleted there are none."""
+        found = self._known
+        missing = [key for key in points if key not in found]
+        if not missing:
+            return found
+        changes = self._changes
+        read = {
+            key: Header(str(UUID(int=key)), chunk.note_id, chunk.size, chunk.covers)
+            for key, chunk in self._read(missing).items()
+        }
+        with self._lock:
+            if len(found) > MOST_KEPT:
+                found = self._known = {}
+            if changes == self._changes:
+                found.update(read)
+        return {key: header for key in points if (header := read.get(key) or found.get(key))}
+
+    def forget(self, points: Iterable[int]) -> None:
+        """These points were written or deleted; to be called after the engine has done so."""
+        with self._lock:
+            self._changes += 1
+            for key in points:
+                self._known.pop(key, None)

@@ -1,10 +1,4 @@
-"""Everything out, and in again: a folder, or one JSON file.
-
-The JSON file is ``{"memvault_export": 1, "exported_at": …, "files": [{"path", "text"}]}``; a file
-that is no UTF-8 has ``base64`` instead of ``text``. Paths are relative to the vault. Notes,
-attachments, the manifest, ``.memvaultignore`` and the journal are in it, byte for byte; other dot
-files and folders and what ``.memvaultignore`` lists are not.
-"""
+"""X"""
 
 from __future__ import annotations
 

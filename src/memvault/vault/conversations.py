@@ -1,8 +1,4 @@
-"""Conversations out of the export files of ChatGPT and Claude.
-
-An export is read with the standard library's JSON reader, so its largest ``.json`` file must fit
-in memory several times over: fine up to a few hundred megabytes of text.
-"""
+"""X"""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Conversations in, everything out."""
