@@ -26,14 +26,29 @@ def hit(chunk: str, score: float, *sizes: ChunkSize) -> ChunkHit:
     return ChunkHit(chunk, note, size, "", LineRange(1, 1), "", score, tuple(covers))
 
 
-@given(cosine=st.floats(0, 1), keywords=st.floats(0, 1e6), more=st.floats(0.01, 100))
+@given(
+    cosine=st.floats(0, 1),
+    keywords=st.floats(0, 1e6),
+    above=st.floats(0, 1e6),
+    more=st.floats(0.01, 100),
+)
 def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
-    cosine: float, keywords: float, more: float
+    cosine: float, keywords: float, above: float, more: float
 ) -> None:
-    relevance = SETTINGS.relevance(cosine, keywords)
+    best = keywords + above + more
+    relevance = SETTINGS.relevance(cosine, keywords, best)
     assert 0.0 <= relevance <= 1.0
-    assert SETTINGS.relevance(cosine, keywords + more) >= relevance
-    assert SETTINGS.relevance(min(1.0, cosine + more), keywords) >= relevance
+    assert SETTINGS.relevance(cosine, keywords + more, best) >= relevance
+    assert SETTINGS.relevance(min(1.0, cosine + more), keywords, best) >= relevance
+
+
+def test_keyword_scores_of_a_long_question_keep_their_distances() -> None:
+    best, half_as_good = (SETTINGS.relevance(0.0, score, 80.0) for score in (80.0, 40.0))
+    assert half_as_good == pytest.approx(best / 2)
+
+
+def test_a_question_whose_words_are_hardly_found_has_no_relevant_note() -> None:
+    assert SETTINGS.relevance(0.0, 2.0, 2.0) < 0.1 < SETTINGS.relevance(0.0, 20.0, 20.0)
 
 
 def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
@@ -60,7 +75,7 @@ def test_opposite_vectors_count_as_nothing() -> None:
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
     dense = ScoreList.of([hit("a/1", 0.5), hit("b/1", 0.5)], 9)
-    keywords = ScoreList.of([hit("b/1", 8.0), hit("c/1", 8.0)], 9)
+    keywords = ScoreList.of([hit("b/1", 16.0), hit("c/1", 16.0)], 9)
     assert best_first(chunk_relevances(dense, keywords, SETTINGS)) == ["b/1", "c/1", "a/1"]
     assert best_first(note_relevances(dense, keywords, SETTINGS)) == ["b", "c", "a"]
 

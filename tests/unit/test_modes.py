@@ -19,6 +19,7 @@ from memvault.search.calibration import (
     relevance_shift,
 )
 from memvault.search.diversity import diverse
+from memvault.search.hybrid import FusionSettings
 from memvault.search.modes import PLANS, detect_mode
 from memvault.text.embedding import Embedder
 
@@ -154,7 +155,8 @@ def test_words_that_everything_found_has_count_for_less():
 
 def test_a_model_that_finds_everything_alike_is_not_surer_for_it():
     found = [recalled(0.5, "kelp census"), recalled(0.3, "bread")]
-    alike = [recalled(0.5 + 0.25 * 0.7, "kelp census"), recalled(0.3 + 0.25 * 0.7, "bread")]
+    share = 0.7 * FusionSettings().dense_weight
+    alike = [recalled(0.5 + share, "kelp census"), recalled(0.3 + share, "bread")]
     shift = relevance_shift(DEFAULT_BACKGROUND + 0.7)
     plain = features("kelp census", found, ["", ""])
     assert features("kelp census", alike, ["", ""], shift)[:, :2] == pytest.approx(plain[:, :2])

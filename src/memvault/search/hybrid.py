@@ -28,16 +28,18 @@ class FusionSettings:
         candidates: chunks asked of each search, at least.
     """
 
-    dense_weight: float = 0.25
+    dense_weight: float = 0.4
     half_keywords: float = 20.0
     candidates: int = 200
 
-    def relevance(self, cosine: float, keywords: float) -> float:
-        """In [0, 1], and comparable between queries: neither part depends on what else was found.
+    def relevance(self, cosine: float, keywords: float, best_keywords: float) -> float:
+        """In [0, 1], and comparable between queries.
 
-        BM25 is saturated as it saturates a term's frequency itself, s / (s + half).
+        BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
+        frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
+        itself would make the results of a long question, which all score high, nearly equal.
         """
-        named = keywords / (keywords + self.half_keywords)
+        named = keywords / (best_keywords + self.half_keywords)
         return self.dense_weight * min(cosine, 1.0) + (1.0 - self.dense_weight) * named
 
 
@@ -82,9 +84,10 @@ def note_relevances(
     dense: ScoreList, keywords: ScoreList, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every note that either search found."""
+    named = {note: keywords.of_note(note) for note in dense.notes.keys() | keywords.notes.keys()}
+    best = max(named.values(), default=0.0)
     return {
-        note: settings.relevance(dense.of_note(note), keywords.of_note(note))
-        for note in dense.notes.keys() | keywords.notes.keys()
+        note: settings.relevance(dense.of_note(note), score, best) for note, score in named.items()
     }
 
 
@@ -92,8 +95,9 @@ def chunk_relevances(
     dense: ScoreList, keywords: ScoreList, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every chunk that either search found."""
+    best = max(keywords.chunks.values(), default=0.0)
     return {
-        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk))
+        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk), best)
         for chunk in dense.chunks.keys() | keywords.chunks.keys()
     }
 
@@ -183,9 +187,10 @@ class Recall:
 
     def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:
         """For each of these notes the most relevant of its passages that were found."""
+        most = max(found.keywords.chunks.values(), default=0.0)
         scores = {
             hit.chunk_id: self._settings.relevance(
-                found.dense.of_chunk(hit.chunk_id), found.keywords.of_chunk(hit.chunk_id)
+                found.dense.of_chunk(hit.chunk_id), found.keywords.of_chunk(hit.chunk_id), most
             )
             for hit in found.hits.values()
             if hit.size is ChunkSize.PASSAGE and hit.note_id in notes

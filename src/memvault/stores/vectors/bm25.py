@@ -13,7 +13,7 @@ import qdrant_edge as qdrant
 K = 1.2  # how soon more of the same word stops counting
 B = 0.75  # how much a long text is held against it
 AVERAGE_WORDS = 256.0  # against which a chunk's length is held
-FUNCTION_WORD = 0.4  # weight in a query of an English word like "what"; other words have 1
+FUNCTION_WORD = 0.2  # weight in a query of an English word like "what"; other words have 1
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
 _UNSPACED = re.compile(
