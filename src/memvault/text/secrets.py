@@ -1,0 +1,215 @@
+"""Find secrets in text: keys, tokens, passwords and card numbers that no note should hold.
+
+Three ways to see one, from sure to likely: a format that a vendor documents, a word such as
+"password" with a value after it, and a long random string. Formats follow the vendors' own
+documentation of their key prefixes, which secret scanners use too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MIN_RANDOM_CHARS = 24
+_MIN_RANDOM_BITS = 3.6  # Shannon entropy per character of what counts as random
+_MIN_HEX_CHARS = 40
+_COMMIT_CHARS = 40  # a Git commit is 40 hex digits and no secret
+_CARD_DIGITS = range(13, 20)
+MASK = "[secret removed]"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret at ``text[start:end]``; ``kind`` names it for people."""
+
+    kind: str
+    start: int
+    end: int
+
+
+# The value stands in the group "value" where only a part of the match is secret.
+_FORMATS: tuple[tuple[str, str], ...] = (
+    ("private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"),
+    ("PuTTY private key", r"PuTTY-User-Key-File-\d[\s\S]*?(?:Private-MAC: \S+|\Z)"),
+    ("age secret key", r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
+    ("Google API key", r"\bAIza[0-9A-Za-z_-]{30,}"),
+    ("Google OAuth secret", r"\bGOCSPX-[0-9A-Za-z_-]{20,}"),
+    ("Google OAuth token", r"\bya29\.[0-9A-Za-z_-]{20,}"),
+    ("GitHub token", r"\b(?:gh[pousr]_[0-9A-Za-z]{20,}|github_pat_[0-9A-Za-z_]{20,})"),
+    ("GitLab token", r"\bgl(?:pat|dt|rt|ptt|cbt|soat|agent|oas|ft)-[0-9A-Za-z_.-]{16,}"),
+    ("Bitbucket token", r"\bAT(?:BB|CTT3|ATT3)[0-9A-Za-z_=-]{20,}"),
+    ("Slack token", r"\bxox[abeoprs]-(?:\d+-)?[0-9A-Za-z-]{10,}|\bxapp-\d-[0-9A-Za-z-]{10,}"),
+    ("Slack webhook", r"https://hooks\.slack\.com/(?:services|workflows)/[0-9A-Za-z/_-]{10,}"),
+    ("Discord webhook", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{20,}"),
+    ("Discord token", r"\b[MNO][0-9A-Za-z_-]{23,25}\.[0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{27,}"),
+    ("Telegram bot token", r"\b\d{8,10}:AA[0-9A-Za-z_-]{32,}"),
+    ("Stripe key", r"\b(?:sk|rk|pk|whsec)_(?:live_|test_)?[0-9A-Za-z]{16,}"),
+    ("Square token", r"\b(?:sq0[a-z]{3}-|EAAA)[0-9A-Za-z_-]{20,}"),
+    ("Shopify token", r"\bshp(?:at|ca|pa|ss|ua)_[0-9A-Fa-f]{20,}"),
+    ("PayPal token", r"access_token\$(?:production|sandbox)\$[0-9a-z]{10,}\$[0-9a-f]{20,}"),
+    ("Anthropic key", r"\bsk-ant-[0-9A-Za-z_-]{16,}"),
+    ("OpenAI key", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[0-9A-Za-z_-]{20,}"),
+    ("Hugging Face token", r"\bhf_[0-9A-Za-z]{20,}"),
+    ("Replicate token", r"\br8_[0-9A-Za-z]{20,}"),
+    ("Groq key", r"\bgsk_[0-9A-Za-z]{20,}"),
+    ("xAI key", r"\bxai-[0-9A-Za-z]{20,}"),
+    ("npm token", r"\bnpm_[0-9A-Za-z]{20,}"),
+    ("PyPI token", r"\bpypi-[0-9A-Za-z_-]{16,}"),
+    ("RubyGems key", r"\brubygems_[0-9a-f]{20,}"),
+    ("Docker token", r"\bdckr_(?:pat|oat)_[0-9A-Za-z_-]{20,}"),
+    ("SendGrid key", r"\bSG\.[0-9A-Za-z_-]{16,}\.[0-9A-Za-z_-]{16,}"),
+    ("Mailgun key", r"\bkey-[0-9a-f]{32}\b"),
+    ("Mailchimp key", r"\b[0-9a-f]{32}-us\d{1,2}\b"),
+    ("Twilio key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    ("DigitalOcean token", r"\bdo[opr]_v1_[0-9a-f]{20,}"),
+    ("Linear key", r"\blin_(?:api|oauth)_[0-9A-Za-z]{20,}"),
+    ("Notion token", r"\b(?:secret_[0-9A-Za-z]{30,}|ntn_[0-9A-Za-z]{20,})"),
+    ("Atlassian token", r"\bATATT3[0-9A-Za-z_=-]{20,}"),
+    ("Databricks token", r"\bdapi[0-9a-f]{32}\b"),
+    ("Vault token", r"\bhv[sbr]\.[0-9A-Za-z_-]{20,}"),
+    ("Doppler token", r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[0-9A-Za-z.]{20,}"),
+    ("Grafana token", r"\bgl(?:c|sa)_[0-9A-Za-z_+=/]{20,}"),
+    ("New Relic key", r"\bNR(?:AK|AA|II|RA)-[0-9A-Z]{20,}"),
+    ("Sentry token", r"\bsntry[su]_[0-9A-Za-z_+=/]{20,}"),
+    ("Postman key", r"\bPMAK-[0-9a-f]{20,}-[0-9a-f]{20,}"),
+    ("Figma token", r"\bfigd_[0-9A-Za-z_-]{20,}"),
+    ("Cloudinary URL", r"cloudinary://\d+:[0-9A-Za-z_-]+@\w+"),
+    ("Azure storage key", r"\b(?:AccountKey|SharedAccessKey|sig)=(?P<value>[0-9A-Za-z+/%=_-]{20,})"),
+    ("Tailscale key", r"\btskey-[0-9A-Za-z-]{16,}"),
+    ("JSON web token", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ?[0-9A-Za-z_-]{6,}(?:\.[0-9A-Za-z_-]*)?"),
+    ("credentials in a URL", r"\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:(?P<value>[^\s@/'\"]{2,})@"),
+    ("authorisation header", r"(?i)\b(?:authorization\s*[:=]\s*|bearer\s+|basic\s+(?=[0-9A-Za-z+/]{12,}={0,2}\b))(?:bearer\s+|basic\s+|token\s+)?(?P<value>[0-9A-Za-z._~+/-]{12,}={0,2})"),
+    ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\n]{8,})"),
+    ("one-time password seed", r"otpauth://\S+"),
+    ("bank account (IBAN)", r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){3,7}(?: ?[0-9A-Z]{1,3})?\b"),
+    ("US social security number", r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b"),
+)  # fmt: skip
+_COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _FORMATS)
+
+# "db_password = x", "the wifi password is x", "PIN: 4711", "passphrase `a b c`".
+_NAME = (
+    r"pass(?:word|wd|phrase|code|wort|key)|pwd|kennwort|passwort|contraseña|mot de passe|senha|"
+    r"secret(?:[ _-]?(?:access)?[ _-]?key)?|api[ _-]?key|apikey|access[ _-]?key|"
+    r"private[ _-]?key|signing[ _-]?key|encryption[ _-]?key|"
+    r"(?:access|auth|refresh|session|bearer|api|deploy|bot|id)[ _-]?token|token|"
+    r"client[ _-]?secret|credentials?|pin(?:[ _-]?code)?|cvv|cvc|"
+    r"(?:recovery|backup|security|verification|2fa|mfa|otp|login|unlock|door|alarm|safe)[ _-]?codes?|"
+    r"(?:seed|recovery)[ _-]?phrase|mnemonic"
+)
+_ASSIGNED = re.compile(
+    rf"(?i)(?<![a-z])(?:[a-z0-9]+[_-])*(?P<name>{_NAME})(?:[ _-]?(?:key|code|value))?\b"
+    r"[\"'`*]{0,2}(?:\s+(?:for|to|of|on)\s+[^\n:=.?!]{1,40}?)?"
+    r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|ist|es|est)\s+)"
+    r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n]+)"
+)
+_PHRASE_NAMES = re.compile(r"(?i)phrase|mnemonic|codes|credentials")
+_PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
+_RANDOM = re.compile(r"(?<![0-9A-Za-z+/_=.-])[0-9A-Za-z+/_-]{24,}={0,2}(?![0-9A-Za-z+/_=-])")
+_DIGITS = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PATH_LIKE = re.compile(r"[/_.-]")
+_ORDINARY = frozenset({
+    "a", "also", "an", "being", "by", "bytes", "different", "empty", "expired", "false", "for",
+    "from", "hashed", "here", "hidden", "in", "int", "invalid", "kept", "missing", "my",
+    "needed", "none", "not", "now", "null", "on", "only", "optional", "our", "part", "read",
+    "required", "safe", "set", "something", "still", "stored", "str", "string", "the", "their",
+    "there", "too", "true", "unset", "used", "wrong", "your",
+})  # fmt: skip
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """Secrets in a text, by position, without overlaps."""
+    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
+    kept: list[Secret] = []
+    for secret in found:
+        if kept and secret.start < kept[-1].end:
+            if secret.end > kept[-1].end:
+                kept[-1] = Secret(kept[-1].kind, kept[-1].start, secret.end)
+            continue
+        kept.append(secret)
+    return kept
+
+
+def without_secrets(text: str) -> str:
+    """The text with each secret replaced by `MASK`."""
+    parts, at = [], 0
+    for secret in find_secrets(text):
+        parts += [text[at : secret.start], MASK]
+        at = secret.end
+    return "".join([*parts, text[at:]])
+
+
+def _candidates(text: str) -> Iterator[Secret]:
+    for kind, pattern in _COMPILED:
+        for match in pattern.finditer(text):
+            group = "value" if "value" in pattern.groupindex else 0
+            yield Secret(kind, match.start(group), match.end(group))
+    yield from _assigned(text)
+    for match in _DIGITS.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        if len(digits) in _CARD_DIGITS and _luhn(digits):
+            yield Secret("card number", match.start(), match.end())
+    for match in _RANDOM.finditer(text):
+        if _is_random(match[0]):
+            yield Secret("random string", match.start(), match.end())
+
+
+def _assigned(text: str) -> Iterator[Secret]:
+    at = 0
+    while (match := _ASSIGNED.search(text, at)) is not None:
+        at = match.start("value")
+        span = _value_span(match)
+        if span is not None:
+            yield Secret(match["name"].lower(), *span)
+            at = span[1]
+
+
+def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
+    """Where the value stands, or None where the words after the name are ordinary prose."""
+    value, start = match["value"], match.start("value")
+    if value[0] in "\"'`":
+        return (start + 1, start + len(value) - 1) if len(value) > 2 else None
+    if _PHRASE_NAMES.search(match["name"]):
+        return start, start + len(value)
+    word = _PROSE_VALUE.match(value)
+    if word is None or len(word[0].strip(".,;:()[]{}<>")) < 3:
+        return None
+    bare = word[0].strip(".,;:()[]{}<>").lower()
+    if bare in _ORDINARY or bare.startswith(("$", "{{", "os.", "env", "process.", "<", "***")):
+        return None
+    looks_secret = any(c.isdigit() for c in bare) or not bare.isalpha()
+    if match["verb"] and not looks_secret and word.end() < len(value.rstrip(" .!?")):
+        return None  # "the password is stored hashed": a sentence, not a value
+    return start, start + word.end()
+
+
+def _is_random(token: str) -> bool:
+    """Whether a long token is too random to be a name, a path, a commit or a UUID."""
+    if _UUID.fullmatch(token):
+        return False
+    if re.fullmatch(r"[0-9a-fA-F]+", token):
+        return len(token) >= _MIN_HEX_CHARS and len(token) != _COMMIT_CHARS
+    kinds = sum(any(test(c) for c in token) for test in (str.islower, str.isupper, str.isdigit))
+    longest = max(len(part) for part in _PATH_LIKE.split(token))
+    return (
+        kinds == 3
+        and longest >= _MIN_RANDOM_CHARS * 2 // 3
+        and len(token) >= _MIN_RANDOM_CHARS
+        and _entropy(token) >= _MIN_RANDOM_BITS
+    )
+
+
+def _entropy(token: str) -> float:
+    """Shannon entropy in bits per character."""
+    counts = Counter(token).values()
+    return -sum(n / len(token) * math.log2(n / len(token)) for n in counts)
+
+
+def _luhn(digits: str) -> bool:
+    """Whether the last digit is the check digit of ISO/IEC 7812."""
+    doubled = (int(d) * 2 if at % 2 else int(d) for at, d in enumerate(reversed(digits)))
+    return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
