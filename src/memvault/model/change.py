@@ -39,6 +39,7 @@ class ChangeKind(StrEnum):
     EDITED = "edited"
     MANIFEST_APPLIED = "manifest_applied"
     COMPRESSED = "compressed"
+    CAPTURED = "captured"
     UNDONE = "undone"
 
 

@@ -34,6 +34,7 @@ _DONE = {
     ChangeKind.EDITED: "Edited {names}",
     ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
     ChangeKind.COMPRESSED: "Wrote a brief from {names}",
+    ChangeKind.CAPTURED: "Captured a session of {names}",
     ChangeKind.UNDONE: "Took back what was done to {names}",
 }
 

@@ -1,0 +1,230 @@
+"""What a conversation leaves behind: decisions, preferences, facts, open questions, requests.
+
+Extractive: every item is a sentence that somebody said, without secrets, and says who. The rules
+look at the words that mark a decision, a preference or an open question in English; a plain
+statement by the person is a fact in any language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memvault.capture.transcripts import Speaker, Turn
+from memvault.text.secrets import MASK, without_secrets
+from memvault.vault.markdown.labelled_sentences import sentence_starts
+
+MAX_ITEM_CHARS = 400
+LONG_TURN_CHARS = 6_000  # more than a person types: something was pasted
+REPORTS_PER_TURN = 3
+
+
+class ItemKind(StrEnum):
+    """The values are the headings in a session note, in this order."""
+
+    DECISION = "Decisions"
+    PREFERENCE = "Preferences"
+    FACT = "Facts"
+    OPEN_QUESTION = "Open questions"
+    REQUEST = "Requests"
+    REPORT = "What the assistant reported"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One sentence worth keeping, two where the second gives the reason of a decision."""
+
+    kind: ItemKind
+    text: str
+    speaker: Speaker
+    at: datetime | None = None
+
+
+_CODE_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,})[\s\S]*?(?:^[ \t]*\1|\Z)", re.MULTILINE)
+_BULLET = re.compile(r"^\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>+\s*|#{1,6}\s+)")
+_MARKS = re.compile(r"(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1")
+_LOG_LINE = re.compile(
+    r"^\s*(?:\d{4}-\d\d-\d\dT|\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|TRACE)\b|Traceback|"
+    r"File \"|at \S+\(|[+-]{3} |@@ |diff --git|\$ |>>> |npm |\|)"
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SYMBOLS = re.compile(r"[{}<>;=|\\$^~@#()\[\]/_*&%]")
+
+_DECIDES = re.compile(
+    r"\b(?:we|i|you|they|the team)(?:'ve| have|'d| had)?\s+(?:\w+ly |just |now |also |finally )?"
+    r"(?:decided|agreed|chose|chosen|settled on|opted|concluded|picked|went with|switched|committed)\b"
+    r"|\b(?:decision|decided|resolved|agreed|verdict)\s*:"
+    r"|\b(?:the|our|my) (?:final )?decision (?:is|was)\b"
+    r"|\blet['’]?s (?:go with|use|stick (?:with|to)|keep|drop|switch|stay with|adopt|avoid)\b"
+    r"|\b(?:we|i)(?:'ll| will| shall|'re going to| are going to|'m going to| am going to)"
+    r"\s+(?:use|go with|stick (?:with|to)|switch|drop|adopt|keep|stay with|move to|migrate)\b"
+    r"|\bgoing (?:forward|with)\b|\bfrom now on\b"
+    r"|\bwe (?:must|should) (?:not |always |never )?(?:use|keep|avoid|store|write)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|due to|as it|in order to|otherwise)\b|;", re.IGNORECASE
+)
+_REASON_FOLLOWS = re.compile(
+    r"^(?:because|since|the reason|that way|this way|otherwise|it|this|so)\b", re.IGNORECASE
+)
+_PREFERS = re.compile(
+    r"\bi(?:'d| would)? (?:always |really |much |usually |strongly )?(?:prefer|like|love|hate|dislike|"
+    r"want you to|favou?r|can't stand|don't like|do not like|never want|always want)\b"
+    r"|\bmy (?:favou?rite|preference|preferred)\b"
+    r"|\b(?:please )?(?:always|never) (?:\w+)\b.*|^(?:please )?(?:do not|don't) ever\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\bopen (?:question|point|issue)s?\b|\bto ?do\s*:|\btbd\b|\bto be (?:decided|determined|clarified|done)\b"
+    r"|\b(?:still|yet) (?:need|have|has|needs|unclear|open|undecided|to (?:decide|do|fix|find|check))\b"
+    r"|\b(?:not|un)(?: yet)? ?(?:sure|clear|decided|certain) (?:whether|if|how|what|which|when|why|about)\b"
+    r"|\b(?:i|we) (?:don't|do not) (?:yet )?know (?:whether|if|how|what|which|when|why)\b"
+    r"|\b(?:undecided|unresolved|remains open|follow[- ]?up)\b|\bwe(?:'ll| will)? need to (?:find out|decide|check|figure)\b",
+    re.IGNORECASE,
+)
+_NARRATES = re.compile(
+    r"^(?:now |next,? |first,? |then,? |ok(?:ay)?[,.!]? |great[,.!]? |sure[,.!]? |good[,.!]? )*"
+    r"(?:let me|i['’]?ll|i will|i['’]?m going to|i am going to|let['’]?s (?:see|look|check|start|run)|"
+    r"here['’]?s|here is|here are|looking at|checking|running|reading|searching|you['’]?re (?:right|welcome))\b",
+    re.IGNORECASE,
+)
+_COMMANDS = re.compile(
+    r"^(?:(?:please|now|then|also|and|ok(?:ay)?|can you|could you|would you|i want you to|i need you to|"
+    r"help me(?: to)?|go ahead and)[,:]?\s+)*"
+    r"(?:add|fix|make|write|create|run|change|update|remove|delete|use|show|explain|find|check|look|read|"
+    r"implement|refactor|test|build|install|move|rename|convert|generate|list|give|tell|try|do|set|put|"
+    r"open|review|summari[sz]e|draft|plan|continue|go|start|stop|revert|commit|push|deploy|debug|clean|"
+    r"compare|search|remember|note|help|let|take|sort|format|translate|edit|replace|merge|document)\b",
+    re.IGNORECASE,
+)
+_FILLER = frozenset({
+    "a", "all", "alright", "and", "awesome", "bye", "continue", "cool", "do", "done", "fine",
+    "for", "go", "good", "got", "great", "haha", "hello", "hey", "hi", "i", "is", "it", "let's",
+    "lets", "lgtm", "lol", "looks", "me", "much", "nice", "no", "nope", "now", "ok", "okay",
+    "on", "perfect", "please", "right", "see", "ship", "so", "sounds", "sure", "thank",
+    "thanks", "that", "the", "then", "this", "to", "very", "well", "works", "wow", "yeah",
+    "yep", "yes", "you",
+})  # fmt: skip
+
+
+def extract(turns: Iterable[Turn]) -> Iterator[Item]:
+    """The items of a conversation in its order; the same sentence may come twice."""
+    for turn in turns:
+        sentences = _sentences(without_secrets(turn.text))
+        if turn.speaker == "person":
+            yield from _of_person(turn, sentences)
+        else:
+            yield from _of_assistant(turn, sentences)
+
+
+def says_little(text: str) -> bool:
+    """Whether a message only greets, thanks, agrees or says to go on."""
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    return all(word in _FILLER for word in words)
+
+
+def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
+    requested = False
+    pasted = len(turn.text) > LONG_TURN_CHARS
+    for at, (kind, sentence) in enumerate(_joined(sentences, by_person=True)):
+        if kind is not None:
+            yield Item(kind, sentence, "person", turn.at)
+            continue
+        asks = sentence.endswith(("?", "？")) or _COMMANDS.match(sentence) is not None
+        if (asks and requested) or (pasted and at >= 5):
+            continue
+        requested = requested or asks
+        yield Item(ItemKind.REQUEST if asks else ItemKind.FACT, sentence, "person", turn.at)
+
+
+def _of_assistant(turn: Turn, sentences: list[str]) -> Iterator[Item]:
+    marked = _joined(sentences, by_person=False)
+    plain = [
+        at
+        for at, (kind, sentence) in enumerate(marked)
+        if kind is None and not _NARRATES.match(sentence) and not sentence.endswith(("?", "？"))
+    ]
+    reported = set(sorted(plain, key=lambda at: (-_weight(marked[at][1]), at))[:REPORTS_PER_TURN])
+    for at, (kind, sentence) in enumerate(marked):
+        if kind is not None or at in reported:
+            yield Item(kind or ItemKind.REPORT, sentence, "assistant", turn.at)
+
+
+def _joined(sentences: list[str], *, by_person: bool) -> list[tuple[ItemKind | None, str]]:
+    """The sentences with the kind that their words mark them as, None for plain ones; a decision
+    is joined by the sentence behind it where that one gives the reason."""
+    joined: list[tuple[ItemKind | None, str]] = []
+    for sentence in sentences:
+        kind = _marked(sentence, by_person=by_person)
+        if joined and kind is None and _gives_reason(joined[-1], sentence):
+            joined[-1] = (ItemKind.DECISION, f"{joined[-1][1]} {sentence}")
+        else:
+            joined.append((kind, sentence))
+    return joined
+
+
+def _gives_reason(before: tuple[ItemKind | None, str], sentence: str) -> bool:
+    kind, decision = before
+    return (
+        kind is ItemKind.DECISION
+        and not _REASON.search(decision)
+        and len(decision) + len(sentence) < MAX_ITEM_CHARS
+        and _REASON_FOLLOWS.match(sentence) is not None
+    )
+
+
+def _marked(sentence: str, *, by_person: bool) -> ItemKind | None:
+    """The kind that the words of a sentence mark it as; None for a plain one."""
+    if _OPEN.search(sentence):
+        return ItemKind.OPEN_QUESTION
+    if sentence.endswith(("?", "？")):
+        return None
+    if _DECIDES.search(sentence):
+        return ItemKind.DECISION
+    if by_person and _PREFERS.search(sentence):
+        return ItemKind.PREFERENCE
+    return None
+
+
+def _weight(sentence: str) -> float:
+    """How much a sentence says: its names and numbers, and a little for its length."""
+    words = _WORD.findall(sentence)
+    names = sum(word[0].isupper() for word in words[1:])
+    numbers = sum(any(c.isdigit() for c in word) for word in words)
+    return float(2 * min(names, 4) + 1.5 * min(numbers, 4) + min(len(words), 25) / 10)
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a message outside code, logs and tables."""
+    found: list[str] = []
+    for line in _CODE_BLOCK.sub("\n", text).splitlines():
+        if _LOG_LINE.match(line) or line.startswith(("    ", "\t")):
+            continue
+        plain = " ".join(_MARKS.sub(r"\2", _BULLET.sub("", line)).split())
+        starts = sentence_starts(plain)
+        for start, end in zip(starts, [*starts[1:], len(plain)], strict=True):
+            sentence = plain[start:end].strip()
+            if _worth_keeping(sentence):
+                found.append(_cut(sentence))
+    return found
+
+
+def _worth_keeping(sentence: str) -> bool:
+    if says_little(sentence):
+        return False
+    bare = sentence.replace(MASK, "")
+    words = _WORD.findall(bare)
+    letters = sum(c.isalpha() for c in bare)
+    if letters < 8 or (len(words) < 3 and bare.isascii()):
+        return False
+    return len(_SYMBOLS.findall(bare)) <= max(6, letters // 6)
+
+
+def _cut(sentence: str) -> str:
+    if len(sentence) <= MAX_ITEM_CHARS:
+        return sentence
+    return sentence[: MAX_ITEM_CHARS - 1].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,173 @@
+"""The note of one session: composed when the first item comes, extended by lines afterwards.
+
+A person may edit the note at any time. Extending it only inserts lines, each at the end of its
+section; no line that is there is changed, moved or written again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePath
+from uuid import UUID, uuid5
+
+from memvault.capture.extract import Item, ItemKind
+from memvault.text.secrets import find_secrets
+from memvault.vault.compose import (
+    appended,
+    compose_note,
+    inserted,
+    lines_of,
+    newline_of,
+    note_text,
+    safe_name,
+)
+from memvault.vault.parse import parse_note
+
+FILES = "Files"
+MAX_LINES = 600  # of a session note; reports are left out first
+
+_NAMESPACE = UUID("6f1f7a52-3a04-4f0e-9d0c-5d2a1a7f7c11")
+_ATTRIBUTED = frozenset({ItemKind.DECISION, ItemKind.OPEN_QUESTION})
+_HEADINGS = {
+    ItemKind.PREFERENCE: "Preferences of the person",
+    ItemKind.FACT: "Facts stated by the person",
+    ItemKind.REQUEST: "Requests of the person",
+}
+_ORDER = (*(_HEADINGS.get(kind, kind.value) for kind in ItemKind), FILES)
+_TAG = re.compile(r"(^|\s)#(?=\w)")
+_BLOCK_ID = re.compile(r"\^(?=[\w-]+$)")
+_HTML = re.compile(r"<(?=[A-Za-z/!])")
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A client's session, as its hooks name it. ``client`` is the origin of what is captured."""
+
+    client: str
+    id: str
+    folder: str = ""
+    project: str | None = None
+
+    @property
+    def note_id(self) -> str:
+        """The id of its note: the same whenever and wherever it is computed."""
+        return str(uuid5(_NAMESPACE, f"{self.client}\n{self.id}"))
+
+
+def new_note(
+    session: Session, items: Sequence[Item], files: Sequence[str], now: datetime
+) -> tuple[str, bytes] | None:
+    """Path and bytes of the note of a session that has none; None where nothing is worth a note.
+
+    The path is the same when the same session is captured again from its start.
+
+    Args:
+        files: paths that the assistant edited.
+    """
+    lines = _lines_by_heading(session, items, files)
+    if not lines:
+        return None
+    started = next((item.at for item in items if item.at is not None), now)
+    place = session.project or PurePath(session.folder).name or "no folder"
+    stamp = f"{started:%Y-%m-%d %H.%M}"
+    title = f"{session.client} session in {place}, {stamp}"
+    properties = {
+        "id": session.note_id,
+        "lifecycle": "ephemeral",
+        "type": "session",
+        "project": session.project,
+        "created": now.astimezone(UTC),
+        "source": session.client,
+        "session": session.id,
+        "folder": session.folder or None,
+        "rationale": "Captured by hooks from the transcript; nothing in it is verified.",
+    }
+    kept = {key: value for key, value in properties.items() if value is not None}
+    sections = (f"## {name}\n\n" + "\n".join(lines[name]) for name in _ORDER if name in lines)
+    body = f"# {_inert(title)}\n\n" + "\n\n".join(sections)
+    path = f"sessions/{started.astimezone(UTC):%Y-%m-%d}/{safe_name(title)}.md"
+    return path, compose_note(kept, body)
+
+
+def extended_note(
+    session: Session, path: str, data: bytes, items: Sequence[Item], files: Sequence[str]
+) -> bytes:
+    """The note with what is new in it; the same bytes where nothing is.
+
+    Raises:
+        MalformedFrontmatter: the note is not UTF-8.
+    """
+    text = note_text(path, data)
+    there = {_key(line) for line in text.splitlines()}
+    room = max(0, MAX_LINES - len(there))
+    for heading, lines in _lines_by_heading(session, items, files).items():
+        new = [line for line in lines if _key(line) not in there][:room]
+        room -= len(new)
+        if new:
+            text = _with_lines(path, text, heading, new)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
+    newline = newline_of(text)
+    block = newline.join(lines) + newline
+    note = parse_note(path, text.encode("utf-8", "surrogateescape"))
+    all_lines = lines_of(text)
+    at = next((k for k, each in enumerate(note.headings) if each.text == heading), None)
+    if at is None:
+        return appended(text, f"## {heading}{newline * 2}{block}")
+    found = note.headings[at]
+    below = (each for each in note.headings[at + 1 :] if each.level <= found.level)
+    following = next(below, None)
+    end = following.line - 1 if following else len(all_lines)
+    while end > found.line and not all_lines[end - 1].strip():
+        end -= 1
+    gap = newline if end == found.line else ""
+    return inserted(text, end, gap + block)
+
+
+def _lines_by_heading(
+    session: Session, items: Iterable[Item], files: Iterable[str]
+) -> dict[str, list[str]]:
+    """List lines by heading, each once, in the order of the headings."""
+    by_heading: dict[str, list[str]] = {name: [] for name in _ORDER}
+    seen: set[str] = set()
+    for item in items:
+        line = f"- {_inert(item.text)}"
+        if item.kind in _ATTRIBUTED:
+            line += f" ({item.speaker})"
+        if _key(line) not in seen and not find_secrets(line):
+            seen.add(_key(line))
+            by_heading[_HEADINGS.get(item.kind, item.kind.value)].append(line)
+    for file in files:
+        line = f"- `{_relative(file, session.folder)}`"
+        if _key(line) not in seen and "\n" not in file and not find_secrets(line):
+            seen.add(_key(line))
+            by_heading[FILES].append(line)
+    return {name: lines[:MAX_LINES] for name, lines in by_heading.items() if lines}
+
+
+def _key(line: str) -> str:
+    """What makes two lines the same: their words, whoever said them."""
+    bare = line.removesuffix(" (person)").removesuffix(" (assistant)")
+    return _NOT_WORD.sub(" ", bare).strip().casefold()
+
+
+def _inert(text: str) -> str:
+    """Text in which nothing reads as a link, tag, field, comment or HTML of the note."""
+    text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
+    text = _TAG.sub(r"\1\\#", text)
+    text = _HTML.sub(r"\\<", text)
+    return _BLOCK_ID.sub(r"\\^", " ".join(text.split()))
+
+
+def _relative(file: str, folder: str) -> str:
+    """The path from the session's folder, where it lies below it."""
+    base = folder.rstrip("/\\")
+    if base and file.startswith((base + "/", base + "\\")):
+        file = file[len(base) + 1 :]
+    return file.replace("`", "'")

@@ -1,0 +1,251 @@
+"""Read the transcripts that AI clients keep of their sessions, a line at a time.
+
+Each client has a format of its own. A line is known by its shape, not by the client's name, since
+clients read each other's files. Only what the person and the assistant said, and which files were
+edited, comes out; tool results, thinking and what clients and hooks added to a prompt do not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+Speaker = Literal["person", "assistant"]
+
+MAX_LINE_BYTES = 32_000_000  # a longer line is skipped: nobody said that
+_EDITING_TOOLS = frozenset(
+    {
+        "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file",
+        "create_file", "delete_file", "apply_patch", "search_replace", "str_replace",
+        "replace_string_in_file", "insert_edit_into_file", "multi_replace_string_in_file",
+    }
+)  # fmt: skip
+_PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+# What clients and hooks put into a prompt.
+_ADDED = re.compile(
+    r"<(?P<tag>system-reminder|hook_context|session_context|environment_context|user_instructions|"
+    r"skills_instructions|permissions instructions|command-name|command-message|command-args|"
+    r"command-contents|local-command-stdout|local-command-stderr|local-command-caveat|"
+    r"bash-stdout|bash-stderr|ide_opened_file|ide_selection|attachment|attached_files|"
+    r"open_and_recently_viewed_files|user_info|git_status|rules|memvault)\b[^>]*>"
+    r"[\s\S]*?(?:</(?P=tag)>|\Z)"
+)
+_USER_QUERY = re.compile(
+    r"<(?:user_query|userRequest)>(?P<text>[\s\S]*?)</(?:user_query|userRequest)>"
+)
+_PRIVATE = re.compile(r"<private\b[^>]*>[\s\S]*?(?:</private\s*>|\Z)", re.IGNORECASE)
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said without a break, and the paths that it edited."""
+
+    speaker: Speaker
+    text: str
+    at: datetime | None = None
+    files: tuple[str, ...] = field(default=())
+
+
+def read_turns(path: Path, offset: int = 0) -> Iterator[tuple[Turn, int]]:
+    """The turns of a transcript, each with the offset in bytes behind it.
+
+    A line that its client is still writing is left for the next call. What is no transcript, or
+    is damaged, yields what can be read of it.
+
+    Args:
+        offset: where an earlier call ended; a file that is shorter now is read from its start.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(offset if offset <= size else 0)
+        if file.tell() == 0 and _is_one_document(file):
+            yield from _document_turns(file)
+            return
+        for line, end in _lines(file):
+            turn = _turn_of_line(line)
+            if turn is not None:
+                yield turn, end
+
+
+def without_private(text: str) -> str:
+    """The text without ``<private>`` spans; one that is never closed reaches to the end."""
+    return _PRIVATE.sub(" ", text)
+
+
+def spoken(text: str) -> str:
+    """What was said in a message: without what clients and hooks added, and without private
+    spans."""
+    asked = _USER_QUERY.findall(text)
+    plain = "\n".join(asked) if asked else _ADDED.sub(" ", text)
+    return _INTERRUPTED.sub(" ", without_private(plain)).strip()
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    while line := file.readline(MAX_LINE_BYTES):
+        if line.endswith(b"\n"):
+            yield line, file.tell()
+            continue
+        if len(line) < MAX_LINE_BYTES:
+            return  # not written to its end yet
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE_BYTES)
+
+
+def _is_one_document(file: BinaryIO) -> bool:
+    """Whether the file is one JSON document over several lines, as older clients write."""
+    start = file.read(4_096).lstrip()
+    file.seek(0)
+    first = start.split(b"\n", 1)[0].strip()
+    return first in (b"{", b"[")
+
+
+def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
+    data = file.read(MAX_LINE_BYTES)
+    try:
+        whole = json.loads(data)
+    except ValueError:
+        return
+    entries = whole.get("messages", []) if isinstance(whole, dict) else whole
+    for entry in entries if isinstance(entries, list) else []:
+        turn = _turn(entry) if isinstance(entry, dict) else None
+        if turn is not None:
+            yield turn, 0  # such a file is written anew each time
+
+
+def _turn_of_line(line: bytes) -> Turn | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return _turn(entry) if isinstance(entry, dict) else None
+
+
+def _turn(entry: dict[str, Any]) -> Turn | None:
+    """The turn of one entry, in whichever client's shape it is; None where nobody speaks."""
+    kind = entry.get("type")
+    payload = entry.get("payload")
+    if isinstance(payload, dict):
+        return _codex(kind, payload, entry) if kind == "response_item" else None
+    message = entry.get("message")
+    if isinstance(message, dict) and (kind in ("user", "assistant") or "role" in entry):
+        return _anthropic(entry, message)  # Claude Code, and Cursor, which writes alike
+    if isinstance(kind, str) and isinstance(entry.get("data"), dict):
+        return _vscode(kind, entry["data"], entry)
+    if kind in ("user", "gemini", "model") and "content" in entry:
+        return _gemini(kind, entry)
+    return None
+
+
+def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
+    if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isCompactSummary"):
+        return None
+    role = message.get("role") or entry.get("role")
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if role not in ("user", "assistant") or not isinstance(blocks, list):
+        return None
+    files = [
+        path
+        for block in blocks
+        if isinstance(block, dict) and block.get("type") == "tool_use"
+        for path in _edited(block.get("name"), block.get("input"))
+    ]
+    return _made("person" if role == "user" else "assistant", _texts(blocks), entry, files)
+
+
+def _codex(kind: str, payload: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
+    if payload.get("type") in ("function_call", "custom_tool_call", "local_shell_call"):
+        arguments = payload.get("arguments", payload.get("input"))
+        return _made("assistant", [], entry, _edited(payload.get("name"), arguments))
+    role = payload.get("role")
+    content = payload.get("content")
+    if payload.get("type") != "message" or role not in ("user", "assistant"):
+        return None
+    blocks = content if isinstance(content, list) else []
+    return _made("person" if role == "user" else "assistant", _texts(blocks), entry, [])
+
+
+def _gemini(kind: str, entry: dict[str, Any]) -> Turn | None:
+    content = entry.get("displayContent", entry["content"]) if kind == "user" else entry["content"]
+    blocks = [{"text": content}] if isinstance(content, str) else content
+    calls = entry.get("toolCalls")
+    files = [
+        path
+        for call in (calls if isinstance(calls, list) else [])
+        if isinstance(call, dict)
+        for path in _edited(call.get("name"), call.get("args"))
+    ]
+    texts = _texts(blocks if isinstance(blocks, list) else [])
+    return _made("person" if kind == "user" else "assistant", texts, entry, files)
+
+
+def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
+    if kind == "tool.execution_start":
+        tool = data.get("toolName", data.get("name"))
+        return _made("assistant", [], entry, _edited(tool, data.get("arguments")))
+    speakers: dict[str, Speaker] = {"user.message": "person", "assistant.message": "assistant"}
+    speaker = speakers.get(kind)
+    content = data.get("content")
+    if speaker is None or not isinstance(content, str):
+        return None
+    return _made(speaker, [content], entry, [])
+
+
+def _made(
+    speaker: Speaker, texts: list[str], entry: dict[str, Any], files: list[str]
+) -> Turn | None:
+    text = "\n\n".join(filter(None, map(spoken, texts)))
+    if not text and not files:
+        return None
+    return Turn(speaker, text, _time(entry.get("timestamp")), tuple(dict.fromkeys(files)))
+
+
+def _texts(blocks: list[Any]) -> list[str]:
+    kinds = (None, "text", "input_text", "output_text")
+    return [
+        block["text"]
+        for block in blocks
+        if isinstance(block, dict)
+        and block.get("type") in kinds
+        and isinstance(block.get("text"), str)
+    ]
+
+
+def _edited(tool: Any, arguments: Any) -> list[str]:
+    """The paths that a call of an editing tool names."""
+    if not isinstance(tool, str) or tool.lower() not in _EDITING_TOOLS:
+        return []
+    if isinstance(arguments, str):
+        patched = _PATCHED.findall(arguments)
+        if patched:
+            return [str(path).strip() for path in patched]
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            return []
+    if not isinstance(arguments, dict):
+        return []
+    if isinstance(arguments.get("input"), str):
+        return [str(path).strip() for path in _PATCHED.findall(arguments["input"])]
+    named = (arguments.get(key) for key in _PATH_KEYS)
+    return [path for path in named if isinstance(path, str) and path][:1]
+
+
+def _time(value: Any) -> datetime | None:
+    try:
+        if isinstance(value, int | float):
+            return datetime.fromtimestamp(value / 1000, UTC)
+        parsed = datetime.fromisoformat(value)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

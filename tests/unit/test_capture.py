@@ -1,0 +1,223 @@
+"""A session's transcript becomes one note, which the person may edit at any time."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.capture.capturer import Capturer, Progress
+from memvault.capture.extract import ItemKind, extract, says_little
+from memvault.capture.session_note import Session, extended_note, new_note
+from memvault.capture.transcripts import Turn, read_turns, without_private
+from memvault.model.errors import DiskFull
+from memvault.vault.parse import parse_note
+from tests.desk import Desk
+
+RECORDED = Path(__file__).parents[1] / "data" / "hooks"
+CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
+SESSION = Session("claude-code", "s-1", "/home/ada/aurora", "aurora")
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "vault")
+
+
+@pytest.fixture
+def capturer(desk: Desk) -> Capturer:
+    desk.root.mkdir(exist_ok=True)
+    return Capturer(desk.curator, lambda _: None)
+
+
+def said(*sentences: str) -> list[Turn]:
+    return [Turn("person", sentence, NOW) for sentence in sentences]
+
+
+def transcript(folder: Path, *turns: tuple[str, str]) -> Path:
+    path = folder / "transcript.jsonl"
+    with path.open("a", encoding="utf-8") as file:
+        for role, text in turns:
+            entry = {
+                "type": role,
+                "message": {"role": role, "content": text},
+                "timestamp": "2026-03-01T09:00:00Z",
+            }
+            file.write(json.dumps(entry) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(client: str) -> None:
+    turns = [turn for turn, _ in read_turns(RECORDED / f"{client}.transcript.jsonl")]
+    assert {turn.speaker for turn in turns if turn.text} == {"person", "assistant"}
+    assert not any("hook added" in turn.text for turn in turns)
+    assert not any("environment_context" in turn.text for turn in turns)
+    if client != "codex":  # the recorded session ran a command and edited nothing
+        assert [Path(file).suffix for turn in turns for file in turn.files] != []
+
+
+def test_a_line_that_is_still_being_written_is_read_the_next_time(tmp_path: Path) -> None:
+    path = transcript(tmp_path, ("user", "I live in Bergen these days."))
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:40])
+    (turn, end), *more = read_turns(path)
+    assert turn.text == "I live in Bergen these days." and more == [] and end == len(whole)
+    path.write_bytes(whole + whole)
+    assert [turn.text for turn, _ in read_turns(path, end)] == ["I live in Bergen these days."]
+
+
+@given(st.binary(max_size=400))
+def test_bytes_that_are_no_transcript_yield_nothing_and_no_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("t") / "t.jsonl"
+    path.write_bytes(data)
+    list(read_turns(path))
+
+
+@given(st.text(max_size=40), st.text(alphabet="abc <>/\n", max_size=30), st.text(max_size=40))
+def test_what_stands_in_private_marks_is_never_read(before: str, hidden: str, after: str) -> None:
+    secret = f"xq{hidden}qx"
+    assert secret not in without_private(f"{before}<private>{secret}</private>{after}")
+    assert secret not in without_private(f"{before}<PRIVATE>{secret}")
+
+
+def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
+    turns = [
+        Turn(
+            "assistant",
+            "We decided to use SQLite for the cache. Because it needs no server, set-up stays short.",
+        )
+    ]
+    (item,) = extract(turns)
+    assert item.kind is ItemKind.DECISION and item.speaker == "assistant"
+    assert "needs no server" in item.text
+
+
+def test_what_a_person_says_is_told_apart() -> None:
+    items = extract(
+        said(
+            "I moved to Bergen in May. I prefer tabs over spaces. Please fix the failing test.",
+            "It is not yet clear whether we keep Redis.",
+            "thanks, go on",
+        )
+    )
+    assert [item.kind for item in items] == [
+        ItemKind.FACT, ItemKind.PREFERENCE, ItemKind.REQUEST, ItemKind.OPEN_QUESTION,
+    ]  # fmt: skip
+
+
+def test_code_logs_and_narration_are_not_kept() -> None:
+    text = "Let me look at the file.\n\n```py\nsecret_plan = 'x'\n```\n2026-01-01T00:00:00 ERROR boom\n| a | b |"
+    assert list(extract([Turn("assistant", text)])) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks", "go on", "ok, sounds good", "LGTM, ship it", "Yes please!", "👍"]
+)
+def test_an_acknowledgement_says_little(text: str) -> None:
+    assert says_little(text)
+
+
+def test_the_note_is_a_session_of_the_client_and_holds_no_links_or_tags_of_the_transcript() -> None:
+    items = list(extract(said("We decided on [[Old plan]] and #urgent work, status:: done.")))
+    composed = new_note(SESSION, items, [], NOW)
+    assert composed is not None
+    path, data = composed
+    note = parse_note(path, data)
+    assert note.frontmatter["type"] == "session" and note.frontmatter["source"] == "claude-code"
+    assert note.links == () and note.tags == () and note.fields == ()
+
+
+def test_a_second_capture_adds_what_is_new_and_nothing_else(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    first = capturer.capture(SESSION, path, Progress())
+    transcript(tmp_path, ("user", "I moved to Bergen in May."), ("user", "My dog is called Rex."))
+    second = capturer.capture(SESSION, path, first.progress)
+    assert first.progress.path == second.progress.path is not None
+    text = desk.read(second.progress.path)
+    assert text.count("Bergen") == 1 and "My dog is called Rex." in text
+    assert capturer.capture(SESSION, path, second.progress).change is None
+
+
+def test_a_capture_that_was_cut_off_is_repeated_without_doubling(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    first = capturer.capture(SESSION, path, Progress())
+    again = capturer.capture(SESSION, path, Progress())  # as if the progress had been lost
+    assert again.progress == first.progress and again.change is None
+    assert len(list((desk.root / "sessions").rglob("*.md"))) == 1
+
+
+def test_what_the_person_edits_in_the_note_stays(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    first = capturer.capture(SESSION, path, Progress())
+    note = first.progress.path
+    assert note is not None
+    edited = desk.read(note).replace("in May", "in June") + "\n## My own\r\n\r\nA line of mine.\r\n"
+    desk.write(note, edited)
+    transcript(tmp_path, ("user", "My dog is called Rex."))
+    capturer.capture(SESSION, path, first.progress)
+    changed = desk.root.joinpath(note).read_bytes().decode()
+    assert changed.replace("- My dog is called Rex.\n", "") == edited
+
+
+def test_a_note_that_the_person_removed_is_not_written_again(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    first = capturer.capture(SESSION, path, Progress())
+    assert first.progress.path is not None
+    (desk.root / first.progress.path).unlink()
+    transcript(tmp_path, ("user", "My dog is called Rex."))
+    assert capturer.capture(SESSION, path, first.progress).change is None
+    assert not (desk.root / first.progress.path).exists()
+
+
+def test_a_capture_can_be_taken_back(desk: Desk, capturer: Capturer, tmp_path: Path) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    captured = capturer.capture(SESSION, path, Progress())
+    assert captured.change is not None
+    history = desk.curator.history.change(captured.change)
+    assert history.client == "claude-code" and history.kind == "captured"
+
+
+def test_a_full_disk_loses_nothing(
+    desk: Desk, capturer: Capturer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    with monkeypatch.context() as full:
+        full.setattr(desk.vault, "create_at", _full)
+        with pytest.raises(DiskFull):
+            capturer.capture(SESSION, path, Progress())
+    assert capturer.capture(SESSION, path, Progress()).change is not None
+
+
+def _full(path: str, data: bytes) -> bool:
+    raise DiskFull("The disk is full")
+
+
+SENTENCES = st.lists(st.text(alphabet="abcdef ghij.klmno", min_size=12, max_size=60), max_size=5)
+
+
+@given(SENTENCES, SENTENCES)
+def test_extending_only_inserts_lines(first: list[str], second: list[str]) -> None:
+    composed = new_note(SESSION, list(extract(said("The start is made.", *first))), [], NOW)
+    assert composed is not None
+    path, data = composed
+    items = list(extract(said(*second)))
+    longer = extended_note(SESSION, path, data, items, ["a.py"])
+    remaining = iter(longer.splitlines())
+    assert all(line in remaining for line in data.splitlines())  # in order
+    assert extended_note(SESSION, path, longer, items, ["a.py"]) == longer
