@@ -1,1 +1,1 @@
-"""What follows from what the notes say: causes, generality, contradictions, and how to ask on."""
+"""Reasoning over notes: causes, generality, conflicts, probabilities, plans and critique."""

@@ -1,9 +1,9 @@
 """Cause and effect as notes state them.
 
-A link is causal if its relation has a standard name of cause (`memvault.model.graph`). Given
-names (a field, a named line, a frontmatter key) are matched whole. Of running text only the words
-right in front of the name are read ("was caused by [[X]]"), and only in a sentence that neither
-denies, doubts nor asks: better to miss a cause than to invent one.
+A link is causal if its relation has a standard causal name (`memvault.model.graph`). Names in a
+field, a labelled line or a frontmatter key must match exactly. In running text only the words
+directly before the link are read ("was caused by [[X]]"), and only in a sentence that is not
+negated, hedged or a question: missing a cause is better than inventing one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DENIED = re.compile(
     r"|would|maybe|perhaps)\b|n['’]t\b|\?\s*$",
     re.IGNORECASE,
 )
-# Words that stand beside a verb without changing what it says.
+# Words around a verb that do not change its meaning.
 _BESIDE_WORDS = (
     "is was are were has have had been be being it this that which and also then later mainly"
     " partly largely directly indirectly often usually always probably clearly"
@@ -41,8 +41,9 @@ _BESIDE = frozenset(_BESIDE_WORDS.split())
 
 
 def causal_links(ids: Sequence[str], edges: EdgeIndex, most: int = 20) -> tuple[CausalLink, ...]:
-    """Causal links that start or end at these nodes, or that they state; those between two of them
-    come first, then those of the first ids."""
+    """Causal links that start or end at these nodes, or that these notes state.
+
+    Links between two of the nodes come first, then those of the first ids."""
     order = {key: place for place, key in enumerate(ids)}
     found: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
@@ -60,7 +61,7 @@ def causal_links(ids: Sequence[str], edges: EdgeIndex, most: int = 20) -> tuple[
 
 
 def _speaking_of(node_id: str, edges: EdgeIndex) -> Iterator[GraphEdge]:
-    """The edges of a node, and those of the sentences that name it in front of a causal verb."""
+    """The edges of a node, and the edges of sentences that name it before a causal verb."""
     touching = edges.of(node_id)
     yield from (
         edge for edge in touching if _meaning(edge.relation, edge.origin in GIVEN) is not None
@@ -73,7 +74,7 @@ def _speaking_of(node_id: str, edges: EdgeIndex) -> Iterator[GraphEdge]:
 
 
 def causal_link(edge: GraphEdge, edges: EdgeIndex) -> CausalLink | None:
-    """What an edge says of cause and effect; None if nothing."""
+    """The causal link that an edge states, or None."""
     forward = direction(edge)
     if forward is None:
         return None
@@ -90,7 +91,7 @@ def causal_link(edge: GraphEdge, edges: EdgeIndex) -> CausalLink | None:
 
 
 def direction(edge: GraphEdge) -> bool | None:
-    """True if the start of the edge is the cause, False if its end is; None if it states none."""
+    """True if the edge's start is the cause, False if its end is, None if it is not causal."""
     given = edge.origin in GIVEN
     forward = _meaning(edge.relation, given)
     return None if forward is None or (not given and _DENIED.search(edge.sentence)) else forward
@@ -98,7 +99,7 @@ def direction(edge: GraphEdge) -> bool | None:
 
 @lru_cache(maxsize=10_000)
 def _meaning(relation: str, given: bool) -> bool | None:
-    """As `direction`, of the relation's name alone."""
+    """Like `direction`, from the relation's name alone."""
     name = relation_name(relation)
     if given:
         if name in CAUSING or name in EFFECT_FIELDS:
@@ -123,7 +124,7 @@ def _cue(phrase: str) -> str | None:
 
 
 def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
-    """The thing named right in front of the verb ("[[A]] was caused by [[B]]"), if one is."""
+    """The entity named directly before the verb ("[[A]] was caused by [[B]]"), or None."""
     before = [
         each
         for each in stated

@@ -1,4 +1,4 @@
-"""What does not hold together: contradictions, supersessions, different values for one thing.
+"""Conflicts between notes: contradictions, supersessions, different values of one field.
 
 The same rules serve a few memories (insights) and the whole vault (curation): `stated_conflict`
 reads one edge, `different_values` any number of statements.
@@ -47,8 +47,7 @@ class Statement:
 def conflicts(
     ids: Sequence[str], edges: EdgeIndex, memory_of: MemoryOf, most: int = 20
 ) -> tuple[Conflict, ...]:
-    """What these memories contradict or supersede, or are contradicted by, whatever the other side;
-    then the values in which they differ from each other."""
+    """Conflicts that these memories take part in: stated ones first, then differing values."""
     found: dict[tuple[str, ...], Conflict] = {}
     for key in ids:
         for edge in edges.of(key):
@@ -65,7 +64,7 @@ def conflicts(
 
 
 def stated_conflict(edge: GraphEdge, edges: EdgeIndex) -> Conflict | None:
-    """What an edge that says so opposes or supersedes; None for any other."""
+    """The contradiction or supersession that an edge states, or None."""
     name = relation_name(edge.relation)
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
         return None
@@ -82,9 +81,9 @@ def stated_conflict(edge: GraphEdge, edges: EdgeIndex) -> Conflict | None:
 
 
 def statements_of(memory: Memory, edges: EdgeIndex) -> Iterator[Statement]:
-    """What a note states of its subjects in fields that can have but one value at a time.
+    """A note's statements in fields that have one value at a time.
 
-    Its subject is itself, by title and aliases, unless a field (``about::``) names another.
+    The subject is the note itself, by title and aliases, unless a field (``about::``) names one.
     """
     stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in GIVEN]
     subjects = _subjects(memory, stated, edges)
@@ -104,7 +103,7 @@ def statements_of(memory: Memory, edges: EdgeIndex) -> Iterator[Statement]:
                 memory.id, "", relation, shown, f"{key}: {shown}", None
             )
     for relation, given in values.items():
-        if len(given) == 1:  # two values in one note: the field is no single one here
+        if len(given) == 1:  # two values in one note: this field may hold several
             only = next(iter(given.values()))
             for subject in subjects:
                 yield Statement(memory.id, subject, relation, only.value, only.text, only.line)
@@ -115,8 +114,8 @@ def different_values(
 ) -> Iterator[Conflict]:
     """Pairs of notes that give one subject different values, the newer of each first.
 
-    Notes that only share a title are taken for notes about one thing if they are of one type and
-    project and, where both are dated, of one day: two meetings of one name are not one meeting.
+    Notes that only share a title count as the same subject if they have the same type and project
+    and, where both are dated, the same day: two meetings of one name are not one meeting.
     """
     groups: dict[tuple[str, str], dict[str, Statement]] = defaultdict(dict)
     for each in statements:
@@ -160,7 +159,7 @@ def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: EdgeIndex) -> 
 
 
 def _shown(value: object) -> str:
-    """A plain single value as it is compared; empty for lists, mappings, prose and links."""
+    """The text of a single plain value; empty for lists, mappings, prose and links."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | date | datetime):
         return ""
     text = str(value).strip()

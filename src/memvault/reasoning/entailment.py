@@ -1,11 +1,11 @@
-"""What is more general than a memory, and what more special.
+"""Entailment cones: what is more general and what is more specific than a memory.
 
-Read from what people use to say so: relations with a standard name (``part of``, ``up``, ``is a``,
-``contains``; `memvault.model.graph`), the project a note belongs to, notes that index others,
-the note of a folder, and nested tags (``#a/b`` lies under ``#a``).
+The sources are relations with a standard name (``part of``, ``up``, ``is a``, ``contains``;
+`memvault.model.graph`), the project a note belongs to, index notes, the note of a folder, and
+nested tags (``#a/b`` is under ``#a``).
 
-The cones of core's vocabulary are Ganea et al.'s (arXiv 1804.01882); here they are the stated
-relations themselves, not an embedding of them.
+The specification (core) names the cones after Ganea et al. (arXiv 1804.01882); here they are the
+stated relations themselves, not an embedding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memvault.model.memory import Memory
 from memvault.reasoning.causal import GIVEN
 from memvault.reasoning.edges import EdgeIndex, folder_of, source_of, thing_of
 
-LISTED = 3  # links that make a note an index of what it lists
+LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list
 LOOKED_AT = 500  # edges of a hub, the strongest first
 INDEX_STEMS = ("index", "_index", "readme", "moc")
@@ -32,7 +32,7 @@ def entailment_cones(
     memory_of: Callable[[str], Memory | None],
     most: int = 5,
 ) -> tuple[EntailmentCone, ...]:
-    """The cone of each of these memories that has one, with at most so many things each way."""
+    """The cone of each of these memories that has one, with at most ``limit`` entries each way."""
     cones = (entailment_cone(key, edges, memory_of(key), most) for key in ids)
     return tuple(cone for cone in cones if cone.general or cone.special)
 
@@ -51,7 +51,9 @@ def entailment_cone(
             general.setdefault(related.thing.id, related)
         for related in _below_in_folder(memory, edges, most):
             special.setdefault(related.thing.id, related)
-    both = general.keys() & special.keys() | {node_id}  # what is said both ways says nothing
+    both = general.keys() & special.keys() | {
+        node_id
+    }  # stated in both directions: no order between them
     return EntailmentCone(
         node_id,
         tuple(islice((each for key, each in general.items() if key not in both), most)),
@@ -80,7 +82,7 @@ def _relate(
 
 
 def is_listed(edge: GraphEdge) -> bool:
-    """Whether the link is a line of a list (it takes up most of its sentence), or an embed."""
+    """Whether the link is a list entry (it fills most of its sentence) or an embed."""
     if edge.origin is EdgeOrigin.EMBED:
         return True
     long_enough = edge.length >= LINK_SHARE * len(edge.sentence.strip())
@@ -95,7 +97,7 @@ def is_index(node_id: str, edges: EdgeIndex) -> bool:
 
 
 def _above_in_folders(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
-    """The note of the folder that a note lies in, else of the folder above that."""
+    """The folder note of the note's folder, else of the parent folder."""
     folder = folder_of(memory.path)
     if folder_note(folder, edges) == memory.id:
         folder = folder_of(folder)
@@ -116,7 +118,7 @@ def _below_in_folder(memory: Memory, edges: EdgeIndex, most: int) -> Iterator[Re
 
 
 def folder_note(folder: str, edges: EdgeIndex) -> str | None:
-    """The note that stands for a folder: in it under its own name or as an index, or beside it."""
+    """The note that represents a folder: inside it with its name or as an index, or next to it."""
     inside = (folder.rpartition("/")[2], *INDEX_STEMS)
     for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
         found = edges.note_at(path)
@@ -126,7 +128,7 @@ def folder_note(folder: str, edges: EdgeIndex) -> str | None:
 
 
 def _above_in_tags(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
-    """The tags that a note's nested tags lie under, the nearest first."""
+    """The parent tags of a note's nested tags, nearest first."""
     parents = {
         tag.rpartition("/")[0].casefold(): tag for tag in memory.tags if tag.rpartition("/")[0]
     }

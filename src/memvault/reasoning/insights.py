@@ -1,4 +1,4 @@
-"""What can be said of a few memories beyond their text, for answers that show everything."""
+"""Insights about a few memories for detailed answers: causes, cones, neighbours, conflicts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def insights(
 
     Args:
         near: how many neighbours of each memory at most.
-        relevance: as `memvault.reasoning.edges.neighbours` wants it.
-        opening_of: the first sentence of a note and its line, to speak for the side of a conflict
-            that is only named by the other.
+        relevance: see `memvault.reasoning.neighbours.neighbours`.
+        opening_of: the first sentence of a note and its line; quoted for the side of a conflict
+            that only the other side names.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.

@@ -1,4 +1,4 @@
-"""What a memory holds, told to a client that meets it for the first time."""
+"""A summary of what the vault holds, for a client that connects for the first time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOLD_APART = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A note, or a thing without one; ``notes`` counts the other notes that name it."""
+    """A note, or an entity without one; ``notes`` counts the other notes that name it."""
 
     thing: Thing
     kind: str
@@ -29,9 +29,8 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Counts are of notes, the largest first; ``relations`` counts how often each name that people
-    give to relations is used. ``first`` and ``last`` are the days of what is told (a note's date,
-    else the day it was created)."""
+    """Counts are of notes, largest first; ``relations`` counts the uses of each relation name.
+    ``first`` and ``last`` are the earliest and latest day of a note (its date, else creation)."""
 
     notes: int
     kinds: Sequence[tuple[str, int]] = ()
@@ -44,10 +43,10 @@ class Manifest:
 
 
 def manifest_of(memories: Iterable[Memory], edges: EdgeIndex | None) -> Manifest:
-    """The manifest of these memories and of the edges that they state.
+    """The manifest of these memories and the edges they state.
 
     Args:
-        edges: None where the graph does not answer: then concepts and relations are missing.
+        edges: None if the graph is unreachable; concepts and relations are then missing.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -68,7 +67,7 @@ def manifest_of(memories: Iterable[Memory], edges: EdgeIndex | None) -> Manifest
 
 
 def _most(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """The most frequent of these, spellings that differ in case counted as one."""
+    """The most frequent entries, ignoring case."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     for name in names:
         spellings[name.casefold()][name] += 1

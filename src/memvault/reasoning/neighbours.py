@@ -1,9 +1,8 @@
-"""What stands around a node, the nearest and strongest first.
+"""The neighbourhood of a node, nearest and strongest first.
 
-A step hands on the effective weight of its edge, divided by ``log2(1 + degree)`` of the node it
-leaves (the first node excepted), so that what is reached through a hub counts less. Of a node's
-edges only the strongest are looked at, so that a hub costs no more than another node, and cycles
-end where they began.
+A path's weight is the product of its edges' effective weights, each divided by
+``log2(1 + degree)`` of the node it leaves (except the first), so that paths through hubs weigh
+less. Only a node's strongest edges are followed, so a hub costs no more than any other node.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ FANNED = 120  # edges of the first node that are looked at
 FANNED_ON = 40  # edges of each node on the way
 
 
-FRONTIER = 20  # nodes that are left in each step, the strongest first
+FRONTIER = 20  # nodes expanded in each step, strongest first
 
 
-DIGITS = 6  # of a weight; what differs by less is equal
+DIGITS = 6  # of a weight; smaller differences count as equal
 
 
 Relevance = Callable[[Collection[str]], Mapping[str, float]]
@@ -33,7 +32,7 @@ Relevance = Callable[[Collection[str]], Mapping[str, float]]
 
 @dataclass(slots=True)
 class _Reached:
-    """A node with the best road to it: its weight, its last edge, and where that began."""
+    """A node with the best path to it: its weight, its last edge, and the node before it."""
 
     weight: float
     distance: int
@@ -50,12 +49,11 @@ def neighbours(
     relevance: Relevance = lambda _: {},
     allowed: Callable[[str], bool] = lambda _: True,
 ) -> tuple[Neighbour, ...]:
-    """At most ``limit`` nodes that stand at most ``hops`` relations away: by the weight of the road
-    to them, then by relevance, then by nearness.
+    """At most ``limit`` nodes within ``hops`` relations, by path weight, relevance, then distance.
 
     Args:
-        relevance: gives for node ids a number in [0, 1] each; 0 where it knows none.
-        allowed: nodes that it refuses are neither given nor passed through.
+        relevance: maps node ids to numbers in [0, 1]; missing ids count as 0.
+        allowed: nodes for which it is false are neither returned nor passed through.
     """
     reached = _walk(node_id, edges, hops, allowed)
     weights = sorted((each.weight for each in reached.values()), reverse=True)

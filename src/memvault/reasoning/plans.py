@@ -1,5 +1,6 @@
-"""Which tools to call, in which order, to reach a goal: by what the goal asks for and by the state
-of what the memory knows of it (graph-tools, *reflect_on_memory*)."""
+"""Plans: which tools to call in which order to reach a goal (graph-tools, *reflect_on_memory*).
+
+The order follows from the goal's words and from the state of the memories recalled for it."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ SHORTEST_CLAUSE = 2  # words
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing of the vault that a goal names, by the name that the vault has for it."""
+    """An entity of the vault that a goal names, under the vault's own name for it."""
 
     name: str
     id: str
@@ -74,8 +75,8 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """``told`` is the text in the vault's own names; ``types`` are the types of note that it asks
-    for; ``clauses`` the questions in it where there are several, each understandable alone."""
+    """``told`` is the text with the vault's own names; ``types`` are the note types it asks for;
+    ``clauses`` are its questions if there are several, each understandable on its own."""
 
     text: str
     told: str
@@ -88,14 +89,14 @@ class Goal:
 
 
 class GoalReader:
-    """Reads goals by what one vault has names for.
+    """Reads goals in the terms of one vault.
 
     Args:
         names: of the vault.
         by_id: the memory of a node's id.
         in_project: whether any memory belongs to this project.
         types: the types that notes have.
-        project: the project to ask within, whatever a goal names.
+        project: the project to search in, even if the goal names another.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class GoalReader:
         self._asked_within = project
 
     def read(self, text: str, today: date) -> Goal:
-        """What this text asks for, relative times counted from today."""
+        """Parse a goal; relative dates count from today."""
         text = composed(text.strip())
         whole = self._one_question(text, today)
         clauses = [self._one_question(part, today) for part in self._clauses(text)]
@@ -148,7 +149,7 @@ class GoalReader:
         return Named(spelled, target, mention.name.kind, memory)
 
     def _project(self, named: Named) -> str | None:
-        """The project to ask within, if this names one that has memories."""
+        """The project that the text names, if it has memories."""
         if named.kind != NodeKind.PROJECT:
             return None
         project = named.memory.project if named.memory is not None else named.name
@@ -156,7 +157,7 @@ class GoalReader:
 
     def _types_in(self, text: str, named: Iterable[Named]) -> tuple[str, ...]:
         said = set(some_words(text.lower()))
-        own = {NodeKind.NOTE, *(each.kind for each in named)}  # "the project Aurora" is one thing
+        own = {NodeKind.NOTE, *(each.kind for each in named)}  # "the project Aurora" is one name
         return tuple(
             kind
             for kind in sorted(set(self._types()))
@@ -164,7 +165,7 @@ class GoalReader:
         )
 
     def _clauses(self, text: str) -> Iterator[str]:
-        """The questions asked at once, with names where they only point; none if it is one."""
+        """The single questions, pronouns replaced by names; empty if there is only one."""
         parts = [part.strip(" ,;") for part in _CLAUSES.split(text)]
         parts = [part for part in parts if len(some_words(part)) >= SHORTEST_CLAUSE]
         if len(parts) < 2:
@@ -178,14 +179,14 @@ class GoalReader:
             subjects = own or subjects
 
     def _in_own_names(self, text: str) -> str:
-        """The text with the vault's names for what it names otherwise."""
+        """The text with aliases and given names replaced by the vault's own names."""
         pieces, position = [], 0
         for mention in self._names.find(text, question=True):
             meant = self._one(mention)
             typed = text[mention.start : mention.end]
             if meant.name.casefold() in text.casefold():
                 continue
-            if not _words(typed) <= _words(meant.name):  # another name for it
+            if not _words(typed) <= _words(meant.name):  # an alias
                 pieces += [text[position : mention.end], f" ({meant.name})"]
                 position = mention.end
             elif meant.kind == NodeKind.PERSON:  # a given name
@@ -201,7 +202,7 @@ def _words(name: str) -> set[str]:
 HIGH_ENTROPY = 0.7  # as in `memvault.model.state.suggest_action`
 LOW_COHERENCE = 0.4
 LATELY = timedelta(days=7)
-SEVERAL = 2  # things named in a goal: how they are related is part of it
+SEVERAL = 2  # entities in a goal: their relation is part of the question
 SHOWN = 3  # names in the reasoning
 
 
@@ -213,7 +214,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of a tool; it succeeds as it stands."""
+    """One tool call, valid as written."""
 
     tool: str
     params: Mapping[str, Any]
@@ -228,7 +229,7 @@ class Plan:
 
 
 def trigger_of(pulse: CognitivePulse) -> Trigger:
-    """What stands out in the state of what was recalled for a goal."""
+    """The most notable feature in the state of the memories recalled for a goal."""
     if pulse.entropy > HIGH_ENTROPY:
         return Trigger.HIGH_ENTROPY
     return Trigger.LOW_COHERENCE if pulse.coherence < LOW_COHERENCE else Trigger.BALANCED
@@ -243,12 +244,12 @@ def plan(
     max_steps: int,
     now: datetime,
 ) -> Plan:
-    """At most so many calls: what prepares the question first, then the one that answers it.
+    """At most ``limit`` calls: preparatory calls first, then the one that answers.
 
     Args:
-        pulse: of what a quick recall of the goal found.
-        found: what it found, best first.
-        tools: the names of those that can be called.
+        pulse: the pulse of a quick recall for the goal.
+        found: the memories of that recall, best first.
+        tools: names of the tools that the client can call.
     """
     trigger = trigger_of(pulse)
     probes = [s for s in _probes(goal, trigger, found, now) if s.tool in tools]
@@ -264,7 +265,7 @@ _ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_statu
 
 
 def _probes(goal: Goal, trigger: Trigger, found: Sequence[Named], now: datetime) -> Iterator[Step]:
-    """What would help before the answering call, the most helpful first."""
+    """Calls that prepare the answering call, most helpful first."""
     scope = _scope(goal)
     if Wish.OVERVIEW in goal.wishes or not found:
         yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
@@ -302,7 +303,7 @@ def _probes(goal: Goal, trigger: Trigger, found: Sequence[Named], now: datetime)
 
 
 def _answering(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
-    """The call that gathers the answer."""
+    """The call that answers the goal."""
     told = [
         aspect
         for aspect, wanted in (

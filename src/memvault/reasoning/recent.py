@@ -1,4 +1,4 @@
-"""What happened lately in the memory: written, changed, asked for."""
+"""Recent activity in the vault: memories created, changed and read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEPT = 1_000  # notes
 
 
 class Openings:
-    """Reads notes for their first sentence and keeps it while they do not change. Thread-safe.
+    """Caches the first sentence of notes until they change. Thread-safe.
 
     Args:
-        read: gives the bytes of the note at a path.
+        read: returns the bytes of the note at a path.
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
@@ -29,7 +29,7 @@ class Openings:
         self._of = lru_cache(maxsize=KEPT)(self._look_up)
 
     def of(self, memory: Memory) -> tuple[str, int] | None:
-        """The sentence and its line; None for a note without text, or that is gone."""
+        """The sentence and its line; None if the note has no text or does not exist."""
         return self._of(memory.path, memory.content_hash)
 
     def _look_up(self, path: str, _content_hash: str) -> tuple[str, int] | None:
@@ -40,7 +40,7 @@ class Openings:
 
 
 def opening(note: ParsedNote) -> tuple[str, int] | None:
-    """The first sentence that is no field, else the first of all."""
+    """The first sentence that is not a field, else the first sentence."""
     sentences = [sentence for block in note.blocks for sentence in block.sentences]
     plain = (sentence for sentence in sentences if sentence.relation is None)
     fields = {field.sentence for field in note.fields}
@@ -53,7 +53,7 @@ Happening = Literal["created", "changed", "accessed"]
 
 
 class Saved(Protocol):
-    """A note and when its file was last saved, in nanoseconds since 1970."""
+    """A note and its file's modification time, in nanoseconds since 1970."""
 
     @property
     def memory(self) -> Memory: ...
@@ -64,8 +64,7 @@ class Saved(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """``what`` is the strongest of what happened to the memory in the time asked for, ``at`` when
-    it happened last."""
+    """``what`` is the most important event of the memory in the period, ``at`` its latest time."""
 
     memory: Memory
     what: Happening
@@ -75,7 +74,7 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Lately:
-    """``first`` of what happened, and how much happened in all."""
+    """The ``first`` events of a period, and the count of all."""
 
     first: list[Recent]
     total: int
@@ -88,13 +87,13 @@ def recent(
     limit: int,
     working_set: Sequence[str] = (),
 ) -> Lately:
-    """What happened since then, at most ``limit`` of it.
+    """At most ``limit`` events since a moment.
 
-    The session's working set comes first, in its own order and whenever it was used; then what
-    people wrote (created or changed), the last saved first; then what was only read.
+    The session's working set comes first in its own order, whatever its age; then created and
+    changed notes, most recently saved first; then notes that were only read.
 
     Args:
-        accessed: when a memory was last shown to a client, by id.
+        accessed: by memory id, when the memory was last shown to a client.
     """
     start = int(since.timestamp() * 1e9)
     read = {key for key, at in accessed.items() if at >= since}

@@ -1,9 +1,8 @@
-"""Concrete questions instead of a vague one.
+"""Splits a vague goal into concrete questions.
 
-A goal that asks several things is asked in parts. One that finds memories that lie far apart or
-hang together badly is asked facet by facet: within one project, one type, or about one thing that
-several of the memories name. A facet is taken only if its question has been asked and what it finds
-lies nearer together than what the goal found.
+A goal with several questions is split into them. A goal whose results are dispersed or incoherent
+is narrowed facet by facet: one project, one note type, or one entity that several results name. A
+facet is kept only if its question was tried and its results have a lower entropy than the goal's.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from memvault.search.scope import in_scope, utc
 from memvault.text.words import STOP_WORDS, name_key
 
 FEWEST = 2  # memories of a facet
-MOST_ASKED = 10  # results that a facet's question asks for
-TRIED = 8  # facets whose questions are asked, each some milliseconds
+MOST_ASKED = 10  # results requested for a facet's question
+TRIED = 8  # facets that are tried, a few milliseconds each
 SINGLE = "memory"
 NARROWER = 0.02  # least difference in entropy that makes a facet worth a question
-# Words that say nothing of what is looked for.
+# Words that say nothing about the topic.
 _VAGUE = STOP_WORDS | frozenset(
     (
         *("anything", "everything", "info", "information", "memory", "nothing", "overview"),
@@ -39,7 +38,7 @@ _VAGUE = STOP_WORDS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory that the goal as a whole has found."""
+    """A memory found for the whole goal."""
 
     memory: Memory
     relevance: float
@@ -50,17 +49,17 @@ class Measure(Protocol):
     """Entropies in [0, 1]."""
 
     def entropy_of(self, found: Sequence[Found]) -> float:
-        """Of these memories, by their relevance."""
+        """The entropy of these memories, weighted by relevance."""
         ...
 
     def entropy_after(self, step: Step) -> float:
-        """Of what a step finds; asks the stores."""
+        """The entropy of a step's results; runs a search."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Facet:
-    """A part of what was found, and how to ask for just that."""
+    """A subset of the results, and the question that asks for it."""
 
     key: tuple[str, str]
     rationale: str
@@ -79,19 +78,19 @@ def search_plan(
     *,
     vague: bool,
 ) -> tuple[Step, ...]:
-    """At most so many questions with the tool to ask each; there is always one.
+    """At most ``limit`` questions with a tool for each; never empty.
 
     Args:
-        found: what the goal as it is finds, best first.
-        vague: what it finds lies far apart or hangs together badly.
-        edges: None where the graph does not answer.
+        found: the results of the unchanged goal, best first.
+        vague: whether those results are dispersed or incoherent.
+        edges: None if the graph is unreachable.
     """
     steps: dict[str, Step] = {}
     asked = [_as_asked(each, found, several=bool(goal.clauses)) for each in goal.clauses or (goal,)]
     parted = _facets_asked(goal, found, measure, edges) if vague and not goal.clauses else ()
     facets = list(islice(parted, most))
     first = asked[0]
-    if facets and first.params == {"query": goal.text}:  # to ask it as it is would not help
+    if facets and first.params == {"query": goal.text}:  # asking the whole goal would not help
         asked, facets = facets, asked
     for step in (*asked, *facets):
         steps.setdefault(repr((step.tool, step.params)), step)
@@ -111,7 +110,7 @@ def _as_asked(goal: Goal, found: Sequence[Found], *, several: bool) -> Step:
 
 
 def _narrowing(goal: Goal, found: Sequence[Found]) -> tuple[dict[str, Any], str]:
-    """Parameters that the goal's own words ask for and that some memory found satisfies."""
+    """Filters that the goal's words ask for and that at least one result satisfies."""
     params: dict[str, Any] = {}
     why = []
     if goal.project:
@@ -150,7 +149,7 @@ def _facets_asked(
     tries = 0
     for facet, _ in useful:
         members = {each.memory.id for each in facet.members}
-        if members <= covered or tries == TRIED:  # another facet asks for these already
+        if members <= covered or tries == TRIED:  # covered by another facet
             continue
         tries += 1
         step = _question(goal, facet)
@@ -177,8 +176,7 @@ def _question(goal: Goal, facet: _Facet) -> Step:
 
 
 def _facets(goal: Goal, found: Sequence[Found], edges: EdgeIndex | None) -> Iterator[_Facet]:
-    """Ways to part what was found, each with at least `FEWEST` of it; and, where the goal
-    names nothing, by single memories."""
+    """Facets of at least `FEWEST` results; also single memories if the goal names nothing."""
     yield from _by_project(goal, found)
     yield from _by_type(found)
     if edges is not None:

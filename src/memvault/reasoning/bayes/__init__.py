@@ -1,4 +1,4 @@
-"""How probable what the notes say is: Bayesian networks built from their statements and relations.
+"""Bayesian networks built from the statements and relations of notes.
 
-Exact inference is pgmpy's; where it would take too long, samples are drawn instead.
+pgmpy does exact inference; where that would take too long, samples are drawn instead.
 """

@@ -1,4 +1,4 @@
-"""What follows from an action, what brings something about, and the chains between."""
+"""Effects of an action, causes of an observation, and the causal chains between them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from memvault.reasoning.edges import EdgeIndex, thing_of
 
 MOST_SHOWN = 10
 MOST_CHAINS = 20
-MOST_FROM_ONE = 12  # influences of one thing that a chain is followed along
-SECONDS = 0.05  # that one probability may take exactly
+MOST_FROM_ONE = 12  # influences of one node that chains follow
+SECONDS = 0.05  # for the exact computation of one probability
 
 
 class Direction(StrEnum):
@@ -28,8 +28,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Influences from cause to effect; ``strength`` is the product of theirs, and ``raises`` tells
-    that the whole makes its end more likely."""
+    """Influences from cause to effect. ``strength`` is the product of their strengths; ``raises``
+    is whether the chain makes its end more likely."""
 
     links: tuple[Influence, ...]
 
@@ -51,10 +51,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """Something that the action bears on, or that bears on it.
+    """An effect of the action, or a cause of it.
 
-    Of an effect ``before`` is its probability if the action is kept from happening, ``after`` if it
-    is made to happen (``do``); of a cause, its probability at first and once the effect is seen.
+    For an effect, ``before`` is its probability if the action is prevented and ``after`` if it is
+    done (Pearl's ``do``); for a cause, its probability before and after the effect is observed.
     """
 
     thing: Thing
@@ -66,7 +66,7 @@ class Consequence:
 
 
 class Effects:
-    """Follows influences from one thing; safe in any thread."""
+    """Follows influences from one node. Thread-safe."""
 
     def __init__(self, reasoner: Reasoner, edges: EdgeIndex) -> None:
         self._reasoner = reasoner
@@ -75,7 +75,7 @@ class Effects:
     def of(
         self, key: str, direction: Direction, max_depth: int, scope: Scope | None = None
     ) -> list[Consequence]:
-        """What stands at most so many influences away, the greatest change first."""
+        """Effects and causes within ``max_depth`` influences, greatest change first."""
         reader = self._reasoner.influences([key])
         allowed = self._reasoner.allowed(scope)
         around = surroundings([key], reader.of, allowed)
@@ -89,8 +89,10 @@ class Effects:
         return sorted(found, key=lambda c: (-abs(c.after - c.before), c.thing.name))
 
     def chains(self, key: str, max_depth: int, scope: Scope | None = None) -> list[Chain]:
-        """The causal chains that lead to a thing and from it, joined where there are both, the
-        strongest first."""
+        """Causal chains through a node, strongest first.
+
+        Chains that lead to it are joined with chains that start at it, where both exist.
+        """
         reader = self._reasoner.influences([key])
         around = surroundings([key], reader.of, self._reasoner.allowed(scope))
         before = _longest(self._chains(key, Direction.CAUSES, max_depth, around.influences))
@@ -107,7 +109,7 @@ class Effects:
     def _chains(
         self, key: str, direction: Direction, depth: int, influences: Sequence[Influence]
     ) -> list[Chain]:
-        """Every chain from the thing, or to it, that visits nothing twice."""
+        """All chains from the node, or to it, that visit no node twice."""
         forward = direction is Direction.EFFECTS
         near: dict[str, list[Influence]] = {}
         for each in influences:
@@ -147,7 +149,7 @@ class Effects:
 
 
 def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
-    """For each thing at a far end its strongest chain, the strongest first."""
+    """The strongest chain to each far end, strongest first."""
     best: dict[str, Chain] = {}
     for chain in sorted(chains, key=lambda c: (-c.strength, len(c.links), c.things)):
         end = chain.things[-1] if chain.things[0] == key else chain.things[0]
@@ -156,6 +158,6 @@ def _best_chains(chains: Sequence[Chain], key: str) -> list[tuple[str, Chain]]:
 
 
 def _longest(chains: Sequence[Chain]) -> list[Chain]:
-    """Those that are no part of another."""
+    """The chains that are not part of another."""
     parts = {chain.links[:-1] for chain in chains} | {chain.links[1:] for chain in chains}
     return [chain for chain in chains if chain.links not in parts]

@@ -1,4 +1,4 @@
-"""What the notes say bears on what: causes, hindrances, needs, support, contradiction.
+"""Influences between nodes as notes state them: causes, hindrances, needs, support, contradiction.
 
 Read from the graph's edges by the rules of `reasoning.causal` and `reasoning.conflicts`.
 """
@@ -29,9 +29,9 @@ from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict
 from memvault.reasoning.edges import EdgeIndex
 
-FANNED = 400  # edges of one thing that are read, the strongest
-MOST_STATING = 20  # notes that tell how far a thing without a note is believed
-NAMED_ONLY = 0.5  # share of a note's weight that it lends to a thing which it only names
+FANNED = 400  # the strongest edges of one node that are read
+MOST_STATING = 20  # notes that determine the belief in an entity without a note
+NAMED_ONLY = 0.5  # share of a note's weight that counts for an entity it only mentions
 
 MemoryOf = Callable[[str], Memory | None]
 
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Where a note states it; ``weight`` is the note's, in ordinary sources."""
+    """A note that states an influence; ``weight`` is the note's, in ordinary sources."""
 
     memory_id: str
     line: int
@@ -55,9 +55,9 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """``strength`` is the probability that the cause, where it holds (for a need: does not),
-    decides the effect. ``of_words`` tells that it is between what two notes say, by support or
-    contradiction, rather than between what they are about."""
+    """``strength`` is the probability that the cause, if true (for a need: if false), decides the
+    effect. ``of_words``: one note supports or contradicts what another says, rather than a cause
+    acting on what they are about."""
 
     cause: str
     effect: str
@@ -68,10 +68,10 @@ class Influence:
 
 
 class Influences:
-    """Reads what bears on a thing, for one question.
+    """Reads the influences on and from nodes, for one question.
 
     Args:
-        latest: what ages are counted from.
+        latest: the moment from which ages count.
     """
 
     def __init__(
@@ -83,10 +83,10 @@ class Influences:
         self._half_life = half_life_days
 
     def of(self, node_id: str) -> list[Influence]:
-        """Those that start or end at a thing, strongest first, each pair and kind once.
+        """Influences that start or end at a node, strongest first, each pair and kind once.
 
-        Notes that state the same join as independent causes would, 1 - prod(1 - strength); a
-        single statement's is the edge's weight and confidence times the belief in its note.
+        Equal statements combine like independent causes, 1 - prod(1 - strength); the strength of
+        a single statement is the edge's weight and confidence times the belief in its note.
         """
         found: dict[tuple[str, str, Kind], list[Influence]] = {}
         for edge in self._edges.of(node_id)[:FANNED]:
@@ -97,7 +97,7 @@ class Influences:
         return sorted(joined, key=lambda i: (-i.strength, i.cause, i.effect))
 
     def related(self, node_id: str, most: int) -> list[Influence]:
-        """As `of`, of any relation: each thing related raises the other."""
+        """Like `of`, for every relation: related nodes raise each other."""
         found: dict[str, list[Influence]] = {}
         for edge in self._edges.of(node_id)[:most]:
             far = edge.target if edge.source == node_id else edge.source
@@ -111,7 +111,7 @@ class Influences:
         return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
 
     def sources_of(self, node_id: str) -> float:
-        """How many ordinary sources say that a thing holds: its own note, else those naming it."""
+        """Weight, in ordinary sources, of a node's own note, else of the notes that name it."""
         memory = self._memory_of(node_id)
         if memory is not None:
             return self.weight_of(memory)
@@ -164,7 +164,7 @@ _KINDS = {"hinders": Kind.LOWERS, "needed": Kind.NEEDED}
 
 @lru_cache(maxsize=10_000)
 def _meaning(relation: str) -> str | None:
-    """What a relation's last words say of the kind of influence; None for any other."""
+    """The kind of influence that a relation's last words state, or None."""
     parts = relation_name(relation).split()
     for first in range(len(parts)):
         name = " ".join(parts[first:])
@@ -184,7 +184,7 @@ def _strength(edge: GraphEdge, stated: Stated) -> float:
 
 
 def _joined(same: Iterable[Influence]) -> Influence:
-    """One influence of several that say the same; a note counts once."""
+    """Equal influences combined into one; a note counts once."""
     by_note: dict[str, Influence] = {}
     for each in same:
         known = by_note.get(each.stated[0].memory_id)

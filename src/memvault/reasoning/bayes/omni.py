@@ -1,4 +1,4 @@
-"""Inference in any direction: some things are clamped to what is known, others are predicted
+"""Inference in any direction: some nodes are clamped to known values, others are predicted
 (graph-tools 1.2.5)."""
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from memvault.reasoning.bayes.weights import wilson
 from memvault.reasoning.edges import EdgeIndex
 
 MOST_PREDICTED = 10
-FANNED = 60  # relations of one thing that a bridge or an explanation is sought along
-MOST_POPPED = 400  # things that a bridge is sought through
+FANNED = 60  # relations of one node that the search for a bridge or an explanation follows
+MOST_POPPED = 400  # nodes that the search for a bridge visits
 MOST_EXPLAINING = 10
-RELATED = 0.5  # share of a relation's strength that counts where its kind is not causal
+RELATED = 0.5  # share of a relation's strength that counts if it is not causal
 
 
 class Inference(StrEnum):
@@ -34,8 +34,8 @@ class Inference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """``value`` is the probability that the thing holds; ``confidence`` 1 minus the width of its
-    95% interval."""
+    """``value`` is the probability that the node is true; ``confidence`` is 1 minus the width of
+    its 95% interval."""
 
     key: str
     value: float
@@ -44,8 +44,7 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """``path`` is the bridge: the influences or relations along it, one after the other, and
-    ``stops`` the things from one end to the other."""
+    """``path`` holds the bridge's influences or relations in order, ``stops`` its nodes."""
 
     predictions: tuple[Predicted, ...]
     iterations: int
@@ -62,7 +61,7 @@ class Inferred:
 
 
 class Omni:
-    """Builds the network that a kind of inference needs and lets beliefs spread through it."""
+    """Builds the network that a kind of inference needs and runs belief propagation on it."""
 
     def __init__(self, reasoner: Reasoner, edges: EdgeIndex) -> None:
         self._reasoner = reasoner
@@ -76,15 +75,15 @@ class Omni:
         most_iterations: int,
         scope: Scope | None = None,
     ) -> Inferred:
-        """Predictions, the most telling first.
+        """Predictions, most probable first.
 
         Args:
-            clamped: how sure it is that each thing holds, in [0, 1].
-            wanted: what to predict; empty for what the kind of inference finds.
+            clamped: the probability in [0, 1] that each node is true.
+            wanted: nodes to predict; empty for those that this kind of inference finds.
 
         Raises:
-            InvalidParams: a bridge needs two ends.
-            CausalInferenceError: the clamped values are impossible together.
+            InvalidParams: a bridge without exactly two ends.
+            CausalInferenceError: the clamped values contradict each other.
         """
         reader = self._reasoner.influences(clamped)
         around, path, stops, found = self._around(kind, clamped, wanted, reader, scope)
@@ -111,7 +110,7 @@ class Omni:
         reader: Influences,
         scope: Scope | None,
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """The network's things, the bridge if one is asked for, and what it finds to predict."""
+        """The network's nodes, the bridge if one is asked for, and the nodes to predict."""
         allowed = self._reasoner.allowed(scope)
         if kind is Inference.BRIDGE:
             if len(clamped) != 2:
@@ -131,8 +130,8 @@ class Omni:
     def _bridge(
         self, first: str, last: str, reader: Influences, scope: Scope | None
     ) -> tuple[Influence, ...]:
-        """The road between two things whose relations are strongest together, each discounted at
-        hubs by log2(1 + degree); empty if there is none near enough."""
+        """The strongest path between two nodes (Dijkstra over -log strength, discounted at hubs by
+        log2(1 + degree)); empty if none is found within `MOST_POPPED` nodes."""
         allowed = self._reasoner.allowed(scope)
         best: dict[str, float] = {first: 0.0}
         via: dict[str, Influence] = {}
@@ -166,8 +165,7 @@ class Omni:
         reader: Influences,
         scope: Scope | None,
     ) -> tuple[Surroundings, tuple[Influence, ...], tuple[str, ...], list[str]]:
-        """What may be behind the observations: their stated causes, and what else relates to
-        several of them."""
+        """Candidate explanations: stated causes, and nodes related to several observations."""
         allowed = self._reasoner.allowed(scope)
         bearing: dict[str, dict[str, Influence]] = {}
         for seen in clamped:
@@ -201,7 +199,7 @@ class Omni:
 
 
 def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
-    """For each thing the notes that say what bears on it, with their weights."""
+    """For each node the notes that state its influences, with their weights."""
     found: dict[str, dict[str, float]] = {}
     for each in around.influences:
         for key in (each.cause, each.effect):
@@ -213,7 +211,7 @@ def _stating(around: Surroundings) -> dict[str, dict[str, float]]:
 def _reached(
     start: Mapping[str, float], influences: Sequence[Influence], *, forward: bool
 ) -> list[str]:
-    """What lies behind the clamped things in one direction, the nearest first."""
+    """Nodes reachable from the clamped ones in one direction, nearest first."""
     near: dict[str, list[str]] = {}
     for each in influences:
         one, other = (each.cause, each.effect) if forward else (each.effect, each.cause)

@@ -1,4 +1,4 @@
-"""What an answer to a question of probability says."""
+"""Questions about probability, parsed, and the shape of their answers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ _OF_CHANCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a clause says of the things that it names: that they hold, or do not; ``done`` if
-    somebody is to make it so."""
+    """A condition on the nodes that a clause names: true or false; ``done`` for interventions."""
 
     text: str
     holds: bool
@@ -45,8 +44,8 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``matter`` is what is left without the conditions; ``of_chance`` tells that it asks whether
-    something is so, rather than who, when or how much."""
+    """``matter`` is the question without its conditions; ``of_chance`` is whether it asks if
+    something is true, rather than who, when or how much."""
 
     matter: str
     conditions: tuple[Condition, ...]
@@ -64,7 +63,7 @@ def read_question(text: str) -> Question:
 
 
 def names_asked(rules: NameRules) -> FindNames:
-    """Where somebody who asks names things of the vault, whatever their capitals; not tags."""
+    """The spans of a question that name nodes of the vault, ignoring case; tags excepted."""
 
     def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
         return [
@@ -88,8 +87,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceUsed:
-    """A statement that the answer rests on. ``bearing`` says what for; ``weight`` is in ordinary
-    sources; without ``lines`` it is the note as a whole."""
+    """A statement that supports the answer. ``bearing`` says what it supports; ``weight`` is in
+    ordinary sources; without ``lines`` it is the whole note."""
 
     memory_id: str
     title: str
@@ -102,9 +101,9 @@ class EvidenceUsed:
 
 @dataclass(frozen=True, slots=True)
 class Probable:
-    """Outcomes, the most probable first; none where nothing in the vault bears on the question.
+    """Outcomes, most probable first; empty if nothing in the vault concerns the question.
 
-    ``beliefs`` are of everything in the network, ``approximate`` says that samples were drawn.
+    ``beliefs`` cover the whole network; ``approximate`` means that they come from samples.
     """
 
     target: str

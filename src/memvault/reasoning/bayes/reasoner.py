@@ -1,4 +1,4 @@
-"""Answers questions of probability from what the notes say."""
+"""Answers questions about probability from what the notes say."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ Truths = Mapping[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, or the id of a thing; ``given`` is what is known of things by id, ``done`` what
-    somebody makes so."""
+    """A question, or the id of a node; ``given`` are observations by node id, ``done``
+    interventions."""
 
     query: str = ""
     target: str | None = None
@@ -55,11 +55,11 @@ class Asked:
 
 
 class Reasoner:
-    """Safe in any thread.
+    """Thread-safe.
 
     Args:
-        claims_of: what memories, and others beside them, state to a question.
-        find_names: where a text names things of the vault.
+        claims_of: the claims of memories, and of others found with them, about a question.
+        find_names: the spans of a text that name nodes of the vault.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class Reasoner:
         self._settings = settings
 
     def ask(self, asked: Asked) -> Probable:
-        """How probable each answer is.
+        """The probability of each answer.
 
         Raises:
-            CausalInferenceError: what is given cannot hold together.
+            CausalInferenceError: the observations contradict each other.
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         question = read_question(asked.query)
@@ -118,7 +118,7 @@ class Reasoner:
         return allowed(key) and any(allowed(i.cause) and allowed(i.effect) for i in influences)
 
     def _likeliest(self, moved: Sequence[str]) -> str:
-        """The thing that most bears upon: what is asked of is rather effect than cause."""
+        """The node that the others influence most: questions rather ask about effects."""
 
         def borne(key: str) -> float:
             return sum(i.strength for i in self.influences([key]).of(key) if i.effect == key)
@@ -126,7 +126,7 @@ class Reasoner:
         return max(moved, key=borne)
 
     def _followed(self, asked: Asked) -> str | None:
-        """What what is given or done bears on most, where the question names nothing else."""
+        """The node most affected by the evidence, if the question names no other."""
         known = {**asked.given, **asked.done}
         if not asked.query or not known:
             return None
@@ -224,7 +224,7 @@ class Reasoner:
     # -- what an answer rests on ----------------------------------------------------------------
 
     def _weights(self, contest: Contest) -> list[tuple[Witness, float]]:
-        """Each witness with the weight of its note, aged from the latest of them."""
+        """Each witness with the weight of its note; ages count from the latest witness."""
         told = [
             (each, memory, moment_of(memory, moment(each.claim)))
             for each in contest.witnesses
@@ -253,7 +253,7 @@ class Reasoner:
     def _evidence(
         self, asked: Asked, target: str, around: Surroundings, network: Network
     ) -> tuple[EvidenceUsed, ...]:
-        """The statements that tell something of the target; those about itself first."""
+        """The statements that inform the target; those about the target itself first."""
         known = {*asked.given, *asked.done}
         told = network.done(_states(asked.done)).narrowed([target, *known, *_spoken(network)])
         telling = told.active(target, known | _spoken(network))
@@ -292,7 +292,7 @@ class Reasoner:
     # -- what others build on -------------------------------------------------------------------
 
     def influences(self, about: Iterable[str]) -> Influences:
-        """A reader whose ages count from the latest of these and the notes that name them."""
+        """A reader of influences; ages count from the latest note of or naming these nodes."""
         keys = list(about)
         near = {e.source for key in keys for e in self._edges.of(key)[:20]} | set(keys)
         memories = (self._memory_of(key) for key in near)
@@ -312,7 +312,7 @@ class Reasoner:
 
 
 def _left(witness: Witness, contest: Contest) -> float:
-    """The share of a statement's weight that later news of a change leaves it."""
+    """The share of its weight that a statement keeps after a later note states a change."""
     replaced = any(
         other.claim.updates
         and other.value != witness.value
@@ -323,7 +323,7 @@ def _left(witness: Witness, contest: Contest) -> float:
 
 
 def _spoken(network: Network) -> set[str]:
-    """The witnesses of a contest, which have all been heard."""
+    """The evidence that every witness of a contest spoke."""
     return {key for key, parents in network.parents.items() if VALUE in parents}
 
 

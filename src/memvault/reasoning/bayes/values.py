@@ -1,9 +1,9 @@
-"""Competing answers: which of the values that notes state is the right one.
+"""Competing values: which of the values that notes state is right.
 
-Each note that states a value is a witness. What it says is right with the belief in its note; else
-it is uninformed, and any value would have been as likely to be said (as in the truth discovery of
-Dong, Berti-Equille and Srivastava, VLDB 2009). That nobody has the right value is one of the
-answers, so one witness is never sure.
+Each note that states a value is a witness. It is right with the probability of the belief in its
+note; otherwise it is uninformed, and every value is equally likely (the truth discovery of Dong,
+Berti-Equille and Srivastava, VLDB 2009). "Something else" is always a possible answer, so a single
+witness is never certain.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_WITNESSES = 12
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A claim for one of the values, by its number; ``share`` of its note's weight counts."""
+    """A claim for one of the values, by index; only ``share`` of its note's weight counts."""
 
     claim: Claim
     value: int
@@ -40,7 +40,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What is asked for, the values that notes give, and who gives them."""
+    """The attribute in question, its competing values, and their witnesses."""
 
     label: str
     values: tuple[str, ...]
@@ -48,9 +48,9 @@ class Contest:
 
 
 def contest_of(claims: Sequence[Claim]) -> Contest | None:
-    """The competing values of the first claim's attribute; None if nobody states any.
+    """The competing values of the first claim's attribute; None if no note states one.
 
-    A note counts once for a value, and a sentence that was copied from note to note once.
+    A note counts once for a value, and so does a sentence copied into several notes.
     """
     usable = [each for each in claims if not each.outdated]
     if not usable:
@@ -76,8 +76,9 @@ def contest_of(claims: Sequence[Claim]) -> Contest | None:
 
 
 def add_contest(network: Network, contest: Contest) -> dict[str, int]:
-    """Put the values and their witnesses into a network that has the witnesses' memories, and give
-    the evidence that they spoke."""
+    """Add the values and their witnesses to a network that contains the witnesses' memories.
+
+    Returns the evidence that the witnesses spoke."""
     names = (*contest.values, SOMETHING_ELSE)
     count = len(names)
     network.add(Variable(VALUE, contest.label, names), (), np.full(count, 1.0 / count))
@@ -94,7 +95,7 @@ def add_contest(network: Network, contest: Contest) -> dict[str, int]:
 
 
 def _if_right(witness: Witness, count: int) -> Table:
-    """How probable a witness's words are under each value, if it knows the right one."""
+    """The likelihood of a witness's statement under each value."""
     if witness.claim.negated:
         spoken = np.full(count, 1.0 / (count - 1))
         spoken[witness.value] = 0.0

@@ -1,1 +1,1 @@
-"""A part of the graph, chosen to be looked at, and drawn as Mermaid, D3 or Graphviz."""
+"""A part of the graph, selected for viewing and drawn as Mermaid, D3 or Graphviz."""

@@ -1,8 +1,8 @@
-"""Which nodes and edges a person is shown around some nodes of the graph.
+"""Selects the nodes and edges to show around some nodes of the graph.
 
-The nodes that were asked for come first; what stands around them follows by the weight of the best
-road from any of them (`memvault.reasoning.edges`). Weights fall along a road, so each node that is
-shown is joined by nodes that are shown too.
+The given nodes come first, then their neighbourhood by the weight of the best path from any of them
+(`memvault.reasoning.neighbours`). Weights fall along a path, so every node shown is connected
+through nodes that are shown, too.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from memvault.reasoning.conflicts import MemoryOf, conflicts
 from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.neighbours import neighbours
 
-MOST_NODES = 60  # more cannot be read as a picture
+MOST_NODES = 60  # a larger picture is unreadable
 EDGES_PER_NODE = 3  # on average
 MOST_CONFLICTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """``weight`` in [0, 1] is that of the best road from what was ``asked`` for, whose own is 1.
-    ``kind`` is a note's type; without ``path`` no note stands for it."""
+    """``weight`` in [0, 1] is that of the best path from an ``asked`` node, whose own weight is 1.
+    ``kind`` is a note's type; ``path`` is None for entities without a note."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class MapEdge:
     relation: str
     weight: float
     stated: int
-    contested: bool  # the two do not both hold
+    contested: bool  # the two ends contradict each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def memory_map(
     depth: int = 2,
     most: int = MOST_NODES,
 ) -> MemoryMap:
-    """What stands at most ``depth`` relations from these nodes, in at most ``most`` nodes.
+    """The neighbourhood of these nodes within ``depth`` relations, at most ``most`` nodes.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -98,7 +98,7 @@ def _nodes(centres: Sequence[str], edges: EdgeIndex, depth: int, most: int) -> t
 
 
 def _edges(shown: set[str], edges: EdgeIndex, contested: set[frozenset[str]]) -> list[MapEdge]:
-    """Between these nodes, what is contested first, then the strongest."""
+    """The edges between these nodes: contradictions first, then the strongest."""
     grouped: dict[tuple[str, str, str], list[GraphEdge]] = {}
     for key in sorted(shown):
         for edge in edges.stated_by(key):

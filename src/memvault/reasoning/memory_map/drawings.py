@@ -1,4 +1,7 @@
-"""A map as a Mermaid flowchart (https://mermaid.js.org/syntax/flowchart.html)."""
+"""Memory maps drawn as d3-force JSON, Graphviz DOT or a Mermaid flowchart.
+
+DOT: https://graphviz.org/doc/info/lang.html; Mermaid: https://mermaid.js.org/syntax/flowchart.html
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from memvault.reasoning.memory_map.choose import MapEdge, MemoryMap
 
 
 def shortened(text: str, most: int) -> str:
-    """The text on one line, in at most so many characters."""
+    """The text on one line, cut to at most ``most`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def separate_conflicts(drawn: MemoryMap) -> Iterator[tuple[str, str, str]]:
-    """The two nodes, and what they differ in, of conflicts that no edge of the graph states."""
+    """Conflicts that no edge states: the two nodes, and the field in which they differ."""
     for each in drawn.conflicts:
         if each.kind is ConflictKind.DIFFERENT_VALUES:
             one, other = each.sides
@@ -29,7 +32,7 @@ def d3(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dic
 
     Args:
         weights: give nodes and links a ``value`` in [0, 1].
-        highlight: mark what conflicts by ``conflict: true``.
+        highlight: mark conflicts with ``conflict: true``.
     """
     clashing = {side.thing.id for each in drawn.conflicts for side in each.sides}
     nodes: list[dict[str, Any]] = []
@@ -64,8 +67,8 @@ def graphviz(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) 
     """The code, ready for ``dot``.
 
     Args:
-        weights: write each edge's weight beside its relation, and draw strong ones thicker.
-        highlight: draw what conflicts in red.
+        weights: write each edge's weight next to its relation, and draw strong edges thicker.
+        highlight: draw conflicts in red.
     """
     lines = [
         "digraph memory {",
@@ -80,7 +83,7 @@ def graphviz(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) 
 
 
 def quoted(text: str) -> str:
-    """The text as a string of DOT: it ends nothing and is no markup."""
+    """The text as a DOT string, escaped so that it cannot end the string or act as markup."""
     signs = (" " if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
     return '"' + "".join(signs).translate(_ESCAPES) + '"'
 
@@ -133,12 +136,11 @@ CLASSES = (
 
 
 def mermaid(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
-    """The code, ready to be rendered. Whatever does not fit into what Mermaid draws is left out
-    from the weakest edge on.
+    """The code of a flowchart. Beyond Mermaid's limits, the weakest edges are left out.
 
     Args:
-        weights: write each edge's weight beside its relation.
-        highlight: draw what conflicts in red.
+        weights: write each edge's weight next to its relation.
+        highlight: draw conflicts in red.
     """
     lines = ["flowchart LR", *CLASSES]
     names = {node.id: f"n{number}" for number, node in enumerate(drawn.nodes)}
@@ -161,7 +163,7 @@ def mermaid(drawn: MemoryMap, *, weights: bool = True, highlight: bool = True) -
 
 
 def escaped(text: str) -> str:
-    """The text as a quoted label of Mermaid may hold it: it ends nothing and runs nothing."""
+    """The text as a quoted Mermaid label, escaped so that it cannot end the label or run code."""
     return "".join(map(_escaped, text))
 
 
