@@ -1,9 +1,11 @@
-"""`memvault connect`: other people's configuration files, of which nothing may be lost."""
+"""`memvault connect` and `disconnect`: other programs' configuration files lose no byte."""
 
 from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.cli.app import run
-from memvault.cli.clients import CannotMerge, Client, client_file, merge_json, merge_toml
+from memvault.cli.clients import Client, registry_of
+from memvault.cli.config_text import (
+    CannotEdit,
+    cut_json,
+    cut_toml,
+    put_json,
+    put_toml,
+    read_json,
+)
 
 ENTRY: dict[str, Any] = {"command": "/opt/memvault", "args": ["mcp", "--vault", 'C:\\Notes "x"']}
 FILES = [client for client in Client if client is not Client.CHATGPT]
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=8,
-)
 
 
 @pytest.fixture
@@ -33,15 +37,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MEMVAULT_VAULT"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "Vault").mkdir()
+    (tmp_path / "Work").mkdir()
     monkeypatch.setenv("MEMVAULT_VAULT", str(tmp_path / "Vault"))
     return tmp_path
 
 
-def entry_in(client: Client) -> dict[str, Any]:
-    file = client_file(client)
-    text = file.path.read_text(encoding="utf-8")
-    values = tomllib.loads(text) if file.form == "toml" else json.loads(text)
-    return dict(values[file.key]["memvault"])
+def place_of(client: Client) -> Path:
+    return registry_of(client).file.path
+
+
+def entry_in(client: Client, name: str = "memvault") -> dict[str, Any]:
+    return dict(registry_of(client).servers()[name])
 
 
 @pytest.mark.parametrize("client", FILES)
@@ -55,15 +61,65 @@ def test_a_client_without_a_configuration_gets_one(client: Client, home: Path) -
 @pytest.mark.parametrize("client", FILES)
 def test_connecting_twice_changes_nothing_the_second_time(client: Client, home: Path) -> None:
     run(["connect", client.value])
-    place = client_file(client).path
+    place = place_of(client)
     first = place.read_bytes()
     assert run(["connect", client.value]) == 0
     assert place.read_bytes() == first
     assert [entry.name for entry in place.parent.iterdir() if "before" in entry.name] == []
 
 
+@pytest.mark.parametrize("client", FILES)
+def test_disconnecting_removes_the_file_that_connecting_made(client: Client, home: Path) -> None:
+    run(["connect", client.value])
+    assert run(["disconnect", client.value]) == 0
+    assert not place_of(client).exists()
+
+
+@pytest.mark.parametrize(
+    ("client", "before"),
+    [
+        ("cursor", b'{"mcpServers": {}}'),
+        ("cursor", b'{ "mcpServers" : {\n\n} , "a": [1,  2] }\r\n'),
+        ("cursor", b""),
+        ("vscode", b'\xef\xbb\xbf{\r\n\t// mine\r\n\t"servers": {"x": {},}, // all\r\n}'),
+        ("gemini-cli", '{\n "theme": "é\\u00e9", "n": 1e3\n}'.encode()),
+        ("codex", b'model = "o"  # mine\r\n\r\n[mcp_servers.other]\r\ncommand = "x"'),
+        ("codex", b"mcp_servers = { other = { command = 'x' } }\n"),
+    ],
+)
+def test_connecting_and_disconnecting_leaves_the_file_as_it_was(
+    client: str, before: bytes, home: Path
+) -> None:
+    place = place_of(Client(client))
+    place.parent.mkdir(parents=True)
+    place.write_bytes(before)
+    assert run(["connect", client]) == 0
+    assert b"Vault" in place.read_bytes()
+    assert run(["connect", client, "--tools", "full"]) == 0
+    assert run(["disconnect", client]) == 0
+    assert place.read_bytes() == before
+
+
+def test_disconnecting_keeps_what_was_edited_since(home: Path) -> None:
+    place = place_of(Client.CURSOR)
+    place.parent.mkdir()
+    place.write_text('{\n  "a": 1\n}\n')
+    run(["connect", "cursor"])
+    place.write_text(place.read_text().replace('"a": 1', '"a": 2, "b":  3'))
+    assert run(["disconnect", "cursor"]) == 0
+    assert place.read_text() == '{\n  "a": 2, "b":  3,\n  "mcpServers": {}\n}\n'
+
+
+def test_disconnecting_what_is_not_connected_changes_nothing(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["disconnect", "cursor"]) == 0
+    assert "Cursor has no server named memvault" in capsys.readouterr().out
+    assert not place_of(Client.CURSOR).parent.exists()
+
+
 def test_what_was_there_stays_in_its_order_and_is_backed_up(home: Path) -> None:
-    place = client_file(Client.CURSOR).path
+    place = place_of(Client.CURSOR)
     place.parent.mkdir()
     before = '{\n    "z": 1,\n    "mcpServers": {"other": {"command": "é"}},\n    "a": [2]\n}'
     place.write_text(before, encoding="utf-8")
@@ -75,25 +131,77 @@ def test_what_was_there_stays_in_its_order_and_is_backed_up(home: Path) -> None:
     assert (place.parent / "mcp.json.before-memvault").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.parametrize("client", [Client.CLAUDE_CODE, Client.CODEX])
+def test_a_second_run_keeps_what_the_person_set_by_hand(client: Client, home: Path) -> None:
+    run(["connect", client.value])
+    place = place_of(client)
+    config, name = registry_of(client), "memvault"
+    entry = entry_in(client)
+    args = [*entry["args"], "--tools", "full"]
+    by_hand = entry | {"command": "/old/memvault", "args": args, "env": {"A": "1"}}
+    config.file.put([([config.key, name], by_hand)])
+    assert run(["connect", client.value]) == 0
+    assert entry_in(client) == by_hand | {"command": entry["command"]}
+    second = place.read_bytes()
+    assert run(["connect", client.value]) == 0
+    assert place.read_bytes() == second
+    assert run(["connect", client.value, "--tools", "core"]) == 0
+    assert entry_in(client)["args"] == [*entry["args"], "--tools", "core"]
+    assert entry_in(client)["env"] == {"A": "1"}
+
+
+def test_an_entry_that_starts_something_else_is_left_alone(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = place_of(Client.CURSOR)
+    place.parent.mkdir()
+    text = '{"mcpServers": {"memvault": {"command": "sh", "args": ["-c", "my start"]}}}'
+    place.write_text(text)
+    assert run(["connect", "cursor"]) == 1
+    assert place.read_text() == text
+    assert "does not start `memvault mcp`" in capsys.readouterr().err
+
+
+def test_two_vaults_live_next_to_each_other_under_their_own_names(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = ["--vault", str(home / "Work")]
+    run(["connect", "cursor"])
+    first = place_of(Client.CURSOR).read_bytes()
+    assert run([*work, "connect", "cursor"]) == 2
+    assert "--name" in capsys.readouterr().err
+    assert place_of(Client.CURSOR).read_bytes() == first
+    assert run([*work, "connect", "cursor", "--name", "work", "--tools=full"]) == 0
+    assert str(home / "Vault") in entry_in(Client.CURSOR)["args"]
+    assert str(home / "Work") in entry_in(Client.CURSOR, "work")["args"]
+    capsys.readouterr()
+    assert run(["disconnect", "cursor", "--name", "work"]) == 0
+    assert "--name memvault" in capsys.readouterr().out
+    assert place_of(Client.CURSOR).read_bytes() == first
+    assert run(["connect", "cursor", "--name", "a b"]) == 2
+
+
 @pytest.mark.parametrize(
     ("client", "text"),
     [
-        ("cursor", '{"mcpServers": {},}'),
-        ("vscode", '{\n  // mine\n  "servers": {}\n}'),
+        ("cursor", '{"mcpServers": {} "a": 1}'),
         ("claude-desktop", '{"mcpServers": []}'),
-        ("gemini-cli", '{"a": 1, "a": 2}'),
+        ("gemini-cli", '{"mcpServers": {}, "mcpServers": {}}'),
+        ("cursor", '{"mcpServers": {'),
+        ("cursor", "[]"),
+        ("cursor", "\xff"),
         ("codex", "model = "),
-        ("codex", 'mcp_servers = { other = { command = "x" } }\n'),
+        ("codex", "mcp_servers = 1\n"),
     ],
 )
-def test_a_file_that_cannot_be_merged_safely_is_left_alone_and_the_snippet_shown(
+def test_a_file_that_cannot_be_edited_safely_is_left_alone_and_the_snippet_shown(
     client: str, text: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = client_file(Client(client)).path
+    place = place_of(Client(client))
     place.parent.mkdir(parents=True)
-    place.write_text(text)
+    place.write_text(text, encoding="latin-1")
     assert run(["connect", client]) == 1
-    assert place.read_text() == text
+    assert place.read_text(encoding="latin-1") == text
     assert "Add this by hand" in capsys.readouterr().err
     assert len(list(place.parent.iterdir())) == 1
 
@@ -101,16 +209,16 @@ def test_a_file_that_cannot_be_merged_safely_is_left_alone_and_the_snippet_shown
 def test_print_writes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["connect", "claude-desktop", "--print"]) == 0
     assert '"mcpServers"' in capsys.readouterr().out
-    assert not client_file(Client.CLAUDE_DESKTOP).path.exists()
+    assert not place_of(Client.CLAUDE_DESKTOP).exists()
 
 
-def test_chatgpt_is_told_the_steps(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_chatgpt_gets_the_steps(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["connect", "chatgpt"]) == 0
     assert "tunnel" in capsys.readouterr().out
 
 
 def test_a_linked_configuration_stays_a_link(home: Path) -> None:
-    place = client_file(Client.CURSOR).path
+    place = place_of(Client.CURSOR)
     place.parent.mkdir()
     kept = home / "dotfiles.json"
     kept.write_text("{}")
@@ -121,36 +229,77 @@ def test_a_linked_configuration_stays_a_link(home: Path) -> None:
     assert run(["connect", "cursor"]) == 0
     assert place.is_symlink()
     assert "memvault" in kept.read_text()
+    assert run(["disconnect", "cursor"]) == 0
+    assert place.is_symlink() and kept.read_text() == "{}"
 
 
-@settings(max_examples=60, deadline=None)
-@given(others=st.dictionaries(st.text(max_size=5).filter("servers".__ne__), json_values))
-def test_any_json_keeps_everything_else(others: dict[str, Any]) -> None:
-    merged = json.loads(merge_json(json.dumps(others), "servers", "memvault", ENTRY))
-    assert merged.pop("servers") == {"memvault": ENTRY}
-    assert list(merged.items()) == list(others.items())
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+objects = st.dictionaries(st.text(max_size=5).filter("servers".__ne__), json_values, min_size=1)
+layouts: st.SearchStrategy[Callable[[Any], str]] = st.sampled_from(
+    [
+        json.dumps,
+        lambda value: json.dumps(value, indent=2),
+        lambda value: json.dumps(value, indent="\t").replace("\n", "\r\n"),
+        lambda value: json.dumps(value, indent=4)[:-2] + ", // last, \n /* } */ }\n",
+        lambda value: json.dumps(value, indent=1)[:-2] + " /* one */\t// two \r\n}",
+        lambda value: "\ufeff // head\n" + json.dumps(value, separators=(" ,", " : ")) + " ",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(others=objects, layout=layouts)
+def test_what_is_put_into_any_json_comes_out_again_to_the_byte(
+    others: dict[str, Any], layout: Callable[[Any], str]
+) -> None:
+    text = layout(others)
+    put = put_json(text, ["servers", "memvault"], ENTRY)
+    assert read_json(put) == others | {"servers": {"memvault": ENTRY}}
+    assert list(read_json(put)) == [*others, "servers"]
+    assert put_json(put, ["servers", "memvault"], ENTRY) == put
+    assert cut_json(put, ["servers"]) == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(before=st.lists(json_values, min_size=1, max_size=3), layout=layouts)
+def test_a_value_appended_to_a_list_comes_out_again(
+    before: list[Any], layout: Callable[[Any], str]
+) -> None:
+    text = layout({"hooks": {"Start": before}})
+    put = put_json(text, ["hooks", "Start", len(before)], ENTRY)
+    assert read_json(put) == {"hooks": {"Start": [*before, ENTRY]}}
+    assert cut_json(put, ["hooks", "Start", len(before)]) == text
+    first_gone = cut_json(put, ["hooks", "Start", 0])
+    assert read_json(first_gone) == {"hooks": {"Start": [*before[1:], ENTRY]}}
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text(alphabet='{}[]:,"/*\\ \nabc1-', max_size=24))
+def test_any_text_is_edited_or_refused(text: str) -> None:
+    with suppress(CannotEdit):
+        assert read_json(put_json(text, ["k"], ENTRY))["k"] == ENTRY
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "model = 'o'  # mine",
         '# head\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
-        '[mcp_servers.memvault]\ncommand = "old"\nargs = []\n\n[tail]\na = 1 # kept\n',
-        '[mcp_servers.memvault]\ncommand = "old"',
+        "[mcp_servers]\n\n[tail]\na = 1 # kept\n",
+        "mcp_servers = { other = {} } # inline\n",
+        '[mcp_servers.other.env]\nA = "1"\n\n[[list]]\nb = 2\n',
     ],
 )
 def test_toml_keeps_every_other_byte(text: str) -> None:
-    merged = merge_toml(text, "mcp_servers", "memvault", ENTRY)
-    assert tomllib.loads(merged)["mcp_servers"]["memvault"] == ENTRY
+    steps = ["mcp_servers", "memvault"]
+    put = put_toml(text, steps, ENTRY)
+    assert tomllib.loads(put)["mcp_servers"]["memvault"] == ENTRY
     for line in text.splitlines():
-        if "old" not in line and line != "args = []":
-            assert line in merged
-    assert merge_toml(merged, "mcp_servers", "memvault", ENTRY) == merged
-
-
-def test_a_table_of_ours_with_subtables_is_not_broken() -> None:
-    text = '[mcp_servers.memvault]\ncommand = "old"\n[mcp_servers.memvault.env]\nA = "1"\n'
-    with pytest.raises(CannotMerge):
-        merge_toml(text, "mcp_servers", "memvault", ENTRY)
+        assert line in put or "inline" in line
+    assert put_toml(put, steps, ENTRY) == put
+    rest, before = tomllib.loads(cut_toml(put, steps)), tomllib.loads(text)
+    assert {**rest, "mcp_servers": rest.get("mcp_servers", {})} == {"mcp_servers": {}, **before}

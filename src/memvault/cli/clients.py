@@ -1,23 +1,27 @@
-"""``connect``: write memvault into an AI client's configuration."""
+"""``connect`` and ``disconnect``: memvault in the configuration of an AI client."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import sys
-import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
+from memvault.cli.config_files import ConfigFile
+from memvault.cli.config_text import JSON, TOML, CannotEdit, put_toml
 from memvault.cli.context import places_of
-from memvault.cli.options import Places
-from memvault.model.errors import StorageError
+from memvault.cli.engine import ToolSet
+from memvault.cli.options import Places, find_places, take_global_options
+from memvault.model.errors import InvalidParams, StorageError
+
+_DEFAULT_NAME = "memvault"
 
 
 class Client(StrEnum):
@@ -29,41 +33,70 @@ class Client(StrEnum):
     VSCODE = "vscode"
     CHATGPT = "chatgpt"
 
+    @property
+    def label(self) -> str:
+        return _LABELS[self]
+
+
+_LABELS = {
+    Client.CLAUDE_DESKTOP: "Claude Desktop",
+    Client.CLAUDE_CODE: "Claude Code",
+    Client.GEMINI_CLI: "Gemini CLI",
+    Client.CODEX: "Codex",
+    Client.CURSOR: "Cursor",
+    Client.VSCODE: "VS Code",
+    Client.CHATGPT: "ChatGPT",
+}
+
 
 @dataclass(frozen=True, slots=True)
-class ClientFile:
-    """``key`` is the table of servers; ``typed`` clients want each to say that it is stdio."""
+class Registry:
+    """Where a client lists its servers: under ``key`` in ``file``.
 
-    path: Path
-    form: Literal["json", "toml"]
+    A client with ``typed`` entries wants each to name its transport.
+    """
+
+    file: ConfigFile
     key: str
     typed: bool = False
 
+    def servers(self) -> dict[str, Any]:
+        """Every entry by name."""
+        found = self.file.get([self.key])
+        return found if isinstance(found, dict) else {}
+
     def entry(self, command: list[str]) -> dict[str, Any]:
+        """A new entry that starts this command."""
         entry: dict[str, Any] = {"type": "stdio"} if self.typed else {}
         return entry | {"command": command[0], "args": command[1:]}
 
+    def snippet(self, name: str, entry: dict[str, Any]) -> str:
+        """What a person would add by hand."""
+        if self.file.format is TOML:
+            return put_toml("", [self.key, name], entry)
+        return json.dumps({self.key: {name: entry}}, indent=2, ensure_ascii=False)
 
-def client_file(client: Client) -> ClientFile:
-    """The client's configuration file of this user on this system; it need not exist."""
+
+def registry_of(client: Client) -> Registry:
+    """The client's configuration of this user on this system; the file need not exist."""
     home = Path.home()
     match client:
         case Client.CLAUDE_DESKTOP:
             path = _application_data() / "Claude" / "claude_desktop_config.json"
-            return ClientFile(path, "json", "mcpServers")
+            return Registry(ConfigFile(path, JSON), "mcpServers")
         case Client.CLAUDE_CODE:
             folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or home)
-            return ClientFile(folder / ".claude.json", "json", "mcpServers", typed=True)
+            return Registry(ConfigFile(folder / ".claude.json", JSON), "mcpServers", typed=True)
         case Client.GEMINI_CLI:
-            return ClientFile(home / ".gemini" / "settings.json", "json", "mcpServers")
+            return Registry(ConfigFile(home / ".gemini" / "settings.json", JSON), "mcpServers")
         case Client.CODEX:
             folder = Path(os.environ.get("CODEX_HOME") or home / ".codex")
-            return ClientFile(folder / "config.toml", "toml", "mcp_servers")
+            return Registry(ConfigFile(folder / "config.toml", TOML), "mcp_servers")
         case Client.CURSOR:
-            return ClientFile(home / ".cursor" / "mcp.json", "json", "mcpServers")
+            return Registry(ConfigFile(home / ".cursor" / "mcp.json", JSON), "mcpServers")
         case Client.VSCODE:
             path = _application_data() / "Code" / "User" / "mcp.json"
-            return ClientFile(path, "json", "servers", typed=True)
+            return Registry(ConfigFile(path, JSON), "servers", typed=True)
         case Client.CHATGPT:
             raise ValueError("ChatGPT keeps its connectors online")
 
@@ -76,87 +109,6 @@ def _application_data() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-class CannotMerge(Exception):
-    """The text is malformed, or in a form that cannot be added to without risk; says why."""
-
-
-def merge_json(text: str, key: str, name: str, entry: dict[str, Any]) -> str:
-    """``{key: {name: entry}}`` put into a JSON object, its order and indentation kept.
-
-    Raises:
-        CannotMerge: the text is not plain JSON (comments included), or names a key twice.
-    """
-    if not text.strip():
-        return json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
-    try:
-        whole = json.loads(text, object_pairs_hook=_without_twins)
-    except ValueError as error:
-        raise CannotMerge(str(error)) from error
-    if not isinstance(whole, dict) or not isinstance(whole.get(key, {}), dict):
-        raise CannotMerge(f"it is not an object with an object {key}")
-    if whole.get(key, {}).get(name) == entry:
-        return text
-    whole.setdefault(key, {})[name] = entry
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    indent = found[1] if found else 2
-    end = "\n" if text.endswith("\n") else ""
-    return json.dumps(whole, indent=indent, ensure_ascii=False) + end
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("it names a key twice")
-    return fields
-
-
-def merge_toml(text: str, key: str, name: str, entry: dict[str, Any]) -> str:
-    """A table ``[key.name]`` appended, or put where it stood; every other byte is kept.
-
-    Raises:
-        CannotMerge: the text is not TOML, or writes the table in another way.
-    """
-    before = _toml(text)
-    if before.get(key, {}).get(name) == entry:
-        return text
-    table = toml_table(key, name, entry)
-    header = re.compile(
-        rf"^[ \t]*\[{re.escape(key)}\.(?:{re.escape(name)}|\"{re.escape(name)}\")\][^\n]*\n"
-        r"(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*",
-        re.MULTILINE,
-    )
-    if found := header.search(text):
-        rest = text[found.end() :]
-        merged = text[: found.start()] + table + ("\n" if rest else "") + rest
-    else:
-        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        merged = text + gap + table
-    after = _toml(merged)
-    if _without(before, key, name) != _without(after, key, name) or after[key][name] != entry:
-        raise CannotMerge(f"it writes {key} in a way that cannot be added to")
-    return merged
-
-
-def toml_table(key: str, name: str, entry: dict[str, Any]) -> str:
-    """The entry as TOML; its values are strings and lists of them, which JSON writes alike."""
-    lines = [f"{field} = {json.dumps(value)}" for field, value in entry.items()]
-    return "\n".join([f"[{key}.{name}]", *lines, ""])
-
-
-def _toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CannotMerge(str(error)) from error
-
-
-def _without(values: dict[str, Any], key: str, name: str) -> dict[str, Any]:
-    table = values.get(key, {})
-    others = {each: value for each, value in table.items() if each != name}
-    return {**values, key: others}
-
-
-_SERVER = "memvault"
 _CHATGPT = """\
 ChatGPT runs in the cloud and reaches only servers with a public https address, so it needs a
 tunnel to this machine. Anyone with that address and the secret can read your notes.
@@ -170,94 +122,181 @@ tunnel to this machine. Anyone with that address and the secret can read your no
     it offers no field for a header, have the tunnel's provider sign people in and add it.
  4. Ask ChatGPT to search your memory."""
 
+ClientArgument = Annotated[Client, typer.Argument(help="The AI client.")]
+NameOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="The server's name in the client, for a second vault."),
+]
+
 
 def add_commands(app: typer.Typer) -> None:
     app.command()(connect)
+    app.command()(disconnect)
 
 
 def connect(
     context: typer.Context,
-    client: Annotated[Client, typer.Argument(help="The AI client to connect.")],
+    client: ClientArgument,
+    *,
+    tools: Annotated[
+        ToolSet | None, typer.Option(help="The tools that the client is offered: core or full.")
+    ] = None,
+    name: NameOption = _DEFAULT_NAME,
     print_only: Annotated[
         bool, typer.Option("--print", help="Show what would be added; write nothing.")
     ] = False,
 ) -> None:
-    """Add memvault to an AI client's configuration, which is backed up first."""
+    """Add memvault to an AI client's configuration, which is backed up first.
+
+    A second run updates the command and the vault, and keeps what you added to the entry.
+    """
     places = places_of(context)
     if client is Client.CHATGPT:
         typer.echo(_CHATGPT.format(vault=places.vault))
         return
-    file = client_file(client)
-    command = _bridge_command(places)
+    _check_name(name)
+    registry = registry_of(client)
     if print_only:
-        typer.echo(f"In {file.path}:\n\n{_snippet(file, command)}")
+        command = [*_launch_command(), *_start_of(places, tools).arguments()]
+        snippet = registry.snippet(name, registry.entry(command))
+        typer.echo(f"In {registry.file.path}:\n\n{snippet}")
         return
-    if _write(file, command):
-        typer.echo(f"{client.value} now knows memvault ({file.path}). Restart it to connect.")
+    if _put_entry(client, registry, name, places, tools):
+        typer.echo(f"Added memvault to {client.label} ({registry.file.path}). Restart it.")
     else:
-        typer.echo(f"{client.value} knew memvault already ({file.path}).")
+        typer.echo(f"{client.label} is already configured ({registry.file.path}).")
 
 
-def _bridge_command(places: Places) -> list[str]:
-    """By absolute paths: desktop programs do not see the shell's PATH."""
+def disconnect(
+    client: ClientArgument,
+    name: NameOption = _DEFAULT_NAME,
+) -> None:
+    """Remove memvault from an AI client's configuration.
+
+    Unless the file was edited since, it is then as it was before `connect`, to the byte.
+    """
+    if client is Client.CHATGPT:
+        typer.echo("Delete the connector in ChatGPT's settings, under Connectors.")
+        return
+    registry = registry_of(client)
+    try:
+        removed = registry.file.cut([[registry.key, name]])
+        others = [each for each, entry in registry.servers().items() if _is_ours(entry)]
+    except CannotEdit as error:
+        raise StorageError(
+            f"{registry.file.path} was not changed, because it cannot be edited safely: {error}. "
+            f"Remove {name} by hand."
+        ) from error
+    if removed:
+        typer.echo(f"Removed {name} from {client.label} ({registry.file.path}). Restart it.")
+    else:
+        typer.echo(f"{client.label} has no server named {name} ({registry.file.path}).")
+    for other in others:
+        typer.echo(f"Still connected: memvault disconnect {client.value} --name {other}")
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
+        raise InvalidParams("A name has 1 to 40 letters, digits, hyphens or underscores.")
+
+
+def _launch_command() -> list[str]:
+    """With absolute paths, because desktop programs do not see the shell's PATH."""
     script = Path(sys.executable).with_name("memvault.exe" if os.name == "nt" else "memvault")
-    start = [str(script)] if script.is_file() else [sys.executable, "-m", "memvault.cli"]
-    config = ["--config", str(places.config.absolute())] if places.config else []
-    return [*start, "mcp", "--vault", str(places.vault), *config]
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "memvault.cli"]
 
 
-def _snippet(file: ClientFile, command: list[str]) -> str:
-    entry = file.entry(command)
-    if file.form == "toml":
-        return toml_table(file.key, _SERVER, entry)
-    return json.dumps({file.key: {_SERVER: entry}}, indent=2, ensure_ascii=False)
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """How an entry starts the bridge: the vault, the configuration file, the other arguments."""
+
+    vault: str | None
+    config: str | None
+    others: tuple[str, ...]
+
+    def arguments(self) -> list[str]:
+        vault = ["--vault", self.vault] if self.vault else []
+        config = ["--config", self.config] if self.config else []
+        return ["mcp", *vault, *config, *self.others]
+
+    def over(self, before: _Start) -> _Start:
+        """This start, with what only the present entry says kept."""
+        kept = _without_tools(before.others) if self.others else before.others
+        return _Start(self.vault, self.config or before.config, (*kept, *self.others))
 
 
-def _write(file: ClientFile, command: list[str]) -> bool:
+def _without_tools(arguments: Iterable[str]) -> Iterator[str]:
+    waiting = iter(arguments)
+    for argument in waiting:
+        if argument == "--tools":
+            next(waiting, None)
+        elif not argument.startswith("--tools="):
+            yield argument
+
+
+def _start_of(places: Places, tools: ToolSet | None) -> _Start:
+    config = str(places.config.absolute()) if places.config else None
+    return _Start(str(places.vault), config, ("--tools", tools.value) if tools else ())
+
+
+def _start_in(entry: Any) -> _Start:
+    """
+    Raises:
+        CannotEdit: the entry does not start the bridge.
+    """
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+        raise CannotEdit("its entry has no list of arguments")
+    options = take_global_options(arguments)
+    if "mcp" not in options.rest:
+        raise CannotEdit("its entry does not start `memvault mcp`")
+    rest = options.rest[options.rest.index("mcp") + 1 :]
+    return _Start(options.vault, options.config, (*rest, *(["--debug"] * options.debug)))
+
+
+def _is_ours(entry: Any) -> bool:
+    try:
+        _start_in(entry)
+    except CannotEdit:
+        return False
+    return "memvault" in json.dumps([entry.get("command"), entry["args"]])
+
+
+def _refuse_other_vault(client: Client, name: str, before: _Start, start: _Start) -> None:
+    def real(vault: str | None) -> str:
+        return os.path.realpath(find_places(vault, None).vault)
+
+    if real(before.vault) != real(start.vault):
+        raise InvalidParams(
+            f"In {client.label}, {name} is the vault {real(before.vault)}. To add this vault next "
+            f"to it: memvault connect {client.value} --name ANOTHER-NAME. To replace it, first: "
+            f"memvault disconnect {client.value}"
+        )
+
+
+def _put_entry(
+    client: Client, registry: Registry, name: str, places: Places, tools: ToolSet | None
+) -> bool:
     """False when there is nothing to change.
 
     Raises:
+        InvalidParams: the name stands for another vault.
         StorageError: the file is malformed or cannot be written; it is as it was.
     """
-    place = Path(os.path.realpath(file.path))  # people link these files to where they keep them
-    merge = merge_toml if file.form == "toml" else merge_json
+    launch, start = _launch_command(), _start_of(places, tools)
+    entry = registry.entry([*launch, *start.arguments()])
+    steps = [registry.key, name]
     try:
-        before = place.read_bytes().decode("utf-8") if place.exists() else ""
-        after = merge(before, file.key, _SERVER, file.entry(command))
-        if after == before:
-            return False
-        _replace(place, after.encode(), backup=bool(before))
-    except (CannotMerge, UnicodeDecodeError) as error:
+        present = registry.servers().get(name)
+        if present is None:
+            return registry.file.put([(steps, entry)])
+        before = _start_in(present)
+        _refuse_other_vault(client, name, before, start)
+        after = start.over(before)
+        args = [*launch[1:], *after.arguments()] if after != before else present["args"]
+        return registry.file.put([([*steps, "command"], launch[0]), ([*steps, "args"], args)])
+    except CannotEdit as error:
         raise StorageError(
-            f"{file.path} is left as it is, since it cannot be merged into safely: {error}. "
-            f"Add this by hand:\n\n{_snippet(file, command)}"
+            f"{registry.file.path} was not changed, because it cannot be edited safely: {error}. "
+            f"Add this by hand:\n\n{registry.snippet(name, entry)}"
         ) from error
-    except OSError as error:
-        raise StorageError(f"{file.path} cannot be written: {error.strerror}.") from error
-    return True
-
-
-def _replace(place: Path, data: bytes, *, backup: bool) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_name(f"{place.name}.{os.getpid()}.tmp")
-    try:
-        if backup:
-            shutil.copy2(place, _free_backup_name(place))
-            shutil.copy2(place, temporary)  # keeps the mode: such files may hold secrets
-        else:
-            temporary.touch(mode=0o600)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _free_backup_name(place: Path) -> Path:
-    """``NAME.before-memvault``, numbered when there are some: a backup never goes under."""
-    stem = f"{place.name}.before-memvault"
-    taken = {entry.name for entry in place.parent.iterdir()}
-    names = (stem if n == 1 else f"{stem}-{n}" for n in range(1, len(taken) + 2))
-    return place.with_name(next(name for name in names if name not in taken))

@@ -1,0 +1,154 @@
+"""Edit the configuration files of other programs, and undo the edit to the byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memvault.cli.config_text import CannotEdit, Format, Steps
+from memvault.model.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """Another program's file; it need not exist. A link to it stays a link."""
+
+    path: Path
+    format: Format
+
+    def text(self) -> str:
+        """The whole text; empty when there is no file.
+
+        Raises:
+            StorageError: it cannot be read.
+            CannotEdit: it is not UTF-8.
+        """
+        try:
+            return self.path.read_bytes().decode()
+        except FileNotFoundError:
+            return ""
+        except UnicodeDecodeError as error:
+            raise CannotEdit(str(error)) from error
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be read: {error.strerror}.") from error
+
+    def get(self, steps: Steps) -> Any:
+        """The value there; None when there is none.
+
+        Raises:
+            CannotEdit: the file is malformed.
+        """
+        value: Any = self.format.read(self.text())
+        for step in steps:
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+                value = value[step]
+            else:
+                return None
+        return value
+
+    def put(self, values: Sequence[tuple[Steps, Any]]) -> bool:
+        """Set values, after a backup of the file; False when they are set already.
+
+        Raises:
+            CannotEdit: the file is malformed; it is as it was.
+            StorageError: it cannot be written; it is as it was.
+        """
+        before = after = self.text()
+        for steps, value in values:
+            after = self.format.put(after, steps, value)
+        return self._write(before, after)
+
+    def cut(self, every: Sequence[Steps]) -> bool:
+        """Take values out; False when none is there. For several positions in one list, name the
+        last first.
+
+        Where the backup with these values put in would give the file as it is, nothing else has
+        changed since: the file becomes the backup, to the byte, and a file that `put` made goes.
+
+        Raises:
+            CannotEdit, StorageError: as `put`.
+        """
+        before = after = self.text()
+        for steps in every:
+            after = self.format.cut(after, steps)
+        if after == before:
+            return False
+        values = [(steps, self.get(steps)) for steps in every]
+        present = [(steps, value) for steps, value in values if value is not None]
+        for backup in self._backups():
+            if self._was(backup, present, before):
+                _replace(self._place, backup.read_bytes(), backup=None)
+                backup.unlink()
+                return True
+        if self._put_in("", present) == before:
+            self._place.unlink()
+            return True
+        return self._write(before, after)
+
+    @property
+    def _place(self) -> Path:
+        """Where the file is kept: people link such files to a folder of their own."""
+        return Path(os.path.realpath(self.path))
+
+    def _backups(self) -> Iterator[Path]:
+        """The newest first."""
+        stem = f"{self._place.name}.before-memvault"
+        found = [path for path in self._place.parent.iterdir() if path.name.startswith(stem)]
+        yield from sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+    def _was(self, backup: Path, values: Sequence[tuple[Steps, Any]], now: str) -> bool:
+        try:
+            text = backup.read_bytes().decode()
+            has_none = all(self.format.cut(text, steps) == text for steps, _ in values)
+            return has_none and self._put_in(text, values) == now
+        except (OSError, UnicodeDecodeError, CannotEdit):
+            return False
+
+    def _put_in(self, text: str, values: Sequence[tuple[Steps, Any]]) -> str:
+        for steps, value in values:
+            text = self.format.put(text, steps, value)
+        return text
+
+    def _write(self, before: str, after: str) -> bool:
+        if after == before:
+            return False
+        place = self._place
+        try:
+            backup = _free_backup_name(place) if place.exists() else None
+            _replace(place, after.encode(), backup=backup)
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be written: {error.strerror}.") from error
+        return True
+
+
+def _replace(place: Path, data: bytes, *, backup: Path | None) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    temporary = place.with_name(f"{place.name}.{os.getpid()}.tmp")
+    try:
+        if backup is not None:
+            shutil.copy2(place, backup)
+        if place.exists():
+            shutil.copy2(place, temporary)  # keeps the mode: such files may hold secrets
+        else:
+            temporary.touch(mode=0o600)
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(place)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _free_backup_name(place: Path) -> Path:
+    """``NAME.before-memvault``, numbered if that exists: no backup is ever overwritten."""
+    stem = f"{place.name}.before-memvault"
+    taken = {entry.name for entry in place.parent.iterdir()}
+    names = (stem if n == 1 else f"{stem}-{n}" for n in range(1, len(taken) + 2))
+    return place.with_name(next(name for name in names if name not in taken))
