@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from memvault.model.errors import StorageError
-from memvault.stores.faults import is_damage
+from memvault.stores.faults import is_corrupt
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.text.spacy_pipeline import FoundEntity
 
@@ -51,7 +51,7 @@ def open_found(file: Path) -> FoundEntities:
     try:
         return FoundEntities(file)
     except StorageError as error:
-        if not is_damage(error):
+        if not is_corrupt(error):
             raise
         logger.error("the entity cache is damaged: beginning a new one")
     for suffix in ("", "-wal", "-shm"):

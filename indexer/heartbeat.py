@@ -14,7 +14,7 @@ SECONDS = 5.0
 
 
 class Heartbeat:
-    """A thread of its own. So `Stores.silent` is true also while nobody asks anything.
+    """A thread of its own. So `Stores.unreachable` is true also while nobody asks anything.
 
     Args:
         indexer: the live one.

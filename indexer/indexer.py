@@ -28,7 +28,7 @@ from memvault.model.memory import Memory, id_of_path
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.links import LinkIndex, link_key
 
@@ -162,7 +162,7 @@ class Indexer:
         return self._directory.links
 
     @property
-    def names(self) -> NameRules:
+    def names(self) -> NameMatcher:
         """What the vault has names for, as it is indexed now."""
         return self._directory.names
 

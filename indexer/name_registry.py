@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
-from memvault.text.entities import NameRules
-from memvault.text.names import Changes, Name
+from memvault.text.entities import NameMatcher
+from memvault.text.names import Name, NameChanges
 from memvault.text.relations import note_graph, own_node, with_entities
 from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.links import LinkIndex, keys_of
@@ -25,7 +25,7 @@ class Affected:
 
     link_keys: set[str] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
-    changes: list[Changes] = field(default_factory=list)
+    changes: list[NameChanges] = field(default_factory=list)
 
     def __ior__(self, other: Affected) -> Affected:
         self.link_keys |= other.link_keys
@@ -34,8 +34,8 @@ class Affected:
         return self
 
     @property
-    def names(self) -> Changes:
-        return Changes.union(self.changes)
+    def names(self) -> NameChanges:
+        return NameChanges.union(self.changes)
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:
@@ -57,7 +57,7 @@ class Directory:
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
         self.links = LinkIndex()
-        self._names = NameRules()
+        self._names = NameMatcher()
         for memory, names in known:
             self.update(memory.path, memory, names)
 
@@ -88,7 +88,7 @@ class Directory:
         self._names.warm_up()
 
     @property
-    def names(self) -> NameRules:
+    def names(self) -> NameMatcher:
         """The names of the vault."""
         return self._names
 

@@ -121,7 +121,7 @@ class Opening:
         """What whoever reads an answer should know: that not all notes are indexed yet, or that a
         server does not answer or has no room."""
         stores = self.now().stores if self._opened.done() else None
-        if stores is not None and (silent := stores.silent()):
+        if stores is not None and (silent := stores.unreachable()):
             names = " and ".join(silent)
             return f"{names} cannot be reached: this answer was made without, and may lack some."
         if stores is not None and (full := stores.full()):
@@ -143,7 +143,7 @@ class Opening:
             return {"status": "failed", "error": str(error)}
         services = self._opened.result()
         lacking = {
-            "not_answering": services.stores.silent(),
+            "not_answering": services.stores.unreachable(),
             "without_room": services.without_room(),
         }
         told = {key: names for key, names in lacking.items() if names}

@@ -30,8 +30,8 @@ from prometheus_client.utils import floatToGoString
 from mcp_server.runtime.activity_tracker import Presence
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.model.errors import MemvaultError
-from memvault.model.state import Reads
-from memvault.stores.server import BOUNDS, CallFigures
+from memvault.model.state import CacheStats
+from memvault.stores.server import BOUNDS, CallStats
 
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Opening
@@ -148,8 +148,8 @@ class EngineFigures(Collector):
             "memories": self._nodes.reads,
             "answers": services.answers.reads,
         }
-        yield _by_cache("hits", "Reads that a cache had at hand.", reads)
-        yield _by_cache("misses", "Reads that it had not.", reads)
+        yield _by_cache("hits", "CacheStats that a cache had at hand.", reads)
+        yield _by_cache("misses", "CacheStats that it had not.", reads)
         rates = GaugeMetricFamily(
             "memvault_cache_hit_rate", "Share of reads at hand.", labels=["cache"]
         )
@@ -194,7 +194,7 @@ def _stores(services: Services) -> Iterator[Metric]:
         "memvault_store_full", "1 if it had no room for the last write.", labels=labels
     )
     failures = CounterMetricFamily(
-        "memvault_store_failures", "Calls without an answer.", labels=labels
+        "memvault_store_failures", "CallRecorder without an answer.", labels=labels
     )
     seconds = HistogramMetricFamily(
         "memvault_store_seconds", "Time a call took that was answered.", labels=labels
@@ -203,16 +203,16 @@ def _stores(services: Services) -> Iterator[Metric]:
     for role in ROLES:
         store = getattr(stores, role)
         server = getattr(store, "server", None)
-        figures = store.calls.figures()
+        figures = store.calls.stats()
         own = [role, "embedded" if server is None else server.name.lower()]
-        up.add_metric(own, float(not (figures.failing if server is None else server.silent)))
+        up.add_metric(own, float(not (figures.failing if server is None else server.unreachable)))
         full.add_metric(own, float(server is not None and server.full))
         failures.add_metric(own, figures.failures)
         seconds.add_metric(own, _buckets(figures), figures.seconds)
     yield from (up, full, failures, seconds)
 
 
-def _buckets(figures: CallFigures) -> Sequence[tuple[str, float]]:
+def _buckets(figures: CallStats) -> Sequence[tuple[str, float]]:
     bounds = [*map(floatToGoString, BOUNDS), "+Inf"]
     return list(zip(bounds, map(float, accumulate(figures.answered)), strict=True))
 
@@ -231,7 +231,7 @@ def _disks(services: Services) -> Iterator[Metric]:
     yield free
 
 
-def _by_cache(what: str, words: str, reads: dict[str, Reads]) -> Metric:
+def _by_cache(what: str, words: str, reads: dict[str, CacheStats]) -> Metric:
     metric = CounterMetricFamily(f"memvault_cache_{what}", words, labels=["cache"])
     for cache, each in reads.items():
         metric.add_metric([cache], getattr(each, what))

@@ -33,7 +33,7 @@ class TodayPage:
     def _show(self, request: Request) -> Response:
         services = self._site.services
         tasks = services.curation.tasks()
-        standing, silent = services.indexing.standing(), services.stores.silent()
+        standing, silent = services.indexing.standing(), services.stores.unreachable()
         saved = nlargest(
             MOST_SAVED,
             services.catalogue.records(),

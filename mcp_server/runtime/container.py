@@ -194,7 +194,7 @@ class Services:
                 "graph": without_password(self.settings.graph),
                 "keyvalue": without_password(self.settings.keyvalue),
             },
-            "not_answering": self.stores.silent(),
+            "not_answering": self.stores.unreachable(),
             "without_room": self.without_room(),
             "embedding": self.embedder.model_id,
             "watching": self.indexing.watching(),
@@ -230,7 +230,7 @@ class Services:
 
     def without_room(self) -> list[str]:
         """What is full: servers by name, and the disk with the state folder."""
-        disk = ["the disk with the indexes"] if faults.is_full(self.state.root) else []
+        disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.stores.full(), *disk]
 
     def wind_down(self) -> None:

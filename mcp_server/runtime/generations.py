@@ -31,7 +31,7 @@ from memvault.search.hybrid import Recall
 from memvault.search.neighbourhood import Neighbourhood
 from memvault.search.relations.multihop import MultiHop
 from memvault.stores import faults
-from memvault.stores.faults import is_damage
+from memvault.stores.faults import is_corrupt
 from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
@@ -242,7 +242,7 @@ class OpenIndexes:
         try:
             return self._open(folder)
         except StorageError as error:
-            if not is_damage(error):
+            if not is_corrupt(error):
                 raise
             logger.error("%s Filling new indexes from the vault.", error.message)
         self._generations.put_aside(folder)

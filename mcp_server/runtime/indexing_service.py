@@ -106,7 +106,7 @@ class Indexing:
             elif self._live.indexer.index(paths, finish_later=True).unfinished:
                 self._finishing.soon()
         except StorageError:
-            if not (self._live.stores.silent() or self._live.stores.full()):
+            if not (self._live.stores.unreachable() or self._live.stores.full()):
                 raise
             logger.warning("what was written is indexed when the servers can take it again")
             self._scan_soon()
@@ -238,10 +238,10 @@ class Indexing:
 
     def _mended(self, error: StorageError, report: Report) -> ScanReport:
         """What to do when the first scan could not be done."""
-        if faults.is_damage(error):
+        if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        passing = isinstance(error, DiskFull) or self._live.stores.silent()
+        passing = isinstance(error, DiskFull) or self._live.stores.unreachable()
         if self._winding_down.is_set() or not passing:
             raise error
         logger.error("%s Indexing begins when that is over.", error.message)

@@ -18,7 +18,7 @@ from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.stores.server import Place
+from memvault.stores.server import StoreNamespace
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 
@@ -30,9 +30,9 @@ GRAPH_ENGINES = ("ladybug", "neo4j")
 KEYVALUE_ENGINES = ("sqlite", "redis")
 
 
-def place(folder: Path) -> Place:
+def place(folder: Path) -> StoreNamespace:
     """What stands for the folder on a server."""
-    return Place("tests", hashlib.blake2b(str(folder).encode(), digest_size=6).hexdigest())
+    return StoreNamespace("tests", hashlib.blake2b(str(folder).encode(), digest_size=6).hexdigest())
 
 
 @pytest.fixture(params=VECTOR_ENGINES, scope="module")

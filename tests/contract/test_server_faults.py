@@ -13,13 +13,13 @@ from memvault.stores.graph import neo4j as graph
 from memvault.stores.graph.neo4j import Neo4jGraphStore
 from memvault.stores.keyvalue import redis as keyvalue
 from memvault.stores.keyvalue.redis import RedisKeyValueStore
-from memvault.stores.server import REST_SECONDS, Place, Server
+from memvault.stores.server import REST_SECONDS, Server, StoreNamespace
 from memvault.stores.vectors import qdrant as vectors
 from memvault.stores.vectors.qdrant import QdrantVectorStore, connect
 from tests.servers import neo4j, redis
 from tests.servers.process import ServerProcess
 
-PLACE = Place("tests", "faults")
+PLACE = StoreNamespace("tests", "faults")
 Ask = Callable[[int], object]
 SOON = 25.0  # seconds: a few on an idle machine, and less than the clients would wait by themselves
 
@@ -123,10 +123,10 @@ def test_a_silent_server_is_left_alone_for_a_while() -> None:
     one, call = server(), Flaky(*[TimeoutError] * 2)
     with pytest.raises(StoreUnavailable):
         one.ask(call)
-    assert one.silent
+    assert one.unreachable
     with pytest.raises(StoreUnavailable):
         one.ask(call)
     assert call.asked == 2
     time.sleep(REST_SECONDS)
     assert one.ask(call) == "answer"
-    assert not one.silent
+    assert not one.unreachable

@@ -24,7 +24,7 @@ from memvault.cognition.memory_loader import MemoryNodes
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import MemoryNode
-from memvault.model.state import Reads
+from memvault.model.state import CacheStats
 
 NOTES = {
     "permanent/Bees.md": "---\ntags: [garden]\nimportance: high\nhive: 3\n---\n\n"
@@ -111,7 +111,7 @@ def test_an_id_that_no_note_has_costs_no_store(services):
     box = Toolbox(Opening.of(services))
     nodes = MemoryNodes(services.catalogue.by_id, refuse, box.meter, refuse, refuse)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
-    assert nodes.reads == Reads()
+    assert nodes.reads == CacheStats()
     box.close()
 
 
@@ -200,7 +200,7 @@ def test_the_memories_used_longest_ago_are_put_away(services, caplog):
             nodes.get(each)
         nodes.get(ids[0])  # used again: the second is now the oldest
         nodes.get(ids[4])
-    assert (len(nodes), nodes.reads) == (4, Reads(hits=1, misses=5, evictions=1))
+    assert (len(nodes), nodes.reads) == (4, CacheStats(hits=1, misses=5, evictions=1))
     assert "evicted 1" in caplog.text
     nodes.get(ids[0])
     assert nodes.reads.misses == 5

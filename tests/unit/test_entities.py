@@ -12,27 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.text.entities import NameRules
-from memvault.text.names import Name, Standing, frontmatter_names, plural_of
+from memvault.text.entities import NameMatcher
+from memvault.text.names import Name, NameRank, frontmatter_names, plural_of
 from memvault.text.words import name_key, words
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 
 
-def name(
-    text: str, kind: str = "note", *, standing: Standing = Standing.TITLE, of: str = ""
-) -> Name:
-    return Name(text, of or f"{kind}:{text}", kind, f"{of or text}.md", standing)
+def name(text: str, kind: str = "note", *, rank: NameRank = NameRank.TITLE, of: str = "") -> Name:
+    return Name(text, of or f"{kind}:{text}", kind, f"{of or text}.md", rank)
 
 
-def rules_of(*names: Name) -> NameRules:
-    rules = NameRules()
+def rules_of(*names: Name) -> NameMatcher:
+    rules = NameMatcher()
     for number, each in enumerate(names):
         rules.replace(str(number), [each])
     return rules
 
 
-def found(rules: NameRules, text: str, **options: bool) -> list[str]:
+def found(rules: NameMatcher, text: str, **options: bool) -> list[str]:
     return [mention.text for mention in rules.find(text, **options)]
 
 
@@ -51,7 +49,7 @@ def test_a_single_word_written_in_lower_case_is_found_as_written():
 
 
 def test_a_tag_is_not_found_as_a_common_word():
-    rules = rules_of(name("storage", "tag", standing=Standing.TAG))
+    rules = rules_of(name("storage", "tag", rank=NameRank.TAG))
     assert found(rules, "we need storage") == []
     assert found(rules, "about the Storage topic") == ["Storage"]
 
@@ -154,7 +152,7 @@ def test_names_are_found_in_every_script(written: str, text: str, expected: list
 def test_a_given_name_stands_for_the_only_person_who_bears_it():
     rules = rules_of(name("Anna Berg", "person"))
     (mention,) = rules.find("Anna came.")
-    assert (mention.name.target, mention.name.standing) == ("person:Anna Berg", Standing.GIVEN)
+    assert (mention.name.target, mention.name.rank) == ("person:Anna Berg", NameRank.GIVEN)
 
 
 def test_a_given_name_of_two_people_stands_for_nobody():
@@ -163,7 +161,7 @@ def test_a_given_name_of_two_people_stands_for_nobody():
 
 
 def test_an_alias_is_stronger_than_a_given_name():
-    alias = name("Anna", "person", standing=Standing.ALIAS, of="Anna Berg")
+    alias = name("Anna", "person", rank=NameRank.ALIAS, of="Anna Berg")
     rules = rules_of(alias, name("Anna Costa", "person"))
     assert [m.name.target for m in rules.find("Anna came")] == ["Anna Berg"]
 
@@ -183,7 +181,7 @@ def test_two_notes_of_one_name_are_ambiguous():
 
 
 def test_a_note_is_stronger_than_a_link_to_a_note_that_does_not_exist():
-    linked = Name("Kafka", "concept:kafka", "concept", None, Standing.LINKED)
+    linked = Name("Kafka", "concept:kafka", "concept", None, NameRank.LINKED)
     rules = rules_of(linked)
     assert [m.name.target for m in rules.find("on Kafka")] == ["concept:kafka"]
     changes = rules.replace("note", [name("Kafka", "tool")])
@@ -199,16 +197,16 @@ def test_a_removed_note_leaves_no_name():
 
 
 def test_a_second_claim_to_a_taken_name_changes_nothing():
-    rules = rules_of(Name("ai", "tag:ai", "tag", None, Standing.TAG))
+    rules = rules_of(Name("ai", "tag:ai", "tag", None, NameRank.TAG))
     assert (
-        rules.replace("other", [Name("ai", "tag:ai", "tag", None, Standing.TAG)]).phrases
+        rules.replace("other", [Name("ai", "tag:ai", "tag", None, NameRank.TAG)]).phrases
         == frozenset()
     )
 
 
 def test_a_name_that_is_ambiguous_from_the_start_is_told_too():
-    two = [Name("Ada", f"{kind}:ada", kind, None, Standing.NAMED) for kind in ("person", "place")]
-    rules = NameRules()
+    two = [Name("Ada", f"{kind}:ada", kind, None, NameRank.NAMED) for kind in ("person", "place")]
+    rules = NameMatcher()
     assert "ada" in rules.replace("note", two).phrases
     assert "ada" in rules.remove("note").phrases
 
@@ -217,14 +215,14 @@ def test_a_changed_name_concerns_the_notes_whose_frontmatter_holds_it():
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     concerned = parse_note("A.md", b"---\nmentor: Ada Berg\n---\n")
     other = parse_note("B.md", b"---\nmentor: Emil\n---\n")
-    changes = NameRules().replace("note", [name("Ada Berg", "person")])
+    changes = NameMatcher().replace("note", [name("Ada Berg", "person")])
     assert changes.keys & frontmatter_names(memory_of(concerned, fallback_time=moment))
     assert not changes.keys & frontmatter_names(memory_of(other, fallback_time=moment))
 
 
 def test_an_entity_is_written_as_most_notes_write_it():
     spelled = [
-        Name(text, "concept:k", "concept", None, Standing.LINKED)
+        Name(text, "concept:k", "concept", None, NameRank.LINKED)
         for text in ("kafka", "Kafka", "Kafka")
     ]
     rules = rules_of(*spelled[:2])
@@ -242,10 +240,10 @@ def test_a_question_needs_no_capitals():
 def test_spacy_is_loaded_with_the_first_text_that_holds_a_name_and_never_pytorch():
     code = (
         "import json, sys\n"
-        "from memvault.text.entities import NameRules\n"
-        "from memvault.text.names import Name, Standing\n"
-        "rules = NameRules()\n"
-        "rules.replace('1', [Name('Aurora', 'a', 'project', None, Standing.TITLE)])\n"
+        "from memvault.text.entities import NameMatcher\n"
+        "from memvault.text.names import Name, NameRank\n"
+        "rules = NameMatcher()\n"
+        "rules.replace('1', [Name('Aurora', 'a', 'project', None, NameRank.TITLE)])\n"
         "told = []\n"
         "for text in ('Nothing of the kind here.', 'An Aurora.'):\n"
         "    told.append([len(rules.find(text)), *(m in sys.modules for m in ('spacy', 'torch'))])\n"
@@ -281,11 +279,11 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.lists(WORDS, min_size=1, max_size=3).map(" ".join)
 NAMES = st.builds(
-    lambda text, kind, target, standing: Name(text, f"{kind}:{target}", kind, None, standing),
+    lambda text, kind, target, rank: Name(text, f"{kind}:{target}", kind, None, rank),
     TEXTS,
     st.sampled_from(["person", "note", "tag"]),
     st.integers(0, 2),
-    st.sampled_from(list(Standing)),
+    st.sampled_from(list(NameRank)),
 )
 STEPS = st.lists(
     st.tuples(st.sampled_from("abc"), st.lists(NAMES, max_size=3)), min_size=1, max_size=8
@@ -298,11 +296,11 @@ SENTENCES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map(" ".join), min_
 def test_names_kept_step_by_step_equal_names_read_anew(
     steps: list[tuple[str, list[Name]]], sentences: list[str]
 ):
-    grown = NameRules()
+    grown = NameMatcher()
     grown.warm_up()
     for note, names in steps:
         grown.replace(note, names)
-    fresh = NameRules()
+    fresh = NameMatcher()
     for note, names in sorted(dict(steps).items()):
         fresh.replace(note, names)
     for sentence in sentences:
@@ -318,7 +316,7 @@ def test_names_kept_step_by_step_equal_names_read_anew(
 def test_a_change_names_every_text_that_it_makes_mean_something_else(
     steps: list[tuple[str, list[Name]]], sentences: list[str]
 ):
-    rules = NameRules()
+    rules = NameMatcher()
     for note, names in steps:
         before = [(rules.find(s), rules.knows(s)) for s in sentences]
         spelled = {n.target: rules.spelling(n.target) for n in names}

@@ -366,7 +366,7 @@ def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save_before: dict[int, bytes]
 ) -> None:
     vault = write(tmp_path, {"a.md": "mine"})
-    swap, swaps = write_module.exchange, 0
+    swap, swaps = write_module.atomic_swap, 0
 
     def late_save(one: Path, other: Path) -> bool:
         nonlocal swaps
@@ -379,7 +379,7 @@ def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
 
     if not swap(tmp_path / "a.md", tmp_path / "a.md"):
         pytest.skip("this system cannot let two files change names")
-    monkeypatch.setattr("memvault.vault.write.exchange", late_save)
+    monkeypatch.setattr("memvault.vault.write.atomic_swap", late_save)
     expected = b"mine" if swaps_unused(save_before) else list(save_before.values())[-1]
     assert vault.edit("a.md", lambda data: data + b" + edit") == expected + b" + edit"
     assert vault.read("a.md") == expected + b" + edit"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memvault.text.entities import NameRules
-from memvault.text.names import Name, Standing
+from memvault.text.entities import NameMatcher
+from memvault.text.names import Name, NameRank
 from memvault.verification.claims import Source
 from memvault.verification.reading import Passages
 
@@ -61,8 +61,8 @@ def test_the_passages_not_asked_for_longest_go_first() -> None:
 
 
 def test_the_state_of_the_names_moves_with_every_change_and_only_then() -> None:
-    rules = NameRules()
-    own = Name("Marlin", "note-1", "project", "projects/Marlin.md", Standing.TITLE)
+    rules = NameMatcher()
+    own = Name("Marlin", "note-1", "project", "projects/Marlin.md", NameRank.TITLE)
     states = [rules.state()]
     rules.replace("note-1", [own])
     states.append(rules.state())

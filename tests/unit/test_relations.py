@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memvault.model.graph import EdgeOrigin, GraphEdge, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.text.names import kind_of, names_of
 from memvault.text.relations import ENTITY_WEIGHT, note_graph, with_entities
 from memvault.text.spacy_pipeline import FoundEntity
@@ -25,7 +25,7 @@ class Notes:
     """A vault of texts by path, with all that a note is read against."""
 
     def __init__(self, texts: dict[str, str]) -> None:
-        self.links, self.names = LinkIndex(), NameRules()
+        self.links, self.names = LinkIndex(), NameMatcher()
         self.notes: dict[str, ParsedNote] = {}
         self.memories: dict[str, Memory] = {}
         for path, text in texts.items():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 
-def split(text: str, whole: tuple[tuple[int, int], ...] = ()) -> list[str]:
-    starts = sentence_starts(text, whole)
+def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
+    starts = sentence_starts(text, protected)
     return [
         text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
     ]

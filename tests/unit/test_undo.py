@@ -24,7 +24,7 @@ from memvault.curation.operations.properties import (
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Lifecycle
-from memvault.vault.version_store import Contents
+from memvault.vault.version_store import VersionStore
 from tests.desk import MORNING, WHY, Desk
 from tests.integration.vault_moves import PATHS, notes
 
@@ -166,7 +166,7 @@ def test_a_history_that_is_followed_is_the_one_that_is_read_whole(
                 take_back(desk, move[1])
             else:
                 do(desk, move, {})
-            whole = History(desk.vault, desk.journal, Contents(desk.vault))
+            whole = History(desk.vault, desk.journal, VersionStore(desk.vault))
             assert history.changes(limit=None) == whole.changes(limit=None)
             assert history.facts() == whole.facts()
             assert history.latest() == whole.latest()

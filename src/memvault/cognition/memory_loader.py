@@ -14,7 +14,7 @@ from memvault.cognition.activity import Activity
 from memvault.cognition.pulse import PulseMeter, learnt
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
 from memvault.model.note import Vector
-from memvault.model.state import Reads
+from memvault.model.state import CacheStats
 from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import decode
 
@@ -62,11 +62,11 @@ class MemoryNodes:
         self._activity = activity
         self._capacity = capacity
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._reads = Reads()
+        self._reads = CacheStats()
         self._lock = threading.Lock()
 
     @property
-    def reads(self) -> Reads:
+    def reads(self) -> CacheStats:
         return self._reads
 
     def __len__(self) -> int:
@@ -106,7 +106,7 @@ class MemoryNodes:
             if kept is None or kept.memory is not memory:
                 return None
             self._kept.move_to_end(memory.id)
-            self._reads += Reads(hits=1)
+            self._reads += CacheStats(hits=1)
             return kept
 
     def _load(self, memory: Memory) -> _Kept:
@@ -125,7 +125,7 @@ class MemoryNodes:
             surplus = max(0, len(self._kept) - self._capacity())
             for _ in range(surplus):
                 self._kept.popitem(last=False)
-            self._reads += Reads(misses=1, evictions=surplus)
+            self._reads += CacheStats(misses=1, evictions=surplus)
         if surplus:
             logger.debug("evicted %d of the memories used longest ago", surplus)
         return kept

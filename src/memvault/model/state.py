@@ -56,7 +56,7 @@ def suggest_action(
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class CacheStats:
     """Of one cache, since the engine began."""
 
     hits: int = 0
@@ -68,8 +68,8 @@ class Reads:
         """In [0, 1]; 0 before the first read."""
         return self.hits / max(1, self.hits + self.misses)
 
-    def __add__(self, other: Reads) -> Reads:
-        return Reads(
+    def __add__(self, other: CacheStats) -> CacheStats:
+        return CacheStats(
             self.hits + other.hits,
             self.misses + other.misses,
             self.evictions + other.evictions,

@@ -15,7 +15,7 @@ from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.state import CognitivePulse
 from memvault.search.relations.time_expressions import Span, cut_times
-from memvault.text.entities import Mention, NameRules
+from memvault.text.entities import Mention, NameMatcher
 from memvault.text.words import composed, some_words
 
 
@@ -101,7 +101,7 @@ class GoalReader:
 
     def __init__(
         self,
-        names: NameRules,
+        names: NameMatcher,
         by_id: Callable[[str], Memory | None],
         in_project: Callable[[str], bool],
         types: Callable[[], Iterable[str]],

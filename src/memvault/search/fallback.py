@@ -22,7 +22,7 @@ from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailabl
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hop, Recalled, Scope
-from memvault.model.state import Reads
+from memvault.model.state import CacheStats
 from memvault.search.hybrid import Recall
 from memvault.search.neighbourhood import Neighbourhood
 from memvault.search.relations.multihop import MOST_HOPS, NO_GRAPH, MultiHop, Reached
@@ -87,7 +87,7 @@ class AnswerCache:
     """What questions found, the last `KEPT` of them; thread-safe."""
 
     def __init__(self) -> None:
-        self.reads = Reads()
+        self.reads = CacheStats()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -103,7 +103,7 @@ class AnswerCache:
     def get(self, key: str) -> tuple[tuple[Recalled, ...], datetime] | None:
         with self._lock:
             known = self._kept.get(key)
-            self.reads += Reads(misses=1) if known is None else Reads(hits=1)
+            self.reads += CacheStats(misses=1) if known is None else CacheStats(hits=1)
             return None if known is None else (known.memories, known.at)
 
 

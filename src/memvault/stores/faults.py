@@ -16,7 +16,7 @@ def integrity_error() -> StorageError:
     return StorageError("Database integrity check failed. Recovery required.")
 
 
-def is_damage(error: StorageError) -> bool:
+def is_corrupt(error: StorageError) -> bool:
     """Whether files cannot be trusted, rather than be used by another or lack room: its
     subclasses say those."""
     return type(error) is StorageError
@@ -51,7 +51,7 @@ def ensure_space(folder: Path, needed: int) -> None:
         raise disk_full()
 
 
-def is_full(folder: Path) -> bool:
+def is_disk_full(folder: Path) -> bool:
     """False where there is no such folder any more."""
     try:
         return shutil.disk_usage(folder).free < RESERVE_BYTES
@@ -59,7 +59,7 @@ def is_full(folder: Path) -> bool:
         return False
 
 
-def speaks_of_space(error: BaseException) -> bool:
+def reports_full_disk(error: BaseException) -> bool:
     """The engine's own words for a full disk."""
     text = str(error).lower()
     return any(words in text for words in _NO_SPACE)

@@ -17,7 +17,7 @@ from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.stores.server import Place, Server
+from memvault.stores.server import Server, StoreNamespace
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 
@@ -41,9 +41,9 @@ class Stores:
     keyvalue: KeyValueStore
     servers: tuple[Server, ...] = ()  # of those that are not embedded
 
-    def silent(self) -> list[str]:
+    def unreachable(self) -> list[str]:
         """The servers that did not answer when last asked, by name."""
-        return [server.name for server in self.servers if server.silent]
+        return [server.name for server in self.servers if server.unreachable]
 
     def full(self) -> list[str]:
         """The servers that had no room for what was last written, by name."""
@@ -68,7 +68,7 @@ def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
     """
     _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
-    place = place_of(settings, folder)
+    place = namespace_of(settings, folder)
     with ExitStack() as opened:
         vectors = _open_vectors(settings, folder, place, dimension)
         opened.callback(vectors.close)
@@ -102,7 +102,7 @@ def drop_from_servers(settings: Settings, folder: Path) -> None:
     Raises:
         StoreUnavailable: a server does not answer.
     """
-    place = place_of(settings, folder)
+    place = namespace_of(settings, folder)
     with ExitStack() as opened:
         servers: list[Neo4jGraphStore | RedisKeyValueStore | QdrantVectorStore] = []
         if settings.vectors != EMBEDDED:
@@ -120,12 +120,12 @@ def drop_from_servers(settings: Settings, folder: Path) -> None:
 def open_keyvalue(settings: Settings, folder: Path) -> KeyValueStore:
     """The key-value store alone; see `open_stores`."""
     _check(settings)
-    return _open_keyvalue(settings, folder, place_of(settings, folder))
+    return _open_keyvalue(settings, folder, namespace_of(settings, folder))
 
 
-def place_of(settings: Settings, folder: Path) -> Place:
+def namespace_of(settings: Settings, folder: Path) -> StoreNamespace:
     """The generation in ``<state folder>/indexes/<generation>``, as servers know it."""
-    return Place(settings.namespace or folder.parent.parent.name, folder.name)
+    return StoreNamespace(settings.namespace or folder.parent.parent.name, folder.name)
 
 
 def without_password(url: str) -> str:
@@ -136,7 +136,9 @@ def without_password(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-def _open_vectors(settings: Settings, folder: Path, place: Place, dimension: int) -> VectorStore:
+def _open_vectors(
+    settings: Settings, folder: Path, place: StoreNamespace, dimension: int
+) -> VectorStore:
     if settings.vectors == EMBEDDED:
         return EdgeVectorStore(folder / "vectors", dimension)
     store = _qdrant(settings, place, dimension)
@@ -145,19 +147,19 @@ def _open_vectors(settings: Settings, folder: Path, place: Place, dimension: int
     return store
 
 
-def _open_graph(settings: Settings, folder: Path, place: Place) -> GraphStore:
+def _open_graph(settings: Settings, folder: Path, place: StoreNamespace) -> GraphStore:
     if settings.graph == EMBEDDED:
         return LadybugGraphStore(folder / "graph.lbug")
     return _neo4j(settings, place)
 
 
-def _open_keyvalue(settings: Settings, folder: Path, place: Place) -> KeyValueStore:
+def _open_keyvalue(settings: Settings, folder: Path, place: StoreNamespace) -> KeyValueStore:
     if settings.keyvalue == EMBEDDED:
         return SqliteKeyValueStore(folder / "keyvalue.sqlite")
     return _redis(settings, place)
 
 
-def _qdrant(settings: Settings, place: Place, dimension: int) -> QdrantVectorStore:
+def _qdrant(settings: Settings, place: StoreNamespace, dimension: int) -> QdrantVectorStore:
     with _installed("vectors"):
         from memvault.stores.vectors import qdrant
 
@@ -165,7 +167,7 @@ def _qdrant(settings: Settings, place: Place, dimension: int) -> QdrantVectorSto
     return qdrant.QdrantVectorStore(lambda: qdrant.connect(url, key), place, dimension)
 
 
-def _neo4j(settings: Settings, place: Place) -> Neo4jGraphStore:
+def _neo4j(settings: Settings, place: StoreNamespace) -> Neo4jGraphStore:
     with _installed("graph"):
         from memvault.stores.graph.neo4j import Neo4jGraphStore
 
@@ -173,7 +175,7 @@ def _neo4j(settings: Settings, place: Place) -> Neo4jGraphStore:
     return Neo4jGraphStore(settings.graph, place, settings.neo4j_user, password)
 
 
-def _redis(settings: Settings, place: Place) -> RedisKeyValueStore:
+def _redis(settings: Settings, place: StoreNamespace) -> RedisKeyValueStore:
     with _installed("keyvalue"):
         from memvault.stores.keyvalue.redis import RedisKeyValueStore
 

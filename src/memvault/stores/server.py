@@ -18,7 +18,7 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 
 @dataclass(frozen=True, slots=True)
-class CallFigures:
+class CallStats:
     """Since the store was opened.
 
     Attributes:
@@ -34,7 +34,7 @@ class CallFigures:
     failing: bool = False
 
 
-class Calls:
+class CallRecorder:
     """Takes note of one store's calls; thread-safe. A note costs about a microsecond."""
 
     def __init__(self) -> None:
@@ -56,21 +56,21 @@ class Calls:
             self._failures += 1
             self._failing = True
 
-    def figures(self) -> CallFigures:
+    def stats(self) -> CallStats:
         with self._lock:
-            return CallFigures(tuple(self._answered), self._seconds, self._failures, self._failing)
+            return CallStats(tuple(self._answered), self._seconds, self._failures, self._failing)
 
-    def one(self) -> OneCall:
+    def timed(self) -> TimedCall:
         """Notes what happens within ``with``."""
-        return OneCall(self)
+        return TimedCall(self)
 
 
-class OneCall:
+class TimedCall:
     """A class of its own, since a generator would cost as much as the quickest calls."""
 
     __slots__ = ("_began", "_calls")
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: CallRecorder) -> None:
         self._calls = calls
 
     def __enter__(self) -> None:
@@ -97,7 +97,7 @@ Errors = tuple[type[Exception], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreNamespace:
     """Whose indexes, among those that a server keeps: letters, digits, ``-`` and ``_``."""
 
     vault: str
@@ -115,8 +115,8 @@ class Server:
 
     def __init__(self, name: str, *, timeouts: Errors, network: Errors) -> None:
         self.name = name
-        self.calls = Calls()
-        self.silent = False  # whether the last call had no answer
+        self.calls = CallRecorder()
+        self.unreachable = False  # whether the last call had no answer
         self.full = False  # whether it had no room for the last write
         self._timeouts = timeouts
         self._network = network
@@ -155,15 +155,15 @@ class Server:
                 failures += 1
                 retries = TIMEOUT_RETRIES if isinstance(error, self._timeouts) else NETWORK_RETRIES
                 if not repeatable or failures > retries:
-                    self.silent = True
+                    self.unreachable = True
                     self._resting_until = time.monotonic() + REST_SECONDS
                     raise self._unavailable() from error
                 self._closing.wait(FIRST_WAIT_SECONDS * 2 ** (failures - 1))
             except StoreUnavailable:  # it refuses to
-                self.silent = True
+                self.unreachable = True
                 raise
             else:
-                self.silent = False
+                self.unreachable = False
                 return result
 
     @property

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import DiskFull, ModelUnavailable, StorageError, StoreUnavailable
 from memvault.model.note import Vector
-from memvault.model.state import Reads
+from memvault.model.state import CacheStats
 from memvault.text.export import exported_model
 from memvault.text.model_files import ModelMeta, is_exported, model_id
 
@@ -232,7 +232,7 @@ class Embedder:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(model.meta.window)
         self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
-        self.reads = Reads()
+        self.reads = CacheStats()
         self._reads_lock = threading.Lock()
         self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
@@ -245,7 +245,7 @@ class Embedder:
         known = self._cache.get(distinct) if self._cache is not None else {}
         missing = [text for text in distinct if text not in known]
         with self._reads_lock:
-            self.reads += Reads(hits=len(known), misses=len(missing))
+            self.reads += CacheStats(hits=len(known), misses=len(missing))
         for group, vectors in self._encode(missing):
             fresh = {text: rounded(vector) for text, vector in zip(group, vectors, strict=True)}
             if self._cache is not None:

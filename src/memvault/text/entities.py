@@ -12,7 +12,7 @@ from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
-from memvault.text.names import Changes, Name, NameBook, Standing
+from memvault.text.names import Name, NameBook, NameChanges, NameRank
 from memvault.text.spacy_pipeline import (
     FoundEntity,
     load_spacy,
@@ -51,7 +51,7 @@ def counts(found: str, name: Name) -> bool:
     if len(parts) > 1 or len(found) < 3 or parts[0] in STOP_WORDS:
         return found == name.text and not found.islower()
     if found.islower():
-        return found == name.text and name.standing not in (Standing.TAG, Standing.IDENTIFIER)
+        return found == name.text and name.rank not in (NameRank.TAG, NameRank.IDENTIFIER)
     return found == name.text or found.isupper() or found == found[:1].upper() + found[1:].lower()
 
 
@@ -195,7 +195,7 @@ BATCH = 64  # passages that go through the network together
 _OTHER_WORD = "\x00"  # stands for every word that is in no name
 
 
-class NameRules:
+class NameMatcher:
     """spaCy's phrase matcher over the names of the vault, kept up to date note by note.
 
     A name is found as whole words only, in any of its plural and possessive forms, and of names
@@ -221,7 +221,7 @@ class NameRules:
         """Another number after every change of the names."""
         return self._state
 
-    def replace(self, note_id: str, names: Iterable[Name]) -> Changes:
+    def replace(self, note_id: str, names: Iterable[Name]) -> NameChanges:
         """Make these the only names that a note adds, and tell what that changes elsewhere."""
         with self._lock:
             update = self._book.replace(note_id, names)
@@ -231,10 +231,10 @@ class NameRules:
                 self._count_words(key, 1)
             if self._matcher is not None:
                 self._matcher.update(update.come, update.gone)
-            self._state += bool(update.come or update.gone or update.changes != Changes())
+            self._state += bool(update.come or update.gone or update.changes != NameChanges())
             return update.changes
 
-    def remove(self, note_id: str) -> Changes:
+    def remove(self, note_id: str) -> NameChanges:
         """Take away every name that a note adds."""
         return self.replace(note_id, ())
 

@@ -52,7 +52,7 @@ MAX_FIELD_CHARS = 80
 MAX_NAME_WORDS = 14  # a longer title is a sentence that nobody repeats word for word
 
 
-class Standing(IntEnum):
+class NameRank(IntEnum):
     """How good a claim to a name is; the best claim wins, two equals for different things make
     the name ambiguous, and an ambiguous name stands for nothing."""
 
@@ -78,11 +78,11 @@ class Name:
     target: str
     kind: str
     path: str | None
-    standing: Standing
+    rank: NameRank
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class NameChanges:
     """What a change of one note's names changes elsewhere: which notes are to be read again.
 
     Attributes:
@@ -99,7 +99,7 @@ class Changes:
     entities: frozenset[str] = frozenset()
 
     @classmethod
-    def union(cls, many: Iterable[Changes]) -> Changes:
+    def union(cls, many: Iterable[NameChanges]) -> NameChanges:
         """All of them together."""
         each = list(many)
         return cls(
@@ -122,7 +122,7 @@ def frontmatter_names(memory: Memory) -> frozenset[str]:
 class BookUpdate:
     """What one note's new names changed: in meaning, and which keys came and went."""
 
-    changes: Changes
+    changes: NameChanges
     come: set[str]
     gone: set[str]
 
@@ -187,17 +187,17 @@ def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
     """Every name that a note adds to the vault; depends on nothing but the note."""
     kind = kind_of(memory)
     names = [
-        Name(text, memory.id, kind, memory.path, Standing.TITLE)
+        Name(text, memory.id, kind, memory.path, NameRank.TITLE)
         for text in dict.fromkeys((composed(_stem(memory.path)), composed(memory.title)))
     ]
     names += [
-        Name(composed(alias), memory.id, kind, memory.path, Standing.ALIAS)
+        Name(composed(alias), memory.id, kind, memory.path, NameRank.ALIAS)
         for alias in memory.aliases
     ]
     names += _project_names(memory, kind)
     for tag in memory.tags:
         names += [
-            Name(level, id, NodeKind.TAG, None, Standing.TAG) for id, level in tag_levels(tag)
+            Name(level, id, NodeKind.TAG, None, NameRank.TAG) for id, level in tag_levels(tag)
         ]
     for field, value in note.frontmatter.items():
         field_kind = KIND_OF_FIELD.get(str(field).lower())
@@ -206,7 +206,7 @@ def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
     for link in note.links:
         concept = concept_of(link)
         if concept:
-            names.append(Name(concept[1], concept[0], NodeKind.CONCEPT, None, Standing.LINKED))
+            names.append(Name(concept[1], concept[0], NodeKind.CONCEPT, None, NameRank.LINKED))
     return tuple(dict.fromkeys(names))
 
 
@@ -214,16 +214,16 @@ def _project_names(memory: Memory, kind: str) -> list[Name]:
     if not memory.project:
         return []
     text = composed(memory.project)
-    own = [Name(text, project_entity(text), NodeKind.PROJECT, None, Standing.IDENTIFIER)]
+    own = [Name(text, project_entity(text), NodeKind.PROJECT, None, NameRank.IDENTIFIER)]
     if kind == NodeKind.PROJECT:
-        own.append(Name(text, memory.id, kind, memory.path, Standing.ALIAS))
+        own.append(Name(text, memory.id, kind, memory.path, NameRank.ALIAS))
     return own
 
 
 def _field_name(text: str, kind: str) -> Name:
     single = kind == NodeKind.PERSON and " " not in text
-    standing = Standing.SINGLE if single else Standing.NAMED
-    return Name(text, named_entity(kind, text), kind, None, standing)
+    rank = NameRank.SINGLE if single else NameRank.NAMED
+    return Name(text, named_entity(kind, text), kind, None, rank)
 
 
 def _forms(name: Name) -> Iterator[tuple[str, Name]]:
@@ -234,14 +234,14 @@ def _forms(name: Name) -> Iterator[tuple[str, Name]]:
         return
     yield key, name
     if name.kind == NodeKind.PERSON:
-        if name.standing in (Standing.TITLE, Standing.NAMED) and 2 <= len(parts) <= 4:
+        if name.rank in (NameRank.TITLE, NameRank.NAMED) and 2 <= len(parts) <= 4:
             given = composed(name.text).split()[0]
             if given[0].isupper() and given.isalpha() and len(given) > 2:
-                yield parts[0], replace(name, text=given, standing=Standing.GIVEN)
-    elif name.standing >= Standing.LINKED and name.standing is not Standing.IDENTIFIER:
+                yield parts[0], replace(name, text=given, rank=NameRank.GIVEN)
+    elif name.rank >= NameRank.LINKED and name.rank is not NameRank.IDENTIFIER:
         plural = plural_of(name.text)
         if plural:
-            yield name_key(plural), replace(name, text=plural, standing=Standing.PLURAL)
+            yield name_key(plural), replace(name, text=plural, rank=NameRank.PLURAL)
 
 
 def _can_be_a_name(parts: list[str]) -> bool:
@@ -298,7 +298,7 @@ class NameBook:
         for key in keys - holds:
             del self._claims[key]
         phrases = self._reconsider(changed) | {phrase_of(key) for key in holds ^ known}
-        changes = Changes(phrases, frozenset(changed), self._respell(gone, come))
+        changes = NameChanges(phrases, frozenset(changed), self._respell(gone, come))
         return BookUpdate(changes, holds - known, known - holds)
 
     def _reconsider(self, keys: Iterable[str]) -> frozenset[str]:
@@ -371,7 +371,7 @@ def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
     claims = list(claims)
     if len(claims) < 2:
         return tuple(claims)
-    ranked = sorted(claims, key=lambda n: (-n.standing, n.target, n.text))
+    ranked = sorted(claims, key=lambda n: (-n.rank, n.target, n.text))
     first = ranked[0]
-    tie = any(n.target != first.target for n in ranked if n.standing == first.standing)
+    tie = any(n.target != first.target for n in ranked if n.rank == first.rank)
     return () if tie else tuple(n for n in ranked if n.target == first.target)

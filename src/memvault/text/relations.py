@@ -15,11 +15,11 @@ from typing import Any
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import Link, LinkStyle, ParsedNote
-from memvault.text.entities import Mention, NameRules
+from memvault.text.entities import Mention, NameMatcher
 from memvault.text.names import (
     KIND_OF_FIELD,
     Name,
-    Standing,
+    NameRank,
     concept_of,
     field_values,
     kind_of,
@@ -61,7 +61,7 @@ TAGGED = "tagged"
 PROJECT = "project"
 
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
-_GUESSED = (Standing.SINGLE, Standing.GIVEN, Standing.PLURAL, Standing.TAG)
+_GUESSED = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
 _NOT_FIELDS = UNDERSTOOD | {"title", "cssclass", "cssclasses", "publish", "permalink"}
 
 
@@ -70,7 +70,7 @@ def note_graph(
     memory: Memory,
     links: LinkIndex,
     memories: Mapping[str, Memory],
-    names: NameRules,
+    names: NameMatcher,
 ) -> NoteGraph:
     """What a note adds to the graph, but for what the trained pipeline finds.
 
@@ -93,7 +93,7 @@ def own_node(memory: Memory) -> GraphNode:
     return GraphNode(memory.id, kind_of(memory), memory.title, memory.path, memory.project, day)
 
 
-def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameRules) -> NoteGraph:
+def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameMatcher) -> NoteGraph:
     """The same graph with what the trained pipeline found in the note.
 
     Left out is whatever the vault itself has a name for: such names are found by rule, and where
@@ -128,7 +128,7 @@ class _Reader:
     """Reads statements with everything that the rest of the vault knows."""
 
     def __init__(
-        self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameRules
+        self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameMatcher
     ) -> None:
         self._memory = memory
         self._links = links
@@ -201,7 +201,7 @@ class _Reader:
         """What a whole frontmatter value names: by its field if that asks for a kind of thing, else
         only if it is spelled as a name of the vault."""
         if kind is not None:
-            entity = Name(text, named_entity(kind, text), kind, None, Standing.NAMED)
+            entity = Name(text, named_entity(kind, text), kind, None, NameRank.NAMED)
             return self._names.lookup(text) or self._names.lookup(text, kind) or entity
         whole = [m for m in self._names.find(text) if m.end - m.start == len(text) and m.certain]
         return whole[0].name if whole else None
@@ -218,7 +218,7 @@ class _Reader:
         project = self._memory.project
         if project:
             name = self._names.lookup(project, NodeKind.PROJECT) or Name(
-                project, project_entity(project), NodeKind.PROJECT, None, Standing.IDENTIFIER
+                project, project_entity(project), NodeKind.PROJECT, None, NameRank.IDENTIFIER
             )
             item = _item(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
             item.relation = PROJECT
@@ -232,19 +232,17 @@ def _valued(key: str, text: str, item: Item) -> tuple[Statement, list[Item]]:
     return statement, [item]
 
 
-def _mentioned(mention: Mention, names: NameRules) -> Item:
+def _mentioned(mention: Mention, names: NameMatcher) -> Item:
     item = _item(mention.name, names, EdgeOrigin.MENTION, MENTION_WEIGHT)
     item.start, item.end, item.certain = mention.start, mention.end, mention.certain
     return item
 
 
-def _item(name: Name, names: NameRules, origin: EdgeOrigin, weight: float) -> Item:
+def _item(name: Name, names: NameMatcher, origin: EdgeOrigin, weight: float) -> Item:
     node = None
     if name.path is None:
         node = GraphNode(name.target, name.kind, names.spelling(name.target) or name.text)
-    return Item(
-        name.target, node, "", origin, GUESSED_WEIGHT if name.standing in _GUESSED else weight
-    )
+    return Item(name.target, node, "", origin, GUESSED_WEIGHT if name.rank in _GUESSED else weight)
 
 
 def _edges(

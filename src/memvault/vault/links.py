@@ -185,7 +185,7 @@ _CANDIDATE = re.compile(
 )
 
 
-class Led(NamedTuple):
+class NewTarget(NamedTuple):
     """Where a link leads from now on: a vault path, what a wikilink calls it, and the heading or
     block there. ``name`` None writes Markdown links only."""
 
@@ -194,7 +194,7 @@ class Led(NamedTuple):
     subpath: str | None
 
 
-class Old(NamedTuple):
+class WrittenLink(NamedTuple):
     """A link as it is written; ``is_embed`` shows its target in place."""
 
     target: str
@@ -202,7 +202,7 @@ class Old(NamedTuple):
     is_embed: bool
 
 
-Redirect = Callable[[Old], Led | None]
+Redirect = Callable[[WrittenLink], NewTarget | None]
 Attached = Callable[[str], str | None]
 
 
@@ -277,7 +277,7 @@ class _Rewriter:
             return found[0], found.end()
         link, end = read
         whole = found["embed"] + part[found.start("wiki") : end]
-        led = self._redirect(Old(link.target, link.subpath, bool(found["embed"])))
+        led = self._redirect(WrittenLink(link.target, link.subpath, bool(found["embed"])))
         if led is None or led.name is None:
             return whole, end
         line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
@@ -303,7 +303,7 @@ class _Rewriter:
             return None if path is None else quote(path)
         if not target[0]:
             return None
-        led = self._redirect(Old(target[0], target[1], is_embed))
+        led = self._redirect(WrittenLink(target[0], target[1], is_embed))
         if led is None:
             return None
         return quote(led.path) + (f"#{quote(led.subpath)}" if led.subpath else "")
@@ -336,7 +336,7 @@ def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> b
     ):
         return False
     for old, new in zip(before.links, after.links, strict=True):
-        led = redirect(Old(old.target, old.subpath, old.style is LinkStyle.EMBED))
+        led = redirect(WrittenLink(old.target, old.subpath, old.style is LinkStyle.EMBED))
         stays = (new.target, new.subpath) == (old.target, old.subpath)
         if led is None and not stays:
             return False

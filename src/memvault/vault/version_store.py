@@ -16,7 +16,7 @@ SUFFIX = ".zip"
 KEPT_BYTES = 2 * 1024 * 1024  # a version larger than this is kept only until its change is made
 
 
-class Contents:
+class VersionStore:
     """Packs of versions, one a change, each version named by its hash. A pack is never changed but
     to take versions out, so sync tools have nothing to merge."""
 

@@ -27,7 +27,7 @@ _CANNOT = {
 }  # fmt: skip
 
 
-def exchange(one: Path, other: Path) -> bool:
+def atomic_swap(one: Path, other: Path) -> bool:
     """Let two existing files of one folder change names. False if the system cannot, and then
     nothing has happened."""
     if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
@@ -156,7 +156,7 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     """
     if target.read_bytes() != before:
         return False
-    if not exchange(temporary, target):
+    if not atomic_swap(temporary, target):
         replace(temporary, target)
         return True
     displaced = temporary.read_bytes()
@@ -165,7 +165,7 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
         return True
     placed = after
     while True:
-        if not exchange(temporary, target):
+        if not atomic_swap(temporary, target):
             if target.exists():  # else it was deleted, and stays so
                 replace(temporary, target)
             return False

@@ -18,7 +18,7 @@ from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Evidence, Recalled, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
@@ -274,7 +274,7 @@ class Verifier:
         return any(self._holds_against(other, claim) for other in differing)
 
 
-def names_in(rules: NameRules) -> FindNames:
+def names_in(rules: NameMatcher) -> FindNames:
     """Where a text names things of the vault for certain; tags are words, not things."""
 
     def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:

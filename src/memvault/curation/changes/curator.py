@@ -31,7 +31,7 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
-from memvault.vault.version_store import KEPT_BYTES, Contents
+from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # at a change whose notes somebody saves in that very moment
 MOST_NAMES = 20  # that a change of many is called by
@@ -78,7 +78,7 @@ class Curator:
         self._vault = vault
         self._journal = journal
         self.forgotten = forgotten
-        self._contents = Contents(vault)
+        self._contents = VersionStore(vault)
         self._clock = clock
         self._lock = threading.RLock()
         self.history = History(vault, journal, self._contents)

@@ -13,7 +13,7 @@ from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
-from memvault.vault.version_store import Contents
+from memvault.vault.version_store import VersionStore
 
 MOST_NAMED = 3  # things that a sentence names
 
@@ -91,7 +91,7 @@ FEW = 8  # new changes that are judged one by one
 class History:
     """Reads the journal when it is asked, and then only what was added. Thread-safe."""
 
-    def __init__(self, vault: Vault, journal: Journal, contents: Contents) -> None:
+    def __init__(self, vault: Vault, journal: Journal, contents: VersionStore) -> None:
         self._vault = vault
         self._journal = journal
         self._contents = contents

@@ -13,7 +13,7 @@ from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.journal import JournalEntry
 from memvault.vault.parse import content_hash
-from memvault.vault.version_store import KEPT_BYTES, Contents
+from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 
 class Stroke(StrEnum):
@@ -61,7 +61,7 @@ def hash_of_entry(entry: JournalEntry) -> str:
 
 
 def with_versions(
-    entry: JournalEntry, contents: Contents, before: bytes | None, after: bytes
+    entry: JournalEntry, contents: VersionStore, before: bytes | None, after: bytes
 ) -> JournalEntry:
     """The entry of a note that was written, so that it can be taken back: both versions are kept.
 

@@ -13,12 +13,12 @@ from memvault.curation.changes.plan import Edit
 from memvault.model.change import Change, FileChange
 from memvault.vault.files import Vault
 from memvault.vault.parse import content_hash
-from memvault.vault.version_store import Contents
+from memvault.vault.version_store import VersionStore
 
 logger = logging.getLogger(__name__)
 
 
-def finish_or_take_back(vault: Vault, contents: Contents, change: Change) -> bool:
+def finish_or_take_back(vault: Vault, contents: VersionStore, change: Change) -> bool:
     """Whether the change is done; if not, none of it is left.
 
     Raises:
@@ -38,7 +38,7 @@ def finish_or_take_back(vault: Vault, contents: Contents, change: Change) -> boo
     return False
 
 
-def _edit(contents: Contents, change: Change, file: FileChange) -> Edit:
+def _edit(contents: VersionStore, change: Change, file: FileChange) -> Edit:
     """Its versions are None where they are not kept."""
 
     def version(key: str | None) -> bytes | None:

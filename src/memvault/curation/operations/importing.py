@@ -20,7 +20,7 @@ from memvault.vault.compose import compose_note
 from memvault.vault.conversations import Conversation, Provider, Unreadable, read_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
-from memvault.vault.version_store import Contents
+from memvault.vault.version_store import VersionStore
 
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?\n(?:\r?\n)?", re.DOTALL | re.MULTILINE
@@ -73,7 +73,7 @@ class _Import:
     def __init__(self, vault: Vault, journal: Journal) -> None:
         self._vault = vault
         self._journal = journal
-        self._contents = Contents(vault)
+        self._contents = VersionStore(vault)
         self._report = ImportReport()
         self._hashes: dict[str, str] = {
             entry.note_id: str(entry.data.get("body_hash"))

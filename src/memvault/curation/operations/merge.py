@@ -27,7 +27,7 @@ from memvault.model.note import ParsedNote
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.properties import UNDERSTOOD
-from memvault.vault.links import Led, LinkIndex, Old, keys_of, rewrite_links
+from memvault.vault.links import LinkIndex, NewTarget, WrittenLink, keys_of, rewrite_links
 from memvault.vault.parse import frontmatter_of, parse_note
 
 _IN_NO_HEADING = re.compile(r"[\[\]#^|]")
@@ -158,15 +158,15 @@ class _Merging:
                 self._staging.write(path, changed)
                 self.changed.append(path)
 
-    def _redirect_from(self, source: str) -> Callable[[Old], Led | None]:
-        def redirect(link: Old) -> Led | None:
+    def _redirect_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:
+        def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
                 return None
             return self._led(self._known.links.resolve(link.target, source), link, source)
 
         return redirect
 
-    def _led(self, leads_to: str | None, link: Old, source: str) -> Led | None:
+    def _led(self, leads_to: str | None, link: WrittenLink, source: str) -> NewTarget | None:
         """Where a link to a merged note leads now."""
         heading = self._headings.get(leads_to or "")
         if leads_to is None or heading is None:
@@ -176,7 +176,7 @@ class _Merging:
             subpath = heading
         if not subpath and link.is_embed:
             subpath = heading
-        return Led(self._path, self._name_of(self._path, source), subpath)
+        return NewTarget(self._path, self._name_of(self._path, source), subpath)
 
     def _name_of(self, path: str, source: str) -> str:
         """The shortest that a wikilink may say."""
@@ -233,11 +233,11 @@ class _Merging:
             return text
         return appended(text, f"# {self._survivor.title}{newline}")
 
-    def _moved_from(self, source: str) -> Callable[[Old], Led | None]:
+    def _moved_from(self, source: str) -> Callable[[WrittenLink], NewTarget | None]:
         """For links in text that moves to the survivor."""
         links = self._known.links
 
-        def redirect(link: Old) -> Led | None:
+        def redirect(link: WrittenLink) -> NewTarget | None:
             if not link.target:
                 return None
             leads_to = links.resolve(link.target, source)
@@ -246,7 +246,7 @@ class _Merging:
                 return led
             if links.resolve(link.target, self._path) == leads_to:
                 return None
-            return Led(leads_to, self._name_of(leads_to, self._path), link.subpath)
+            return NewTarget(leads_to, self._name_of(leads_to, self._path), link.subpath)
 
         return redirect
 

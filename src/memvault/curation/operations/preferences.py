@@ -30,7 +30,7 @@ from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.parse import frontmatter_of, parse_note
-from memvault.vault.version_store import Contents
+from memvault.vault.version_store import VersionStore
 
 PREFERENCES_NOTE = "permanent/preferences.md"
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
@@ -209,7 +209,7 @@ def set_preference(
         data={"key": after.key},
     )
     replaced = None if is_new else whole[0]
-    journal.append(with_versions(entry, Contents(vault), replaced, data))
+    journal.append(with_versions(entry, VersionStore(vault), replaced, data))
     return after
 
 

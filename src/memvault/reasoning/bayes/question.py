@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memvault.model.graph import NodeKind
 from memvault.model.insights import Thing
 from memvault.model.note import LineRange
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.verification.clause import FindNames
 
 _CONDITION = re.compile(
@@ -62,7 +62,7 @@ def read_question(text: str) -> Question:
     return Question(matter, tuple(conditions), _OF_CHANCE.search(matter) is not None)
 
 
-def names_asked(rules: NameRules) -> FindNames:
+def names_asked(rules: NameMatcher) -> FindNames:
     """The spans of a question that name nodes of the vault, ignoring case; tags excepted."""
 
     def find(text: str, exclude: str | None) -> list[tuple[int, int, str]]:

@@ -14,7 +14,7 @@ from memvault.search.relations.kinds import KindReading, Kinds, PersonKinds
 from memvault.search.relations.question import PhraseVectors, Question, stem
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
 from memvault.search.relations.settings import RoadSettings
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.text.words import composed, name_key
 
 _ROLE = re.compile(r"[a-z]+(?: [a-z]+)* of (?:the )?[a-z]+")  # man of the match
@@ -24,7 +24,7 @@ class Lexicon:
     """Made anew whenever the graph changes; cheap but for names of new kinds."""
 
     def __init__(
-        self, graph: StepGraph, names: NameRules, people: PersonKinds, vectors: PhraseVectors
+        self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
     ) -> None:
         self.graph = graph
         self._names = names

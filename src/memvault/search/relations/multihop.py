@@ -31,7 +31,7 @@ from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.solving import Solution
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
-from memvault.text.entities import NameRules
+from memvault.text.entities import NameMatcher
 from memvault.text.spacy_pipeline import QuestionParser, open_question_parser
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Indexed(Protocol):
     def catalogue(self) -> Memories: ...
 
     @property
-    def names(self) -> NameRules: ...
+    def names(self) -> NameMatcher: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 
 
 class GraphStore(Protocol):
@@ -18,7 +18,7 @@ class GraphStore(Protocol):
         GraphQueryError: the engine refused a query.
     """
 
-    calls: Calls
+    calls: CallRecorder
 
     def replace(self, notes: Sequence[NoteGraph]) -> None:
         """Make this each note's node and its only edges. An edge's target that is not in the graph

@@ -22,7 +22,7 @@ from memvault.stores.graph.cypher import (
     Row,
     Transaction,
 )
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 
 BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space only, but the default of 8 TB is refused in places
@@ -52,7 +52,7 @@ class LadybugGraphStore(CypherGraphStore):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.calls = Calls()
+        self.calls = CallRecorder()
         self._write_lock = threading.Lock()
         self._readers: LifoQueue[ladybug.Connection] = LifoQueue()
         self._closed = False
@@ -122,7 +122,7 @@ class LadybugGraphStore(CypherGraphStore):
 
     @contextmanager
     def _transaction(self, size: int) -> Iterator[None]:
-        with self._write_lock, self.calls.one(), self._faults():
+        with self._write_lock, self.calls.timed(), self._faults():
             if self._closed:
                 raise faults.closed()
             faults.ensure_space(self._path.parent, size)
@@ -136,7 +136,7 @@ class LadybugGraphStore(CypherGraphStore):
                 raise
 
     def _read(self, query: str, **values: Any) -> list[Any]:
-        with self.calls.one(), self._faults(), self._reader() as connection:
+        with self.calls.timed(), self._faults(), self._reader() as connection:
             return _rows(connection, query, values)
 
     @contextmanager
@@ -164,7 +164,7 @@ class LadybugGraphStore(CypherGraphStore):
         except (RuntimeError, OSError) as error:
             if self._closed:
                 raise faults.closed() from error
-            if faults.speaks_of_space(error) or faults.is_full(self._path.parent):
+            if faults.reports_full_disk(error) or faults.is_disk_full(self._path.parent):
                 raise faults.disk_full() from error
             raise GraphQueryError("The graph index failed. Run `memvault rebuild`.") from error
 

@@ -30,7 +30,7 @@ from neo4j.exceptions import (
 from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.stores.graph import queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
-from memvault.stores.server import Place, Server
+from memvault.stores.server import Server, StoreNamespace
 
 CONNECT_SECONDS = 3.0
 READ_SECONDS = 3.0
@@ -97,7 +97,9 @@ class Neo4jGraphStore(CypherGraphStore):
         InvalidParams: the URL is none that Neo4j knows.
     """
 
-    def __init__(self, url: str, place: Place, user: str, password: str | None = None) -> None:
+    def __init__(
+        self, url: str, place: StoreNamespace, user: str, password: str | None = None
+    ) -> None:
         self._url = url
         self._auth = None if password is None else (user, password)
         self._label = f"Memvault_{place.vault}_{place.generation}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 
 
 class KeyValueStore(Protocol):
@@ -16,7 +16,7 @@ class KeyValueStore(Protocol):
         DiskFull: a write found no space; nothing of it is visible.
     """
 
-    calls: Calls
+    calls: CallRecorder
 
     def get(self, namespace: str, key: str) -> bytes | None: ...
 

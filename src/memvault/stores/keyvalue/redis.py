@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
-from memvault.stores.server import Place, Server
+from memvault.stores.server import Server, StoreNamespace
 
 TIMEOUT_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
@@ -111,7 +111,7 @@ class RedisKeyValueStore:
         InvalidParams: the URL is none that Redis knows.
     """
 
-    def __init__(self, url: str, place: Place, password: str | None = None) -> None:
+    def __init__(self, url: str, place: StoreNamespace, password: str | None = None) -> None:
         self._vault = _of_vault(place.vault)
         self._own = f"{self._vault}:{place.generation}"
         self._client = _connect(url, password)

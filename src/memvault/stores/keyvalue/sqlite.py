@@ -14,7 +14,7 @@ from typing import Any
 
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 
 KEYS_PER_QUERY = 500
 PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often
@@ -45,7 +45,7 @@ class SqliteKeyValueStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.calls = Calls()
+        self.calls = CallRecorder()
         self._write_lock = threading.Lock()
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
         self._closed = False
@@ -196,7 +196,7 @@ class SqliteKeyValueStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._write_lock, self.calls.one(), self._faults():
+        with self._write_lock, self.calls.timed(), self._faults():
             if self._closed:
                 raise faults.closed()
             self._writer.execute("BEGIN IMMEDIATE")
@@ -209,7 +209,7 @@ class SqliteKeyValueStore:
                 raise
 
     def _read(self, query: str, values: Sequence[object]) -> list[Any]:
-        with self.calls.one(), self._faults(), self._reader() as connection:
+        with self.calls.timed(), self._faults(), self._reader() as connection:
             return connection.execute(query, values).fetchall()
 
     @contextmanager
@@ -239,7 +239,7 @@ class SqliteKeyValueStore:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return faults.integrity_error()
-        if code == sqlite3.SQLITE_FULL or faults.is_full(self._path.parent):
+        if code == sqlite3.SQLITE_FULL or faults.is_disk_full(self._path.parent):
             return faults.disk_full()
         if self._closed:
             return faults.closed()

@@ -8,7 +8,7 @@ from typing import Protocol
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.search import ChunkHit, Scope
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 
 
 class VectorStore(Protocol):
@@ -20,7 +20,7 @@ class VectorStore(Protocol):
         DiskFull: a write found no space; nothing of it is visible.
     """
 
-    calls: Calls
+    calls: CallRecorder
 
     def replace(self, notes: Sequence[tuple[Memory, Sequence[EmbeddedChunk]]]) -> None:
         """Make these the only chunks of each note given (deleting those it no longer has)."""

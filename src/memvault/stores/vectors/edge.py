@@ -24,7 +24,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import Chunk, EmbeddedChunk, Vector
 from memvault.model.search import ChunkHit
 from memvault.stores import faults
-from memvault.stores.server import Calls
+from memvault.stores.server import CallRecorder
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     CREATED,
@@ -85,7 +85,7 @@ def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
             raise
         if "WouldBlock" in str(error):
             raise StoreUnavailable("Another process has the indexes open.") from error
-        if faults.speaks_of_space(error) or faults.is_full(folder):
+        if faults.reports_full_disk(error) or faults.is_disk_full(folder):
             raise faults.disk_full() from error
         raise faults.integrity_error() from error
 
@@ -215,7 +215,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self._folder = folder
-        self.calls = Calls()
+        self.calls = CallRecorder()
         self._write_lock = threading.RLock()
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
         self._readers = 0  # calls under way, which the engine must not be closed amid
@@ -353,7 +353,7 @@ class EdgeVectorStore(PointVectorStore):
                 raise faults.closed()
             self._readers += 1
         try:
-            with self.calls.one(), self._faults():
+            with self.calls.timed(), self._faults():
                 yield shard
         finally:
             with self._readers_changed:
@@ -367,7 +367,7 @@ class EdgeVectorStore(PointVectorStore):
         except BaseException as error:
             if isinstance(error, MemvaultError) or not is_engines(error):
                 raise
-            if faults.speaks_of_space(error) or faults.is_full(self._folder):
+            if faults.reports_full_disk(error) or faults.is_disk_full(self._folder):
                 raise faults.disk_full() from error
             if self._shard is None:
                 raise faults.closed() from error

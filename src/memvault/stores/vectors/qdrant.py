@@ -26,7 +26,7 @@ from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUn
 from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
-from memvault.stores.server import Place, Server
+from memvault.stores.server import Server, StoreNamespace
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     CREATED,
@@ -132,7 +132,7 @@ class QdrantVectorStore(PointVectorStore):
     """
 
     def __init__(
-        self, open_client: Callable[[], QdrantClient], place: Place, dimension: int
+        self, open_client: Callable[[], QdrantClient], place: StoreNamespace, dimension: int
     ) -> None:
         self._open_client = open_client
         self._collection = f"memvault_{place.vault}_{place.generation}"
@@ -381,6 +381,6 @@ def _refused() -> StoreUnavailable:
 
 
 def _failed(said: str) -> StorageError:
-    if faults.speaks_of_space(Exception(said)):
+    if faults.reports_full_disk(Exception(said)):
         return DiskFull("Qdrant's disk is full. Free some space; nothing was half written.")
     return StorageError("Qdrant could not do what it was asked. Run `memvault rebuild`.")

@@ -18,8 +18,8 @@ from memvault.model.note import (
     Sentence,
     Tag,
 )
-from memvault.vault.markdown.inline_text import Flat, Flattener
-from memvault.vault.markdown.labelled_sentences import Part, split_parts
+from memvault.vault.markdown.inline_text import InlineReader, InlineText
+from memvault.vault.markdown.labelled_sentences import LabelledSentence, split_sentences
 from memvault.vault.markdown.parser import MAX_NESTING
 
 _SPACES = re.compile(r"\s+")
@@ -65,7 +65,7 @@ class _Reader:
         marks = sum(
             child.type == "comment_mark" for token in tokens for child in token.children or ()
         )
-        self._flattener = Flattener(marks)
+        self._reader = InlineReader(marks)
 
     def read(self) -> Content:
         tokens, content = self._tokens, self._content
@@ -93,8 +93,8 @@ class _Reader:
         return LineRange(first + self._body_line, max(end, first + 1) + self._body_line - 1)
 
     def _heading(self, opening: Token, token: Token) -> None:
-        flat = self._flattener.flatten(token.children or [])
-        text = _one_line(flat.text)
+        inline = self._reader.read(token.children or [])
+        text = _one_line(inline.text)
         lines = self._lines(token)
         if not text:
             return
@@ -106,15 +106,15 @@ class _Reader:
         content.headings.append(heading)
         self._above = [*(above for above in self._above if above.level < level), heading]
         self._path = tuple(above.text for above in self._above)
-        whole = Part(0, len(flat.text))
-        self._named_things(flat, [whole], [Sentence(text, lines.first)], lines.first)
+        whole = LabelledSentence(0, len(inline.text))
+        self._links_tags_and_fields(inline, [whole], [Sentence(text, lines.first)], lines.first)
 
     def _paragraph(self, token: Token) -> None:
-        flat = self._flattener.flatten(token.children or [])
+        inline = self._reader.read(token.children or [])
         if token.meta.get("titled"):
-            line_end = flat.text.find("\n")
-            flat.breaks.append(line_end + 1 if line_end >= 0 else len(flat.text))
-        self._block(flat, self._lines(token))
+            line_end = inline.text.find("\n")
+            inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))
+        self._block(inline, self._lines(token))
 
     def _row(self, index: int) -> int:
         """A table row is one sentence; returns the index of its last token."""
@@ -129,13 +129,13 @@ class _Reader:
                     row.append(gap)
                 row.extend(token.children)
             index += 1
-        flat = self._flattener.flatten(row)
-        flat.whole = [(0, len(flat.text))]
-        self._block(flat, self._lines(opening))
+        inline = self._reader.read(row)
+        inline.protected = [(0, len(inline.text))]
+        self._block(inline, self._lines(opening))
         return index
 
     def _code(self, token: Token) -> None:
-        if token.content.strip() and not self._flattener.in_comment:
+        if token.content.strip() and not self._reader.in_comment:
             language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
             text = token.content.rstrip("\n")
             code = CodeBlock(text, language, self._lines(token), self._path)
@@ -143,54 +143,60 @@ class _Reader:
 
     def _html(self, token: Token) -> None:
         text = html.unescape(_HTML_UNREAD.sub(" ", token.content))
-        if text.strip() and not self._flattener.in_comment:
-            self._block(Flat(_LINE_END.sub(" ", text.strip())), self._lines(token))
+        if text.strip() and not self._reader.in_comment:
+            self._block(InlineText(_LINE_END.sub(" ", text.strip())), self._lines(token))
 
-    def _block(self, flat: Flat, lines: LineRange) -> None:
-        text = flat.text.strip()
+    def _block(self, inline: InlineText, lines: LineRange) -> None:
+        text = inline.text.strip()
         if not text:
-            self._block_id_alone(flat)
-            if flat.links:
-                self._named_things(flat, [Part(0, 0)], [Sentence("", lines.first)], lines.first)
+            self._block_id_alone(inline)
+            if inline.links:
+                self._links_tags_and_fields(
+                    inline, [LabelledSentence(0, 0)], [Sentence("", lines.first)], lines.first
+                )
             return
-        parts = split_parts(flat)
+        parts = split_sentences(inline)
         sentences = [
             Sentence(
-                _one_line(flat.text[part.start : part.end]),
-                self._line(flat, part, lines),
+                _one_line(inline.text[part.start : part.end]),
+                self._line(inline, part, lines),
                 part.name,
             )
             for part in parts
         ]
-        self._named_things(flat, parts, sentences, lines.first)
+        self._links_tags_and_fields(inline, parts, sentences, lines.first)
         self._content.blocks.append(
             Block(
                 text=_LINE_END.sub("\n", text) if "\n" in text else text,
                 lines=lines,
                 heading=self._path,
                 sentences=tuple(sentence for sentence in sentences if sentence.text),
-                block_id=flat.block_id,
+                block_id=inline.block_id,
             )
         )
 
-    def _block_id_alone(self, flat: Flat) -> None:
+    def _block_id_alone(self, inline: InlineText) -> None:
         """``^id`` on a line of its own names the block above it."""
         blocks = self._content.blocks
-        if flat.block_id and blocks:
-            blocks[-1] = replace(blocks[-1], block_id=flat.block_id)
+        if inline.block_id and blocks:
+            blocks[-1] = replace(blocks[-1], block_id=inline.block_id)
 
-    def _line(self, flat: Flat, part: Part, lines: LineRange) -> int:
-        text = flat.text[part.start : part.end]
+    def _line(self, inline: InlineText, part: LabelledSentence, lines: LineRange) -> int:
+        text = inline.text[part.start : part.end]
         lead = len(text) - len(text.lstrip())
-        return min(lines.first + flat.line_at(part.start + lead), lines.last)
+        return min(lines.first + inline.line_at(part.start + lead), lines.last)
 
-    def _named_things(
-        self, flat: Flat, parts: list[Part], sentences: list[Sentence], first_line: int
+    def _links_tags_and_fields(
+        self,
+        inline: InlineText,
+        parts: list[LabelledSentence],
+        sentences: list[Sentence],
+        first_line: int,
     ) -> None:
         content = self._content
         at = 0
-        for link in flat.links:
-            at = _part_of(parts, at, link.start)
+        for link in inline.links:
+            at = _sentence_at(parts, at, link.start)
             content.links.append(
                 Link(
                     target=link.target,
@@ -199,36 +205,41 @@ class _Reader:
                     shown=link.shown,
                     relation=link.key or parts[at].name,
                     sentence=sentences[at].text,
-                    line=first_line + flat.line_at(link.start),
+                    line=first_line + inline.line_at(link.start),
                 )
             )
         at = 0
-        for tag in flat.tags:
-            at = _part_of(parts, at, tag.start)
-            line = first_line + flat.line_at(tag.start)
+        for tag in inline.tags:
+            at = _sentence_at(parts, at, tag.start)
+            line = first_line + inline.line_at(tag.start)
             content.tags.append(Tag(tag.name, line, sentences[at].text))
-        self._fields(flat, parts, sentences, first_line)
+        self._fields(inline, parts, sentences, first_line)
 
     def _fields(
-        self, flat: Flat, parts: list[Part], sentences: list[Sentence], first_line: int
+        self,
+        inline: InlineText,
+        parts: list[LabelledSentence],
+        sentences: list[Sentence],
+        first_line: int,
     ) -> None:
         found = [
-            (part.start, part.name, flat.text[part.value : part.value_end], part.explicit)
+            (part.start, part.name, inline.text[part.value : part.value_end], part.explicit)
             for part in parts
             if part.name is not None and part.value_end
         ]
         found += [
-            (mark.start, mark.key, flat.text[mark.start : mark.end], True) for mark in flat.fields
+            (mark.start, mark.key, inline.text[mark.start : mark.end], True)
+            for mark in inline.fields
         ]
         at = 0
         for start, key, value, explicit in sorted(found):
-            at = _part_of(parts, at, start)
-            line = first_line + flat.line_at(start)
+            at = _sentence_at(parts, at, start)
+            line = first_line + inline.line_at(start)
             said = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
             self._content.fields.append(InlineField(key, said, line, sentences[at].text, explicit))
 
 
-def _part_of(parts: list[Part], at: int, offset: int) -> int:
+def _sentence_at(parts: list[LabelledSentence], at: int, offset: int) -> int:
     """Index of the part that `offset` lies in, searched from `at` on."""
     if offset < parts[at].start:
         at = 0

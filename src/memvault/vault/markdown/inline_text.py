@@ -51,11 +51,11 @@ class FieldMark:
 
 
 @dataclass(slots=True)
-class Flat:
+class InlineText:
     """Offsets are into ``text``, in which ``\\n`` stands where the note has a line end.
 
     Attributes:
-        whole: spans in order in which no sentence ends and no name stands: links, tags, code.
+        protected: spans in order in which no sentence ends and no name stands: links, tags, code.
         breaks: offsets at which a sentence certainly starts.
         lines: offsets at which a new line of the file starts.
     """
@@ -64,7 +64,7 @@ class Flat:
     links: list[LinkMark] = field(default_factory=list)
     tags: list[TagMark] = field(default_factory=list)
     fields: list[FieldMark] = field(default_factory=list)
-    whole: list[tuple[int, int]] = field(default_factory=list)
+    protected: list[tuple[int, int]] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     block_id: str | None = None
@@ -73,13 +73,13 @@ class Flat:
         """Lines between the block's first and the one of `offset`."""
         return bisect_right(self.lines, offset)
 
-    def touches_whole(self, start: int, end: int) -> bool:
-        at = bisect_left(self.whole, (end, 0)) - 1
-        return at >= 0 and start < self.whole[at][1]
+    def touches_protected(self, start: int, end: int) -> bool:
+        at = bisect_left(self.protected, (end, 0)) - 1
+        return at >= 0 and start < self.protected[at][1]
 
 
-class Flattener:
-    """Turns inline tokens into a `Flat`, one token type a method.
+class InlineReader:
+    """Turns inline tokens into a `InlineText`, one token type a method.
 
     One instance reads one note: a comment that one block opens and a later one closes is left out
     in all the blocks between.
@@ -89,8 +89,8 @@ class Flattener:
         self._marks_left = comment_marks
         self._in_comment = False
 
-    def flatten(self, tokens: list[Token]) -> Flat:
-        self._flat = Flat()
+    def read(self, tokens: list[Token]) -> InlineText:
+        self._inline = InlineText()
         self._parts: list[str] = []
         self._length = 0
         self._open: list[tuple[int, int, str]] = []
@@ -105,10 +105,10 @@ class Flattener:
                 self._text(token.content)
             elif handler := getattr(self, "_" + kind, None):
                 handler(token)
-        self._flat.text = "".join(self._parts)
-        self._flat.whole = _merged(self._flat.whole)
-        self._flat.links.sort(key=lambda link: link.start)
-        return self._flat
+        self._inline.text = "".join(self._parts)
+        self._inline.protected = _merged(self._inline.protected)
+        self._inline.links.sort(key=lambda link: link.start)
+        return self._inline
 
     @property
     def in_comment(self) -> bool:
@@ -124,7 +124,7 @@ class Flattener:
         start, _end = self._add(text)
         if "\n" in text:  # a block too long to be read as more than text
             line_ends = (index for index, char in enumerate(text, start + 1) if char == "\n")
-            self._flat.lines.extend(line_ends)
+            self._inline.lines.extend(line_ends)
 
     def _comment_mark(self, token: Token) -> None:
         self._marks_left -= 1
@@ -137,29 +137,29 @@ class Flattener:
 
     def _skipped(self, token: Token) -> None:
         if token.type in {"softbreak", "hardbreak"}:
-            self._flat.lines.append(self._length)
+            self._inline.lines.append(self._length)
         else:
             self._count_lines(token)
 
     def _count_lines(self, token: Token) -> None:
-        self._flat.lines.extend([self._length] * token.meta.get("lines", 0))
+        self._inline.lines.extend([self._length] * token.meta.get("lines", 0))
 
     def _softbreak(self, _token: Token) -> None:
         self._add("\n")
-        self._flat.lines.append(self._length)
+        self._inline.lines.append(self._length)
 
     def _hardbreak(self, token: Token) -> None:
         self._softbreak(token)
-        self._flat.breaks.append(self._length)
+        self._inline.breaks.append(self._length)
 
     def _code_inline(self, token: Token) -> None:
-        self._flat.whole.append(self._add(token.content))
+        self._inline.protected.append(self._add(token.content))
         self._count_lines(token)
 
     def _html_inline(self, token: Token) -> None:
         if _BREAK.match(token.content):
             self._add(" ")
-            self._flat.breaks.append(self._length)
+            self._inline.breaks.append(self._length)
         self._count_lines(token)
 
     def _comment(self, token: Token) -> None:
@@ -167,15 +167,15 @@ class Flattener:
 
     def _footnote(self, _token: Token) -> None:
         if not self._parts or self._parts[-1] == "\n":
-            self._flat.breaks.append(self._length)
+            self._inline.breaks.append(self._length)
 
     def _block_id(self, token: Token) -> None:
-        self._flat.block_id = token.meta["id"]
+        self._inline.block_id = token.meta["id"]
 
     def _tag(self, token: Token) -> None:
         span = self._add(token.content)
-        self._flat.whole.append(span)
-        self._flat.tags.append(TagMark(span[0], token.meta["name"]))
+        self._inline.protected.append(span)
+        self._inline.tags.append(TagMark(span[0], token.meta["name"]))
 
     def _wikilink(self, token: Token) -> None:
         link: Wikilink = token.meta["link"]
@@ -186,21 +186,21 @@ class Flattener:
                 self._add(shown)
             return
         start, end = self._add(link.text)
-        self._flat.whole.append((start, end))
+        self._inline.protected.append((start, end))
         self._link(start, link.target, style, link.subpath, shown)
 
     def _link(
         self, start: int, target: str, style: LinkStyle, subpath: str | None, shown: str | None
     ) -> None:
         key = self._keys[-1] if self._keys else None
-        self._flat.links.append(LinkMark(start, self._length, target, style, subpath, shown, key))
+        self._inline.links.append(LinkMark(start, self._length, target, style, subpath, shown, key))
 
     def _link_open(self, token: Token) -> None:
         self._open.append((self._length, len(self._parts), str(token.attrs.get("href", ""))))
 
     def _link_close(self, _token: Token) -> None:
         start, first_part, href = self._open.pop()
-        self._flat.whole.append((start, self._length))
+        self._inline.protected.append((start, self._length))
         target = note_target(href)
         if target is not None:
             shown = "".join(self._parts[first_part:]) or None
@@ -215,14 +215,14 @@ class Flattener:
 
     def _field_open(self, token: Token) -> None:
         key = token.meta["key"]
-        self._flat.whole.append(self._add(f"{key}: "))
+        self._inline.protected.append(self._add(f"{key}: "))
         self._open.append((self._length, 0, key))
         self._keys.append(key)
 
     def _field_close(self, _token: Token) -> None:
         start, _part, key = self._open.pop()
         self._keys.pop()
-        self._flat.fields.append(FieldMark(start, self._length, key))
+        self._inline.fields.append(FieldMark(start, self._length, key))
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memvault.vault.markdown.inline_text import Flat
+from memvault.vault.markdown.inline_text import InlineText
 
 _LATIN_STOPS = ".!?…"
 _END = re.compile(r"(?P<stop>[.!?…。！？｡।॥؟۔።։]+)(?P<quote>[\"'”’»)\]」』）】]*)(?P<gap>\s*)")
@@ -35,15 +35,15 @@ _NUMBERED = frozenset({
 })  # fmt: skip
 
 
-def sentence_starts(text: str, whole: Sequence[tuple[int, int]] = ()) -> list[int]:
+def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> list[int]:
     """Offsets at which sentences start, the first always 0.
 
     Args:
         text: one paragraph; line ends count as spaces.
-        whole: spans that no sentence ends in, such as a link's text; in order, none overlapping.
+        protected: spans that no sentence ends in, such as the text of a link; in order, disjoint.
     """
     starts = [0]
-    span_starts = [start for start, _ in whole]
+    span_starts = [start for start, _ in protected]
     for match in _END.finditer(text):
         end = match.end()
         if end >= len(text):
@@ -52,7 +52,7 @@ def sentence_starts(text: str, whole: Sequence[tuple[int, int]] = ()) -> list[in
         if latin and not match["gap"]:
             continue
         at = bisect_right(span_starts, match.start()) - 1
-        if at >= 0 and match.end("stop") < whole[at][1]:
+        if at >= 0 and match.end("stop") < protected[at][1]:
             continue
         if not latin or _ends_sentence(text, match, starts[-1]):
             starts.append(end)
@@ -78,21 +78,21 @@ def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
     return not after.islower() or (len(word) >= 4 and word.islower())
 
 
-MAX_NAME_CHARS = 40
-MAX_NAME_WORDS = 4
+MAX_LABEL_CHARS = 40
+MAX_LABEL_WORDS = 4
 MIN_FULL_LINE = 60
 
 _FIELD = re.compile(r"(?m:^)[ \t]*([^\W\d_][^\n:\[\](){}|<>]{0,59}?)[ \t]*::[ \t]+(?=\S)")
 _COLON = re.compile(r":[ \t]+(?=\S)|：[ \t]*(?=\S)")
-_NAME = re.compile(
+_LABEL = re.compile(
     r"(?:(?:^|(?<=[\n。！？；]))[ \t]*|(?<=[.!?;,|·•])[ \t]+)"
     r"(?P<name>[^\W\d_][^\n:：;!?,\[\](){}|<>=\"“”]*)\Z"
 )
 _SEPARATORS = frozenset(";|·•；")
 
 
-class Part(NamedTuple):
-    """A sentence at [start, end) of the flat text.
+class LabelledSentence(NamedTuple):
+    """A sentence at [start, end) of the inline text.
 
     Attributes:
         name: the name in front, if any; its value starts at ``value``.
@@ -107,22 +107,22 @@ class Part(NamedTuple):
     explicit: bool = False
 
 
-class _Name(NamedTuple):
+class _Label(NamedTuple):
     start: int
     value: int
     text: str
     explicit: bool
 
 
-def split_parts(flat: Flat) -> list[Part]:
+def split_sentences(inline: InlineText) -> list[LabelledSentence]:
     """The sentences of a block in order; together they cover its text."""
-    text = flat.text
-    punctuation = sentence_starts(text, flat.whole)
-    names = _names(flat, punctuation)
-    starts = sorted({*punctuation, *flat.breaks, *names, *_deliberate_lines(flat), 0})
+    text = inline.text
+    punctuation = sentence_starts(text, inline.protected)
+    names = _labels(inline, punctuation)
+    starts = sorted({*punctuation, *inline.breaks, *names, *_deliberate_lines(inline), 0})
     starts = [start for start in starts if start < len(text)]
-    parts: list[Part] = []
-    field: _Name | None = None
+    parts: list[LabelledSentence] = []
+    field: _Label | None = None
     field_end = 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         name = names.get(start)
@@ -130,11 +130,13 @@ def split_parts(flat: Flat) -> list[Part]:
             field, field_end = name, _line_end(text, name.value)
         if name is not None:
             value_end = field_end if name.explicit else end
-            parts.append(Part(start, end, name.text, name.value, value_end, name.explicit))
+            parts.append(
+                LabelledSentence(start, end, name.text, name.value, value_end, name.explicit)
+            )
         elif field is not None and start < field_end:
-            parts.append(Part(start, end, field.text))
+            parts.append(LabelledSentence(start, end, field.text))
         else:
-            parts.append(Part(start, end))
+            parts.append(LabelledSentence(start, end))
     return parts
 
 
@@ -143,34 +145,38 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _names(flat: Flat, punctuation: list[int]) -> dict[int, _Name]:
+def _labels(inline: InlineText, punctuation: list[int]) -> dict[int, _Label]:
     """By the offset at which their sentence starts."""
-    text = flat.text
-    names = _field_lines(flat) if "::" in text else {}
+    text = inline.text
+    names = _field_lines(inline) if "::" in text else {}
     field_starts = list(names)
     after, named_line_end = 0, -1
     for colon in _COLON.finditer(text):
         at = bisect_right(field_starts, colon.start()) - 1
         if at >= 0 and colon.start() < _line_end(text, names[field_starts[at]].value):
             continue
-        name = _name_before(flat, punctuation, colon, after, named_line_end)
+        name = _label_before(inline, punctuation, colon, after, named_line_end)
         if name is not None:
             names[name.start] = name
             after, named_line_end = colon.end(), _line_end(text, colon.end())
     return names
 
 
-def _field_lines(flat: Flat) -> dict[int, _Name]:
+def _field_lines(inline: InlineText) -> dict[int, _Label]:
     return {
-        match.start(): _Name(match.start(), match.end(), match[1].strip(), True)
-        for match in _FIELD.finditer(flat.text)
-        if not flat.touches_whole(match.start(1), match.end())
+        match.start(): _Label(match.start(), match.end(), match[1].strip(), True)
+        for match in _FIELD.finditer(inline.text)
+        if not inline.touches_protected(match.start(1), match.end())
     }
 
 
-def _name_before(
-    flat: Flat, punctuation: list[int], colon: re.Match[str], after: int, named_line_end: int
-) -> _Name | None:
+def _label_before(
+    inline: InlineText,
+    punctuation: list[int],
+    colon: re.Match[str],
+    after: int,
+    named_line_end: int,
+) -> _Label | None:
     """The name that ends at a colon.
 
     Args:
@@ -178,24 +184,24 @@ def _name_before(
         named_line_end: end of the line that a name stands on already, so that one more may follow
             a comma ("Time: 10:30, Place: Oslo").
     """
-    text = flat.text
-    position = max(after, colon.start() - MAX_NAME_CHARS)
-    while match := _NAME.search(text, position, colon.start()):
+    text = inline.text
+    position = max(after, colon.start() - MAX_LABEL_CHARS)
+    while match := _LABEL.search(text, position, colon.start()):
         start, (first, last) = match.start(), match.span("name")
         before = text[start - 1] if start else "\n"
         listed = before == "," and start <= named_line_end and "." not in match["name"]
         free = listed or before == "\n" or before in _SEPARATORS
-        if (free or before != ",") and _is_name(flat, match, punctuation, free):
+        if (free or before != ",") and _is_label(inline, match, punctuation, free):
             at = start if before == "\n" else first
-            return _Name(at, colon.end(), text[first:last].strip(), False)
+            return _Label(at, colon.end(), text[first:last].strip(), False)
         position = first + 1
     return None
 
 
-def _is_name(flat: Flat, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
+def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
     """`free` says that the name may start here whether or not a sentence does."""
     first, last = match.span("name")
-    if len(match["name"].split()) > MAX_NAME_WORDS or flat.touches_whole(first, last):
+    if len(match["name"].split()) > MAX_LABEL_WORDS or inline.touches_protected(first, last):
         return False
     if bisect_left(punctuation, last) > bisect_right(punctuation, first):
         return False
@@ -203,18 +209,18 @@ def _is_name(flat: Flat, match: re.Match[str], punctuation: list[int], free: boo
     if free or first == sentence:
         return True
     # "Ann B. Team: …": an initial ends no sentence, unless a name follows. "J. Smith: …" is one.
-    before = flat.text[max(sentence, first - MAX_NAME_CHARS) : first].split()
+    before = inline.text[max(sentence, first - MAX_LABEL_CHARS) : first].split()
     return len(before) > 1 and len(before[-1]) == 2 and before[-1].endswith(".")
 
 
-def _deliberate_lines(flat: Flat) -> list[int]:
+def _deliberate_lines(inline: InlineText) -> list[int]:
     """Line starts that the person chose, not an editor that wrapped the paragraph.
 
     A wrapping editor breaks only where the next word no longer fits. So a break is deliberate
     where it would have, on a line as wide as the paragraph's widest, and what follows does not
     go on in lower case.
     """
-    text = flat.text
+    text = inline.text
     if "\n" not in text:
         return []
     rows = text.split("\n")
