@@ -3,8 +3,6 @@
 No ``from __future__ import annotations`` here: FastMCP reads a prompt's annotations as they are.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from fastmcp.prompts import prompt

@@ -1,7 +1,4 @@
-"""The manifest as a client may read it (graph-tools 1.3, admin://manifest).
-
-No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
-"""
+"""The manifest as a client may read it (graph-tools 1.3, admin://manifest)."""
 
 from __future__ import annotations
 

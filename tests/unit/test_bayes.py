@@ -26,9 +26,17 @@ from memvault.reasoning.bayes.network import (
     truth_table,
 )
 from memvault.reasoning.bayes.question import read_question
-from memvault.reasoning.bayes.values import SOMETHING_ELSE, VALUE, add_contest, contest_of
+from memvault.reasoning.bayes.values import (
+    SOMETHING_ELSE,
+    VALUE,
+    add_contest,
+    answering,
+    contest_of,
+)
 from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight, wilson
+from memvault.verification.amounts import Amount
 from memvault.verification.claims import Claim, Source
+from memvault.verification.reading import claims_of
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECONDS = 5.0
@@ -320,6 +328,33 @@ def test_a_denial_speaks_against_a_value_and_perhaps_says_little():
 def test_what_is_said_to_be_past_is_no_witness():
     assert contest_of([claim("a", "Ada", outdated=True)]) is None
     assert contest_of([]) is None
+
+
+# -- the value that answers -----------------------------------------------------------------------
+
+
+def stated(sentence: str, title: str = "Tents") -> list[Claim]:
+    return claims_of(sentence, Source("a", "a.md", title), lambda text, exclude: [])
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The Otter tent weighs 2 kg, while the Badger tent weighs 6 kg.",
+        "The weight of a tent is 2 kg for the Otter and 6 kg for the Badger.",
+        "The Otter tent weighs 2 kg. The Badger tent weighs 6 kg.",
+    ],
+)
+@pytest.mark.parametrize(("model", "value"), [("Otter", "2 kg"), ("Badger", "6 kg")])
+def test_of_several_values_the_one_of_what_is_asked_about_answers(sentence, model, value):
+    found = answering(stated(sentence), f"What does the {model} tent weigh?")
+    assert {each.shown for each in found if isinstance(each.value, Amount)} == {value}
+
+
+def test_a_sentence_about_something_else_does_not_answer():
+    claims = stated("The Otter tent weighs 2 kg, while the Badger tent weighs 6 kg.")
+    assert answering(claims, "What does the Weasel tent weigh?") == []
+    assert answering(claims, "How long does the Otter tent take to dry after heavy rain?") == []
 
 
 # -- questions ------------------------------------------------------------------------------------

@@ -161,17 +161,17 @@ _PATTERNS: tuple[tuple[AmountKind, re.Pattern[str]], ...] = tuple(
         (AmountKind.TIME, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
         (
             AmountKind.SPAN,
-            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?P<a>[a-z]{{4,}} )?"
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[\s-]?(?P<a>[a-z]{{4,}} )?"
             rf"(?P<u>{'|'.join(_SPANS)})s?\b",
         ),
         (
             AmountKind.MEASURE,
-            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[\s-]?(?:(?P<deg>{_DEGREE})|"
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[\s-]?(?:(?P<deg>{_DEGREE})|"
             rf"(?P<u>{'|'.join(sorted(_MEASURES, key=len, reverse=True))}))(?![\w²³])",
         ),
         (
             AmountKind.COUNT,
-            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER}))[ -](?P<u>[a-z]{{3,}})\b",
+            rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[ -](?P<u>[a-z]{{3,}})\b",
         ),
         (AmountKind.NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%])"),
     )

@@ -20,7 +20,14 @@ from memvault.reasoning.bayes.question import (
     Question,
     read_question,
 )
-from memvault.reasoning.bayes.values import VALUE, Contest, Witness, add_contest, contest_of
+from memvault.reasoning.bayes.values import (
+    VALUE,
+    Contest,
+    Witness,
+    add_contest,
+    answering,
+    contest_of,
+)
 from memvault.reasoning.bayes.weights import REPLACED, moment_of, recency, weight, wilson
 from memvault.reasoning.edges import EdgeIndex, thing_of
 from memvault.search.scope import in_scope
@@ -145,7 +152,8 @@ class Reasoner:
             for each in self._recall(question.matter, LOOKED_AT, asked.scope)
             if (memory := self._memory_of(each.note_id)) is not None
         ]
-        return contest_of(self._claims_of(question.matter, found, asked.scope))
+        claims = self._claims_of(question.matter, found, asked.scope)
+        return contest_of(answering(claims, question.matter))
 
     # -- answers --------------------------------------------------------------------------------
 

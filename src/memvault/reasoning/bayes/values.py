@@ -8,21 +8,29 @@ witness is never certain.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.reasoning.bayes.weights import HEDGED
 from memvault.verification.agreement import independent, same_attribute
-from memvault.verification.amounts import Amount, same
+from memvault.verification.amounts import Amount, amounts_in, same
 from memvault.verification.claims import Claim
+from memvault.verification.clause import stems_of
 
 VALUE = "value"
 SOMETHING_ELSE = "something else"
 MOST_VALUES = 6
 MOST_WITNESSES = 12
+LEAST_COVERED = 0.6  # share of the question's words that a claim and its headings have
+_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
+# Text behind a sentence's last value that says what the value is for: "200 MB for the Plus plan".
+_QUALIFIER = re.compile(
+    r"\s*(?:\(|\b(?:for|on|in|with|at|to|by|under|if|when|as)\b)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,72 @@ def contest_of(claims: Sequence[Claim]) -> Contest | None:
     if not witnesses:
         return None
     return Contest(first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MOST_WITNESSES]))
+
+
+def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
+    """The claims with the value that their sentence gives for what the question asks about.
+
+    A sentence such as "the limit is 5 MB for Standard and 200 MB for Plus" has several values of
+    one kind, each with its part of the text. If another part has a word of the question that a
+    claim's own part lacks, and not the other way round, the claim gets the value of that part.
+    A claim whose whole sentence is less about the question than another sentence of its note about
+    the same attribute is dropped.
+    """
+    asked = stems_of(question)
+    named = stems_of(" ".join(_CAPITALISED.findall(question)))
+    moved = [
+        _with_value_of_best_part(each, asked) for each in claims if _is_about(each, asked, named)
+    ]
+    return [each for each in moved if not any(_fits_better(o, each, asked) for o in moved)]
+
+
+def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> bool:
+    """Whether a claim's sentence, with its title and headings, has every name and most words of
+    the question."""
+    told = stems_of(claim.sentence) | claim.around
+    return named <= told and len(asked & told) >= LEAST_COVERED * len(asked)
+
+
+def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
+    own = claim.value
+    if not isinstance(own, Amount):
+        return claim
+    rivals = [
+        each
+        for each in amounts_in(claim.sentence)
+        if (each.kind, each.unit) == (own.kind, own.unit) and not each.earlier
+    ]
+    if len(rivals) < 2:
+        return claim
+    words = [stems_of(part) & (asked - claim.around) for part in _parts(claim.sentence, rivals)]
+    mine = next((k for k, each in enumerate(rivals) if same(each, own)), None)
+    if mine is None:
+        return claim
+    best = max(range(len(rivals)), key=lambda k: (words[mine] < words[k], len(words[k])))
+    if best == mine or not words[mine] < words[best]:
+        return claim
+    value = rivals[best]
+    return replace(claim, value=value, shown=claim.sentence[value.start : value.end])
+
+
+def _parts(sentence: str, values: Sequence[Amount]) -> list[str]:
+    """The text that belongs to each value: behind it if the last value has a qualifier, else
+    before it."""
+    starts = [each.start for each in values]
+    ends = [each.end for each in values]
+    if _QUALIFIER.match(sentence, ends[-1]):
+        return [sentence[a:b] for a, b in zip(ends, [*starts[1:], len(sentence)], strict=True)]
+    return [sentence[a:b] for a, b in zip([0, *ends[:-1]], starts, strict=True)]
+
+
+def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
+    """Whether another sentence of the same note gives the same attribute, and has words of the
+    question that this sentence lacks, but not the other way round."""
+    if other.source.note_id != claim.source.note_id or other.sentence == claim.sentence:
+        return False
+    if not other.attribute & claim.attribute:
+        return False
+    return stems_of(claim.sentence) & asked < stems_of(other.sentence) & asked
 
 
 def add_contest(network: Network, contest: Contest) -> dict[str, int]:
