@@ -231,7 +231,7 @@ def test_one_thing_is_forgotten_without_being_asked_twice(mill: Caller) -> None:
     ("change", "message"),
     [
         (lambda _: "", "line 1: the manifest is empty"),
-        (lambda text: text[:600], "the manifest is cut off"),
+        (lambda text: text[:600], "the manifest is truncated"),
         (lambda text: without(text, "## Active"), "line 1: the heading `## Active Concepts`"),
         (lambda text: without(text, "- "), "no concept is left"),
         (lambda text: text.replace("- Sluice", "- Sluce"), "nothing is called 'Sluce'"),

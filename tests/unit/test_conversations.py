@@ -168,7 +168,7 @@ def test_a_malformed_entry_is_named_and_the_rest_is_read(tmp_path: Path) -> None
         "it has no messages (mapping)",
         "it has no id",
         "it has no date",
-        "nothing was said in it",
+        "empty conversation",
     ]
     assert "Broken" in found[1].name  # type: ignore[union-attr]
     assert isinstance(found[-1], Conversation)

@@ -189,7 +189,7 @@ LAST = WHOLE.count("\n")
         (" \n\n", 1, "is empty"),
         (WHOLE[: WHOLE.index("## Pending")], LAST - 5, "cut off"),
         (WHOLE.replace("## Active Concepts\n", ""), 1, "`## Active Concepts` is missing"),
-        (WHOLE + WHOLE, LAST + 11, "stands here once more"),
+        (WHOLE + WHOLE, LAST + 11, "appears again here"),
         (WHOLE + "[MERGE: A]\n", LAST + 1, "[MERGE: Keep, Other]"),
         (WHOLE + "[MERGE: A, ]\n[MERGE: A, B\n", LAST + 1, "[MERGE: Keep, Other]"),
         (WHOLE + "[NOTE: A]\n", LAST + 1, "[NOTE: Name]"),

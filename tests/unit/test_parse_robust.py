@@ -44,7 +44,9 @@ def test_line_ends_and_byte_order_marks_change_nothing_but_the_hash() -> None:
 def test_bytes_that_are_not_utf8_are_replaced_and_counted() -> None:
     note = parse_note("n.md", b"caf\xe9 and \xff [[X]]")
     assert note.blocks[0].text == "caf� and � X"
-    assert note.warnings == ("2 bytes are not UTF-8 and were replaced; save the note as UTF-8",)
+    assert note.warnings == (
+        "2 invalid bytes are ignored; the file is unchanged; save the note as UTF-8",
+    )
     assert parse_note("n.md", "a � sign".encode()).warnings == ()
 
 
@@ -95,7 +97,7 @@ def test_no_text_makes_reading_hang_recurse_to_death_or_swell(bomb: str) -> None
 def test_what_is_nested_too_deeply_is_said() -> None:
     assert parse_note("n.md", ("- " * 30 + "deep").encode()).blocks[0].text == "deep"
     assert parse_note("n.md", ("- " * 300 + "deep").encode()).warnings == (
-        "what is nested deeper than 50 levels is not indexed",
+        "text nested deeper than 50 levels is not indexed",
     )
 
 

@@ -1,4 +1,4 @@
-"""Where a vault's derived state lives: outside the vault, one folder each."""
+"""Folders outside the vault: its derived state, exported models, and the user's configuration."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ DEFAULT_VAULT = Path("~/Documents/Memory-Vault")
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """The state folder of one vault. Deleting it loses nothing but time."""
+    """The state folder of one vault. Its content can be rebuilt from the vault."""
 
     root: Path
 
     @classmethod
     def of_vault(cls, vault: Path, base: Path | None = None) -> StateFolder:
-        """``<base>/<vault name>-<hash of its real path>``; base is ``MEMVAULT_STATE``, else the
-        user's state folder as the system has it."""
+        """``<base>/<vault name>-<hash of its real path>``; ``base`` defaults to ``MEMVAULT_STATE``,
+        else to the system's folder for user state."""
         real = vault.expanduser().resolve()
         digest = hashlib.blake2b(str(real).encode(), digest_size=5).hexdigest()
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
@@ -34,7 +34,7 @@ class StateFolder:
 
     @property
     def indexes(self) -> Path:
-        """Holds one folder per generation of indexes; ``current`` names the live one."""
+        """One folder per generation of indexes; the file ``current`` names the live one."""
         return self.root / "indexes"
 
     @property
@@ -66,11 +66,11 @@ class StateFolder:
         return self.root / "memvault.toml"
 
     def create(self) -> None:
-        """Make the folder, readable by its owner alone.
+        """Create the folder, readable by its owner only.
 
         Raises:
-            EngineUnavailable: it cannot be made or written in. This is said to whoever starts the
-                engine, so the message names the folder (core EC-CORE-008).
+            EngineUnavailable: it cannot be created or written to. The message names the folder,
+                because it is shown to the person who starts the engine (core EC-CORE-008).
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -81,17 +81,17 @@ class StateFolder:
 
     def _refused(self, reason: str) -> EngineUnavailable:
         return EngineUnavailable(
-            f"The indexes cannot be kept in {self.root}: {reason}. Allow your account to "
-            "read, write and enter that folder, or name another one with MEMVAULT_STATE."
+            f"The indexes cannot be stored in {self.root}: {reason}. Give your account read, write "
+            "and execute permission for that folder, or set MEMVAULT_STATE to another one."
         )
 
 
 def model_cache() -> Path:
-    """Exported models, shared by all vaults of the user."""
+    """The folder of exported models, shared by all vaults of the user."""
     given = os.environ.get("MEMVAULT_CACHE")
     return (Path(given) if given else user_cache_path("memvault")) / "models"
 
 
 def user_config_file() -> Path:
-    """The user's ``memvault.toml``, for all vaults; its ``vault`` key names the usual one."""
+    """The user's ``memvault.toml`` for all vaults; its ``vault`` key is the default vault."""
     return user_config_path("memvault") / "memvault.toml"

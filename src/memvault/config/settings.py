@@ -1,5 +1,8 @@
-"""Settings: ``memvault.toml`` in the state folder or ``--config``; every key is also an
-environment variable (``MEMVAULT_VECTORS``, ``MEMVAULT_EMBEDDING__MODEL``), which wins."""
+"""Settings from ``memvault.toml`` in the state folder, or from ``--config``.
+
+Every key is also an environment variable (``MEMVAULT_VECTORS``, ``MEMVAULT_EMBEDDING__MODEL``),
+which takes precedence.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # from the env
 class EmbeddingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    model: str = Field("all-MiniLM-L6-v2", description="a sentence-transformers name or folder")
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="name or folder of a sentence-transformers model"
+    )
     backend: Literal["auto", "openvino", "onnx", "torch"] = "auto"
 
 
@@ -28,12 +33,12 @@ class EngineSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     host: str = "127.0.0.1"
-    port: int = Field(0, ge=0, le=65535, description="0 takes a free port")
+    port: int = Field(0, ge=0, le=65535, description="0 chooses a free port")
     token: SecretStr | None = Field(None, description="required when host is not 127.0.0.1")
     idle_exit_seconds: float = Field(
         600.0,
         gt=0,
-        description="how long an engine that a bridge started outlives its last client",
+        description="seconds without clients until an engine that a bridge started exits",
     )
 
 
@@ -43,46 +48,50 @@ class IndexSettings(BaseModel):
     debounce_seconds: float = Field(0.1, ge=0.0)
     polling: Literal["auto", "always", "never"] = "auto"
     polling_seconds: float = Field(2.0, gt=0)
-    max_note_bytes: int = Field(2_000_000, gt=0, description="more of a note is not indexed")
+    max_note_bytes: int = Field(
+        2_000_000, gt=0, description="text of a note beyond this size is not indexed"
+    )
     ner: Literal["auto", "off"] = "auto"
 
 
 class CacheSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    memories: int = Field(10_000, gt=0, description="memories whose text and vector are at hand")
+    memories: int = Field(10_000, gt=0, description="memories whose text and vector are cached")
 
 
 class SessionSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    expiry_hours: float = Field(24.0, gt=0, description="how long a session lasts without a call")
+    expiry_hours: float = Field(
+        24.0, gt=0, description="hours without a call until a session expires"
+    )
 
 
 class ReasoningSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     half_life_days: float = Field(
-        365.0, gt=0, description="how much older a statement is that weighs half of the latest"
+        365.0, gt=0, description="age difference at which a statement counts half"
     )
     exact_ms: float = Field(
-        400.0, gt=0, description="how long exact inference may take before samples are drawn"
+        400.0, gt=0, description="time limit of exact inference; after it, sampling is used"
     )
 
 
 class LimitSettings(BaseModel):
-    """The usual limit stops a program gone wild; nobody's questions come near it."""
+    """Rate limits. The defaults stop runaway programs and do not affect normal use."""
 
     model_config = ConfigDict(extra="forbid")
 
     calls_per_second: float = Field(
         500.0,
         ge=0,
-        description="tool calls that one client may make in the long run; 0 is no limit",
+        description="sustained tool calls per second and client; 0 means no limit",
     )
-    burst: int = Field(2_000, ge=1, description="tool calls that it may make at once")
+    burst: int = Field(2_000, ge=1, description="tool calls that a client may make in a burst")
     answer_seconds: float = Field(
-        10.0, gt=0, description="how long an answer may take before a part of it is given"
+        10.0, gt=0, description="seconds after which a partial answer is returned"
     )
 
 
@@ -99,8 +108,8 @@ class Settings(BaseSettings):
     namespace: str = Field(
         "",
         pattern=r"^[A-Za-z0-9_-]{0,80}$",
-        description="tells this vault from others on the same servers; empty takes a name made of"
-        " the vault's folder. The same on every machine that shares its indexes",
+        description="distinguishes vaults on the same servers; empty derives it from the vault's"
+        " folder. Must be equal on all machines that share the indexes",
     )
     qdrant_api_key: SecretStr | None = None
     neo4j_user: str = "neo4j"
@@ -113,7 +122,7 @@ class Settings(BaseSettings):
     sessions: SessionSettings = SessionSettings()
     limits: LimitSettings = LimitSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
-    user: str = Field("", description="whose memory this is; empty takes an id of the account")
+    user: str = Field("", description="id of the vault's owner; empty derives one from the account")
 
     @classmethod
     def settings_customise_sources(
@@ -128,10 +137,10 @@ class Settings(BaseSettings):
 
 
 def load_settings(config_file: Path | None) -> Settings:
-    """Read the file, if there is one, and the environment.
+    """Read the configuration file, if it exists, and the environment.
 
     Raises:
-        InvalidParams: the file is not TOML, or a key or value is wrong; the message names it.
+        InvalidParams: the file is not TOML, or a key or value is invalid; the message names it.
     """
     values: dict[str, Any] = {}
     if config_file is not None and config_file.is_file():
@@ -144,7 +153,7 @@ def load_settings(config_file: Path | None) -> Settings:
             raise InvalidParams(f"{config_file.name} has unknown keys: {', '.join(unknown)}")
         if secret := next((key for key in SECRETS if key in values), None):
             raise InvalidParams(
-                f"{config_file.name}: {secret} is a secret: set MEMVAULT_{secret.upper()} instead"
+                f"{config_file.name}: {secret} is a secret; set MEMVAULT_{secret.upper()} instead"
             )
         values.pop("vault", None)
     try:
@@ -156,8 +165,8 @@ def load_settings(config_file: Path | None) -> Settings:
 
 
 def user_id(settings: Settings) -> str:
-    """The configured name, else an id made of this account's home folder.
+    """The configured user, else an id derived from this account's home folder.
 
-    So all clients of one account are one person, and there is nothing to keep or to lose.
+    All clients of one account are the same person, without any state to keep.
     """
     return settings.user.strip() or str(uuid5(NAMESPACE, f"user:{Path.home()}"))

@@ -1,1 +1,1 @@
-"""The types everything else is written in. Imports nothing of memvault but itself."""
+"""Types that all other packages share. Imports no other package of memvault."""

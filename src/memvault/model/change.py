@@ -1,4 +1,4 @@
-"""Something in the memory that a person could put right."""
+"""Changes to the vault, and curation tasks: what a person could correct."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memvault.model.memory import Tombstone
 
 
 class Actor(BaseModel):
-    """Who did it: an AI client, a person, or memvault itself."""
+    """Who made a change: an AI client, a person, or memvault itself."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,7 +21,7 @@ class Actor(BaseModel):
 
 
 class ChangeKind(StrEnum):
-    """What was done, as a past participle."""
+    """Kinds of changes, as past participles."""
 
     CREATED = "created"
     IMPORTED = "imported"
@@ -44,8 +44,11 @@ class ChangeKind(StrEnum):
 
 
 class FileChange(BaseModel):
-    """One file of a change. ``before`` and ``after`` are blake2b-128 of its bytes, in hex, None
-    where no file stood at ``path``. ``moved_to`` is where the file went, its bytes as before."""
+    """One file of a change.
+
+    ``before`` and ``after`` are the blake2b-128 hashes of its bytes in hex, None where no file
+    was at ``path``. ``moved_to`` is the new path of a file that was moved unchanged.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,20 +63,18 @@ class FileChange(BaseModel):
 
 
 class FactKind(StrEnum):
-    JOINED = "joined"  # concepts without notes that are one concept from now on
+    JOINED = "joined"  # concepts without notes were merged into one
     IMPORTANCE = "importance"
 
 
 class Fact(BaseModel):
-    """What a change says of concepts that have no note to hold it.
+    """A fact about concepts without a note, which only the journal can hold.
 
     Attributes:
-        node_ids: the concepts' nodes in the graph; of ``joined`` those that are no more.
-        names: what they go by.
-        into: of ``joined``, the name of the concept that they are now.
-        into_id: its node.
-        into_kind: its kind.
-        value: of ``importance``, in [0, 1].
+        node_ids: the concepts' nodes in the graph; for ``joined``, the nodes that were removed.
+        names: the concepts' names.
+        into, into_id, into_kind: for ``joined``, name, node id and kind of the merged concept.
+        value: for ``importance``, in [0, 1].
     """
 
     model_config = ConfigDict(frozen=True)
@@ -88,19 +89,19 @@ class Fact(BaseModel):
 
 
 class Change(BaseModel):
-    """Something done to the vault, all of it or nothing.
+    """An atomic change of the vault.
 
     Attributes:
-        reversal_hash: names the change, so that it can be taken back.
-        client: the client through which it came, empty for a person's own and the system's.
-        node_ids, names: the memories and concepts that it is about.
-        facts: what it says of concepts without notes.
-        merged_from: ids of what was merged into ``node_ids``.
-        undoes: the changes that this one took back.
-        undone_by: the change that took this one back, if one did and was not itself taken back.
-        forgot: what it forgot, to be restored by these.
-        restored: reversal hashes of what was forgotten and is there again.
-        undoable: whether taking it back can be tried at all.
+        reversal_hash: identifies the change; undo takes it.
+        client: the client that requested it; empty for a person's and the system's changes.
+        node_ids, names: the memories and concepts concerned.
+        facts: facts about concepts without notes.
+        merged_from: ids of the memories that were merged into ``node_ids``.
+        undoes: reversal hashes of the changes that this change undid.
+        undone_by: the change that undid this one, unless that was itself undone.
+        forgot: tombstones of the forgotten memories and concepts.
+        restored: reversal hashes of the forgettings whose memories were restored.
+        undoable: whether undo can be attempted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -125,18 +126,18 @@ class Change(BaseModel):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path that it touched, each once."""
+        """All distinct paths of the changed files."""
         return tuple(dict.fromkeys(path for file in self.files for path in file.paths))
 
 
 class Priority(StrEnum):
     HIGH = "high"  # answers may be wrong
     MEDIUM = "medium"
-    LOW = "low"  # answers may lack something
+    LOW = "low"  # answers may be incomplete
 
 
 class TaskType(StrEnum):
-    """In the order in which tasks of one priority are shown."""
+    """Kinds of tasks; tasks of equal priority are listed in this order."""
 
     MALFORMED_FRONTMATTER = "malformed_frontmatter"
     MALFORMED_TEXT = "malformed_text"
@@ -150,8 +151,8 @@ class TaskType(StrEnum):
 
 
 class Settling(BaseModel):
-    """A call that settles a task once a person agrees. Still to be added are a rationale and, where
-    a note is to be stored, what it says."""
+    """A tool call that resolves a task once a person agrees. The caller adds a rationale and, where
+    the tool stores a note, its content."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -168,9 +169,10 @@ _FIRST = {task_type: place for place, task_type in enumerate(TaskType)}
 
 
 class CurationTask(BaseModel):
-    """``target_nodes`` are memory ids and ``paths`` their notes, in the same order.
+    """A defect of the vault that a person can correct.
 
-    Each of ``settled_by`` settles it, the best first. Where no tool can, ``detail`` says what does.
+    ``target_nodes`` are memory ids and ``paths`` their notes, in the same order. Each call of
+    ``settled_by`` resolves the task, the best first. Where no tool can, ``detail`` says what to do.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -184,5 +186,5 @@ class CurationTask(BaseModel):
 
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:
-        """Most pressing first, then by kind and path."""
+        """Sort key: priority, then kind, then paths."""
         return _PRESSING[self.priority], _FIRST[self.task_type], self.paths

@@ -1,4 +1,4 @@
-"""What can go wrong, in the words of the domain.
+"""Errors of the domain.
 
 Every error carries the code under which clients see it (JSON-RPC 2.0 and the list in the
 interface document) and a message that says what to do. Messages never show a path outside
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 
 class MemvaultError(Exception):
-    """Base of all errors that memvault raises on purpose."""
+    """Base class of all errors that memvault raises deliberately."""
 
     code: ClassVar[int] = -32603
 
@@ -46,11 +46,11 @@ class StorageError(MemvaultError):
 
 
 class StoreUnavailable(StorageError):
-    """A store does not answer; callers degrade and say so."""
+    """A store does not answer; callers fall back and report it."""
 
 
 class DiskFull(StorageError):
-    """No space is left; nothing was half written."""
+    """No disk space is left; no partial data was written."""
 
 
 class NoteNotFound(MemvaultError):
@@ -60,29 +60,29 @@ class NoteNotFound(MemvaultError):
 
 
 class NoteConflict(StorageError):
-    """The note changed while it was being edited, again and again."""
+    """The note kept changing while it was being edited."""
 
 
 class AmbiguousTarget(InvalidParams):
-    """A name that several things go by; ``data['candidates']`` lists them."""
+    """Several memories or concepts have this name; ``data['candidates']`` lists them."""
 
 
 class OutsideVault(InvalidParams):
-    """A path, title, project or id that would leave the vault."""
+    """A path, title, project or id leads out of the vault."""
 
 
 class MalformedFrontmatter(StorageError):
-    """The note's YAML cannot be edited safely; ``data['line']`` says where it is wrong."""
+    """The note's YAML cannot be edited safely; ``data['line']`` is the line of the error."""
 
 
 class CausalInferenceError(MemvaultError):
-    """A question of cause or probability has no answer: its evidence is impossible."""
+    """A causal or probabilistic query has no answer: its evidence is impossible."""
 
     code = -32003
 
 
 class RateLimited(MemvaultError):
-    """The client asks too often."""
+    """The client exceeded its rate limit."""
 
     code = -32004
 
@@ -100,10 +100,10 @@ class ModelUnavailable(MemvaultError):
 
 
 class SerializationFailed(MemvaultError):
-    """Stored bytes are not what they should be (core ERR-CORE-008)."""
+    """Stored bytes cannot be decoded (core ERR-CORE-008)."""
 
     code = -32603
 
 
 class UnknownFormat(SerializationFailed):
-    """Stored bytes of a format that this program cannot read (core EC-CORE-018)."""
+    """Stored bytes have a format version that this program cannot read (core EC-CORE-018)."""

@@ -13,16 +13,17 @@ from memvault.model.memory import NAMESPACE
 from memvault.model.note import Domain, NeurotransmitterWeights
 
 STEERING_DECAY = 0.9  # temporal credit assignment
-REWARD_SHARE = 0.2  # of the weight, that a full reward adds or takes
-SHORTCUT_TRAVERSALS = 5  # a shortcut is valuable that was travelled more often than this
-SHORTCUT_REWARD = 0.3  # and rewarded with more than this
+REWARD_SHARE = 0.2  # of the weight, that a full reward adds or subtracts
+SHORTCUT_TRAVERSALS = 5  # a valuable shortcut was traversed more often than this
+SHORTCUT_REWARD = 0.3  # and its reward is greater than this
 
 
 class EdgeLearning(BaseModel):
-    """An edge that was never travelled has its domain's of `NEW_IN`.
+    """What an edge has learned from being traversed (core appendix A, *GraphEdge*).
 
-    ``neurotransmitter_weights`` are those of the domain unless given. ``steering_reward`` lies in
-    [-1, 1], ``confidence`` in [0, 1]. The times are unknown (None) until somebody sets them.
+    An edge that was never traversed has the value of its domain in `NEW_IN`.
+    ``neurotransmitter_weights`` defaults to those of the domain. ``steering_reward`` lies in
+    [-1, 1], ``confidence`` in [0, 1]. Unknown times are None.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,12 +41,12 @@ class EdgeLearning(BaseModel):
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
 
     def steered(self, reward: float) -> EdgeLearning:
-        """With the reward of a traversal: clamped to [-1, 1], then decayed."""
+        """A copy with the reward of a traversal, clamped to [-1, 1], then decayed."""
         kept = min(1.0, max(-1.0, reward)) * STEERING_DECAY
         return self.model_copy(update={"steering_reward": kept})
 
     def modulated(self, weight: float) -> float:
-        """The edge's weight as it acts, in [0, 1]."""
+        """The effective weight of an edge of this weight, in [0, 1]."""
         balance = 0.5 + 0.5 * self.neurotransmitter_weights.net_activation()
         acting = weight * balance * (1.0 + REWARD_SHARE * self.steering_reward)
         return min(1.0, max(0.0, acting))
@@ -63,11 +64,11 @@ NEW_IN = {
     domain: UNLEARNT if domain is UNLEARNT.domain else EdgeLearning(domain=domain)
     for domain in Domain
 }
-"""What an edge of each domain begins with; shared by all such edges."""
+"""The initial learning state per domain, shared by all edges."""
 
 
 class NodeKind(StrEnum):
-    """Kinds memvault itself gives; a note's own ``type`` may be any other word."""
+    """Kinds of nodes that memvault assigns; a note's own ``type`` may be any other word."""
 
     NOTE = "note"
     PERSON = "person"
@@ -83,11 +84,11 @@ class NodeKind(StrEnum):
 
 
 class EdgeOrigin(StrEnum):
-    """How the edge was read."""
+    """Where in a note an edge comes from."""
 
     LINK = "link"
     EMBED = "embed"
-    FIELD = "field"  # inline field or named line with a name for the relation
+    FIELD = "field"  # inline field or labelled line, which names the relation
     FRONTMATTER = "frontmatter"
     TAG = "tag"
     MENTION = "mention"  # named in the text, not linked
@@ -99,18 +100,25 @@ class GraphNode:
     id: str
     kind: str
     name: str
-    path: str | None = None  # the note that stands for it
+    path: str | None = None  # of its note, if it has one
     project: str | None = None
-    date: str | None = None  # ISO date on which it happened
+    date: str | None = None  # ISO date of the event
 
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """``relation`` is the name a person gave, else ``links to``, ``mentions``, ``tagged``, …
+    """A typed, weighted edge from a note to a node.
 
-    The target is named in ``sentence`` at ``place``, by ``length`` characters; -1 and 0 where it
-    is not. ``weight`` lies in [0, 1], or ValueError is raised. ``learned`` is not kept in the graph
-    store: an edge read from it has learnt nothing, not even its note's field of knowledge.
+    Attributes:
+        relation: the name that a person gave, else ``links to``, ``mentions``, ``tagged``, …
+        sentence, line: the sentence of the source note that states the edge, and its line.
+        ordinal: distinguishes equal edges of one note.
+        weight: in [0, 1].
+        place, length: where ``sentence`` names the target, in characters; -1 and 0 if it does not.
+        learned: not kept in the graph store; an edge read from the store has the default.
+
+    Raises:
+        ValueError: the weight is outside [0, 1].
     """
 
     source: str
@@ -119,7 +127,7 @@ class GraphEdge:
     origin: EdgeOrigin
     sentence: str
     line: int
-    ordinal: int  # tells apart equal edges of one note
+    ordinal: int
     weight: float = 1.0
     place: int = -1
     length: int = 0
@@ -127,7 +135,7 @@ class GraphEdge:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.weight <= 1.0:
-            raise ValueError(f"the weight of an edge lies in [0, 1], not at {self.weight}")
+            raise ValueError(f"the weight of an edge must lie in [0, 1], but is {self.weight}")
 
     @property
     def id(self) -> str:
@@ -135,24 +143,24 @@ class GraphEdge:
         return str(uuid5(NAMESPACE, "edge:" + key))
 
     def effective_weight(self) -> float:
-        """The weight with which a walk follows the edge, in [0, 1]: ``weight`` modulated by the
-        domain's neurotransmitters and the last reward (core, appendix A)."""
+        """``weight`` modulated by the domain's neurotransmitters and the last reward, in [0, 1]
+        (core, appendix A)."""
         return self.learned.modulated(self.weight)
 
     def apply_steering(self, reward: float) -> GraphEdge:
-        """The edge with the reward of its last traversal, clamped to [-1, 1] and decayed."""
+        """A copy with the reward of its last traversal, clamped to [-1, 1] and decayed."""
         return replace(self, learned=self.learned.steered(reward))
 
     def is_valuable_shortcut(self) -> bool:
-        """Whether sleep replay made it and traversals have proved it."""
+        """Whether sleep replay created the edge and its traversals were rewarded."""
         return self.learned.is_valuable_shortcut()
 
 
 @dataclass(frozen=True, slots=True)
 class NoteGraph:
-    """One note's share of the graph: its own node, what it names, and its edges.
+    """The part of the graph that one note states: its node, its edges and their targets.
 
-    ``entities`` are the nodes without a note that the edges end at.
+    ``entities`` are the target nodes that have no note.
     """
 
     node: GraphNode

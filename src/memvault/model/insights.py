@@ -1,7 +1,7 @@
-"""What can be said of memories beyond their text: causes, generality, surroundings, conflicts.
+"""Insights about memories beyond their text: causes, entailment, neighbours, conflicts.
 
-Everything rests on a sentence that somebody wrote, or on a tag or folder that somebody chose, and
-names it. Lines are counted from 1; paths are relative to the vault.
+Each insight rests on, and cites, a sentence that somebody wrote or a tag or folder that somebody
+chose. Lines are counted from 1; paths are relative to the vault.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Aspect = Literal["causal_links", "entailment_cones", "neighborhood", "conflicts"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A memory, or something that notes name; without ``path`` no note stands for it."""
+    """A memory, or an entity that notes name; ``path`` is None for an entity without a note."""
 
     id: str
     name: str
@@ -24,7 +24,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where something is stated: the note, its line, and the sentence as the note has it."""
+    """Where a relation is stated: note, line and sentence."""
 
     path: str
     line: int
@@ -43,16 +43,16 @@ class CausalLink:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A thing that is more general or more special than a memory, and why."""
+    """A node that is more general or more specific than a memory, and why."""
 
     thing: Thing
     why: str
-    source: Source | None = None  # None where a folder or a tag's own name says it
+    source: Source | None = None  # None where a folder or a nested tag implies it
 
 
 @dataclass(frozen=True, slots=True)
 class EntailmentCone:
-    """What one memory falls under, and what falls under it."""
+    """What a memory is part of or an instance of, and what is part or an instance of it."""
 
     memory_id: str
     general: tuple[Related, ...] = ()
@@ -61,10 +61,10 @@ class EntailmentCone:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A thing reached from a memory; ``relation`` and ``source`` are of the last step.
+    """A node reached from a memory; ``relation`` and ``source`` belong to the last step.
 
     ``distance`` counts relations. ``weight`` lies in [0, 1], see `memvault.reasoning.edges`.
-    ``outgoing`` says that the last step is stated by the note nearer to the memory.
+    ``outgoing``: the note nearer to the memory states the last step.
     """
 
     thing: Thing
@@ -79,14 +79,14 @@ class Neighbour:
 
 
 class ConflictKind(StrEnum):
-    CONTRADICTION = "contradiction"  # one note says that it and the other do not both hold
-    SUPERSESSION = "supersession"  # one note says that it takes the other's place
-    DIFFERENT_VALUES = "different_values"  # each gives another value of what can have but one
+    CONTRADICTION = "contradiction"  # one note says that it contradicts the other
+    SUPERSESSION = "supersession"  # one note says that it replaces the other
+    DIFFERENT_VALUES = "different_values"  # both give different values of a single-valued property
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictSide:
-    """One of the two that do not both hold, in the words of its note."""
+    """One side of a conflict, in the words of its note."""
 
     thing: Thing
     text: str
@@ -96,8 +96,11 @@ class ConflictSide:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """``sides`` are the one to be relied on and the other, where anything tells which; ``about``
-    says in what they differ."""
+    """Two statements that cannot both be true.
+
+    Where one side is more reliable, it is the first of ``sides``; ``about`` says in what they
+    differ.
+    """
 
     kind: ConflictKind
     about: str
@@ -106,7 +109,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Insights:
-    """What was not asked for is empty. ``neighborhood`` is by memory id."""
+    """The requested insights; the others are empty. ``neighborhood`` is keyed by memory id."""
 
     causal_links: tuple[CausalLink, ...] = ()
     entailment_cones: tuple[EntailmentCone, ...] = ()

@@ -35,9 +35,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The formats of one kind of value: ``migrations[0]`` leads from 1 to 2, and so on."""
+    """The versioned storage format of one kind of value: a number, a space, JSON.
 
-    what: str  # what the value is of, for messages: "memory"
+    ``migrations[0]`` converts the fields of version 1 to those of version 2, and so on.
+    """
+
+    what: str  # the kind of value, for messages: "memory"
     migrations: Sequence[Migration] = ()
 
     @property
@@ -45,19 +48,19 @@ class Format:
         return len(self.migrations) + 1
 
     def write(self, value: BaseModel, *, sparse: bool = False) -> bytes:
-        """The value in the current format; if ``sparse``, without what has its default."""
+        """The value in the current format; if ``sparse``, without fields at their default."""
         return b"%d %s" % (self.current, value.model_dump_json(exclude_defaults=sparse).encode())
 
     def read(self, kind: type[Model], data: bytes, id: str | None = None) -> Model:
-        """The value, migrated if it is older.
+        """Decode a value, migrating it from an older version.
 
         Args:
-            id: whose value it is, for messages.
+            id: the value's id, for messages.
 
         Raises:
-            UnknownFormat: it has a format that there is no way from; the message names id and
-                format (EC-CORE-018).
-            SerializationFailed: it is no value at all (ERR-CORE-008).
+            UnknownFormat: the version is newer than this program; the message names id and
+                version (EC-CORE-018).
+            SerializationFailed: the bytes are not such a value (ERR-CORE-008).
         """
         number, _, rest = data.partition(b" ")
         if not number.isdigit():
@@ -71,7 +74,7 @@ class Format:
     def migrated(
         self, kind: type[Model], version: int, fields: object, id: str | None = None
     ) -> Model:
-        """The value of fields that were stored in the format ``version``; raises as `read`."""
+        """The value of fields stored in format ``version``; raises as `read` does."""
         if not isinstance(fields, dict):
             raise _unreadable(self.what, id)
         if not 1 <= version <= self.current:
@@ -91,10 +94,10 @@ class Format:
 
 
 def _unreadable(what: str, id: str | None, version: int | None = None) -> SerializationFailed:
-    told = {"node_id": id, "format_version": version, "kind": what}
+    details = {"node_id": id, "format_version": version, "kind": what}
     return SerializationFailed(
         "Internal error: Data serialization failed",
-        **{key: value for key, value in told.items() if value is not None},
+        **{key: value for key, value in details.items() if value is not None},
     )
 
 
@@ -112,10 +115,10 @@ class Lifecycle(StrEnum):
 
 
 class Memory(BaseModel):
-    """What is known of a note without its text. One note is one memory.
+    """A note's metadata. One note is one memory.
 
     ``id`` is the frontmatter's UUID, else derived from the path (`id_of_path`).
-    ``created_at`` and ``date`` are UTC; ``date`` is when the thing happened, if the note says so.
+    ``created_at`` and ``date`` are UTC; ``date`` is the day of the event, if the note states one.
     ``importance`` lies in [0, 1].
     """
 
@@ -140,12 +143,12 @@ class Memory(BaseModel):
 
 
 def id_of_path(path: str) -> str:
-    """The id of a note that carries none: UUIDv5 of its vault-relative path."""
+    """The id of a note without one in its frontmatter: UUIDv5 of its vault-relative path."""
     return str(uuid5(NAMESPACE, "note:" + path))
 
 
 def id_of_entity(kind: str, key: str) -> str:
-    """The id of an entity that has no note of its own: UUIDv5 of kind and normalised name."""
+    """The id of an entity without a note: UUIDv5 of its kind and normalised name."""
     return str(uuid5(NAMESPACE, f"entity:{kind}:{key}"))
 
 
@@ -165,7 +168,7 @@ class JohariQuadrant(StrEnum):
 
 
 class UTLState(BaseModel):
-    """Learning state, L = f((delta_s x delta_c) . w_e . cos phi)."""
+    """Learning state of a memory: L = f((delta_s x delta_c) . w_e . cos phi)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -177,26 +180,26 @@ class UTLState(BaseModel):
     @property
     def learning_score(self) -> float:
         """L in [0, 1], with f(x) = sqrt(x) between 0 and 1: the geometric mean of the two deltas
-        while affect and phase are neutral; 0 where the phase is against learning."""
+        while affect and phase are neutral; 0 for phases above pi / 2."""
         drive = self.delta_s * self.delta_c * self.w_e * math.cos(self.phi)
         return math.sqrt(min(1.0, max(0.0, drive)))
 
 
 class Tombstone(BaseModel):
-    """One thing forgotten: a note that lies in the vault's trash, or a concept without a note.
+    """A forgotten note in the vault's trash, or a forgotten concept without a note.
 
     Attributes:
-        reversal_hash: names this change, so that it can be taken back.
-        node_ids: the memory's id, or the ids of the nodes that the concept had in the graph.
+        reversal_hash: identifies the change; undo and restore take it.
+        node_ids: the memory's id, or the ids of the concept's nodes in the graph.
         kind: the memory's type, or the concept's kind.
-        path, trash_path, content_hash: where the note was, where it is now, and its bytes'
-            blake2b-128; None for a concept, which is only named in other notes.
-        hidden: ids of the nodes without a note that the graph leaves out while this holds.
-        restorable_until: when the note is deleted for good; None for a concept, of which nothing
-            is kept that could be deleted.
-        permanent: not to be restored at all.
-        repeats: where this thing was forgotten before, restored, and that was taken back: the
-            reversal hash by which it was forgotten first.
+        path, trash_path, content_hash: the note's former path, its path in the trash, and the
+            blake2b-128 hash of its bytes; None for a concept, which only other notes name.
+        hidden: ids of nodes without a note that the graph omits until restoration.
+        restorable_until: when the note is deleted permanently; None for a concept, which has
+            nothing to delete.
+        permanent: it cannot be restored.
+        repeats: if undoing a restoration forgot it again, the reversal hash of the first
+            forgetting.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -217,30 +220,33 @@ class Tombstone(BaseModel):
     rationale: str
 
     def restorable(self, now: datetime) -> bool:
-        """Whether it may still be brought back at this moment."""
+        """Whether it can still be restored at this time."""
         in_time = self.restorable_until is None or now < self.restorable_until
         return in_time and not self.permanent
 
 
-GROWTH_FROM, MATURITY_FROM = 50, 500  # notes; the document names the stages, not their borders
+GROWTH_FROM, MATURITY_FROM = 50, 500  # notes; the specification names no limits
 
 
 class Stage(StrEnum):
-    INFANCY = "infancy"  # most that comes is new
+    INFANCY = "infancy"  # most new notes are novel
     GROWTH = "growth"
-    MATURITY = "maturity"  # most that comes joins what is there
+    MATURITY = "maturity"  # most new notes relate to known ones
 
     @classmethod
     def of(cls, notes: int) -> Stage:
-        """The stage of a vault with so many notes."""
+        """The stage of a vault with this number of notes."""
         if notes < GROWTH_FROM:
             return cls.INFANCY
         return cls.GROWTH if notes < MATURITY_FROM else cls.MATURITY
 
 
 class MemoryActivity(BaseModel):
-    """``agent_id`` is the client that stored the memory and ``utl_state`` its learning state at
-    that moment; both are None for a note that a person wrote."""
+    """How a memory was used.
+
+    ``agent_id`` is the client that stored the memory and ``utl_state`` its learning state at that
+    time; both are None for a note that a person wrote.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -250,7 +256,7 @@ class MemoryActivity(BaseModel):
     utl_state: UTLState | None = None
 
     def merged(self, other: MemoryActivity) -> MemoryActivity:
-        """Two accounts of one memory as one. Counts only grow, so the larger is the later."""
+        """Combine two records of one memory. Counts only grow, so the larger one is newer."""
         moments = [each.last_accessed for each in (self, other) if each.last_accessed is not None]
         return MemoryActivity(
             access_count=max(self.access_count, other.access_count),
@@ -276,12 +282,12 @@ def _uuid(text: str) -> str:
 
 
 def _vector(value: Any) -> Vector:
-    """From numbers, or from base64 of little-endian float32."""
+    """A (dim,) float32 vector from numbers, or from base64 of little-endian float32."""
     if isinstance(value, str):
         value = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
     vector = np.array(value, dtype=np.float32)
     if vector.ndim != 1 or not np.isfinite(vector).all():
-        raise ValueError("an embedding is one row of finite numbers")
+        raise ValueError("an embedding must be a list of finite numbers")
     vector.setflags(write=False)
     return vector
 
@@ -299,15 +305,15 @@ Embedding = Annotated[
 
 
 class MemoryNode(BaseModel):
-    """All that is known of one memory.
+    """A memory with its text, vector, state and use (core REQ-CORE-001).
 
     Attributes:
-        content: the note's text under its frontmatter, at most 65,536 characters.
-        embedding: (dim,) float32 of any dimension, read-only; empty while there is none.
-        last_accessed: when a client last read it; ``created_at`` if none ever did.
+        content: the note's text below its frontmatter, at most 65,536 characters.
+        embedding: (dim,) float32, read-only; empty if there is none.
+        last_accessed: when a client last read it; ``created_at`` if none did.
         importance: in [0, 1].
         agent_id: the client that stored it, where known.
-        semantic_cluster: None so far: nothing computes clusters yet.
+        semantic_cluster: always None; no clusters are computed yet.
         metadata: the frontmatter's own keys.
     """
 
@@ -336,18 +342,17 @@ class MemoryNode(BaseModel):
         return hash(self.id)
 
     def to_bytes(self) -> bytes:
-        """In the current format (`memvault.model.memory`)."""
+        """The node in the current `Format`."""
         return NODE_FORMAT.write(self)
 
     @classmethod
     def from_bytes(cls, data: bytes, id: str | None = None) -> MemoryNode:
-        """Raises UnknownFormat, SerializationFailed."""
+        """Decode a node; raises as `Format.read` does."""
         return NODE_FORMAT.read(cls, data, id)
 
 
 def _memory_node_from_1(fields: Fields) -> Fields:
-    """Format 1 wrote the learning state as its four numbers side by side and the vector as
-    decimal numbers; it knew of no clusters."""
+    """Format 1 stored the four numbers of the learning state as separate fields."""
     names = ("delta_s", "delta_c", "w_e", "phi")
     state = {name: fields[name] for name in names}
     rest = {key: value for key, value in fields.items() if key not in names}

@@ -1,4 +1,4 @@
-"""Fields of knowledge, and how strongly relations act in each (core REQ-CORE-027, Marblestone)."""
+"""Parsed notes, their chunks, and domains of knowledge (core REQ-CORE-027, Marblestone)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Link:
         shown: the text shown instead of the target.
         relation: the name the person gave the relation (``supersedes:: [[X]]``,
             ``Lead: [[X]]``, a frontmatter key), as written, or None.
-        sentence: the plain text of the sentence the link stands in.
+        sentence: the plain text of the sentence that contains the link.
         line: the line of the link.
     """
 
@@ -60,13 +60,13 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class InlineField:
-    """``key:: value`` or ``[key:: value]`` (Dataview), or a named line ``Key: value``."""
+    """``key:: value`` or ``[key:: value]`` (Dataview), or a labelled line ``Key: value``."""
 
     key: str
     value: str
     line: int
     sentence: str = ""
-    explicit: bool = True  # False for a plain named line ``Lead: …``
+    explicit: bool = True  # False for a plain label ``Lead: …``
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Sentence:
 
     text: str
     line: int
-    relation: str | None = None  # the name in front of it, when its line is ``Name: …``
+    relation: str | None = None  # the label in front of it, if its line is ``Label: …``
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """Fenced or indented code, as it is written; the fences count among its ``lines``.
+    """Fenced or indented code, as written; ``lines`` include the fences.
 
     ``language`` is the fence's first word in lower case, empty without one.
     """
@@ -114,7 +114,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class FrontmatterProblem:
-    """Why the YAML could not be read whole."""
+    """Why the YAML could not be read completely."""
 
     line: int
     message: str
@@ -122,7 +122,7 @@ class FrontmatterProblem:
 
 @dataclass(frozen=True, slots=True)
 class ParsedNote:
-    """Everything that one note says, read from its bytes alone (no other note is consulted)."""
+    """The content of one note, parsed from its bytes alone."""
 
     path: str
     title: str
@@ -131,13 +131,13 @@ class ParsedNote:
     blocks: tuple[Block, ...]
     headings: tuple[Heading, ...] = ()
     links: tuple[Link, ...] = ()
-    tags: tuple[Tag, ...] = ()  # those of the body and of the frontmatter
+    tags: tuple[Tag, ...] = ()  # of the frontmatter and the body
     fields: tuple[InlineField, ...] = ()
     aliases: tuple[str, ...] = ()
     body_line: int = 1  # first line after the frontmatter
     line_count: int = 1
     frontmatter_problem: FrontmatterProblem | None = None
-    warnings: tuple[str, ...] = field(default=())  # replaced bytes, cut-off text, …
+    warnings: tuple[str, ...] = field(default=())  # invalid bytes, text past the size limit, …
     code: tuple[CodeBlock, ...] = ()
 
 
@@ -145,7 +145,7 @@ Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
 
 
 class ChunkSize(StrEnum):
-    """Every text is searched at several sizes at once; a note's chunks of one size cover it."""
+    """The sizes of chunks; a note's chunks of each size together cover the note."""
 
     PASSAGE = "passage"  # fits the model's window
     SECTION = "section"  # Max-Min semantic chunk, 200-500 tokens
@@ -154,10 +154,11 @@ class ChunkSize(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """``text`` is what people see; ``context`` (title, headings, date) is searched with it.
+    """A span of a note that is embedded and searched.
 
-    A text that is all there is of a larger size too (a note of one passage) is one chunk of its
-    smallest size and ``covers`` names the others; a search of any of its ``sizes`` finds it.
+    ``text`` is shown; ``context`` (title, headings, date) is searched with it. A text that is also
+    the whole chunk of a larger size (a note of one passage) is stored once, at its smallest size,
+    and ``covers`` names the larger ones; a search at any of its ``sizes`` finds it.
     """
 
     note_id: str
@@ -175,7 +176,7 @@ class Chunk:
 
     @property
     def id(self) -> str:
-        """Deterministic: UUIDv5 of note, size and ordinal."""
+        """UUIDv5 of note id, size and ordinal."""
         return str(uuid5(UUID(self.note_id), f"{self.size}:{self.ordinal}"))
 
 
@@ -186,6 +187,8 @@ class EmbeddedChunk:
 
 
 class Domain(StrEnum):
+    """Domains of knowledge."""
+
     CODE = "code"  # source code, programming, technical implementation
     LEGAL = "legal"  # contracts, legal documents, compliance
     MEDICAL = "medical"  # medicine, clinical data, health
@@ -195,10 +198,10 @@ class Domain(StrEnum):
 
 
 class NeurotransmitterWeights(BaseModel):
-    """How an edge's weight is modulated; each in [0, 1].
+    """Factors that modulate an edge's weight, each in [0, 1].
 
     ``excitatory`` (glutamate-like) strengthens the edge, ``inhibitory`` (GABA-like) dampens it,
-    ``modulatory`` (dopamine-like) says how much of their balance is let through.
+    ``modulatory`` (dopamine-like) scales the balance of both.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -208,12 +211,12 @@ class NeurotransmitterWeights(BaseModel):
     modulatory: float = Field(0.3, ge=0.0, le=1.0)
 
     def net_activation(self) -> float:
-        """The balance of the three, in [-1, 1] (core, appendix A)."""
+        """Net activation in [-1, 1] (core, appendix A)."""
         return (self.excitatory - self.inhibitory) * (0.5 + 0.5 * self.modulatory)
 
     @staticmethod
     def for_domain(domain: Domain) -> NeurotransmitterWeights:
-        """The profile that edges of this domain begin with."""
+        """The initial weights of edges of this domain."""
         return _PROFILES[domain]
 
 

@@ -1,4 +1,4 @@
-"""What checking a memory against other notes found (triple 2.7)."""
+"""Searches: their scope, what they find, and its verification (triple 2.7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Mode(StrEnum):
 
 
 class Filters(BaseModel):
-    """Narrow an answer; every given field must hold. Dates are compared in UTC."""
+    """Filters of a search; all given ones must match. Dates are compared in UTC."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,9 +35,9 @@ class Filters(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which chunks a search may see: the filters, and the one project asked in.
+    """Which chunks a search may return.
 
-    A question asked in a project sees that project's memories and those of no project.
+    A search in a project returns that project's memories and memories without a project.
     """
 
     filters: Filters | None = None
@@ -45,10 +45,10 @@ class Scope:
 
 
 class ChunkHit(NamedTuple):
-    """A chunk found; ``score`` is the engine's own (cosine, or BM25).
+    """A chunk that a search found; ``score`` is the engine's (cosine, or BM25).
 
-    ``covers`` are the larger sizes that it stands for too (see `Chunk`). A tuple, since a question
-    has hundreds and a tuple is made in a third of the time.
+    ``covers`` are the larger sizes that it also represents (see `Chunk`). A named tuple, because a
+    question has hundreds of hits and tuples are three times as fast to create.
     """
 
     chunk_id: str
@@ -67,7 +67,7 @@ class ChunkHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of the road to an answer. ``path`` is the note that states it."""
+    """One step of the path through the graph to an answer; the note at ``path`` states it."""
 
     source: str
     relation: str
@@ -78,7 +78,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A memory found, with the passage that found it; ``relevance`` lies in [0, 1]."""
+    """A memory that a search found, with its best passage; ``relevance`` lies in [0, 1]."""
 
     note_id: str
     relevance: float
@@ -89,13 +89,13 @@ class Recalled:
 
 
 class VerbosityLevel(IntEnum):
-    RAW_ONLY = 0  # about 100 tokens for a usual answer
-    TEXT_AND_IDS = 1  # about 200; what an answer says unless asked
+    RAW_ONLY = 0  # about 100 tokens for a typical answer
+    TEXT_AND_IDS = 1  # about 200; the default
     FULL_INSIGHTS = 2  # about 800
 
     @classmethod
     def from_level(cls, level: int) -> VerbosityLevel:
-        """The level of this number; ``TEXT_AND_IDS`` for one that is none."""
+        """The level of this number; ``TEXT_AND_IDS`` for an unknown number."""
         try:
             return cls(level)
         except ValueError:
@@ -110,7 +110,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence of another note; ``said`` is the value that it gives, or how it is opposed."""
+    """A sentence of another note; ``said`` is the value that it states, or how it contradicts."""
 
     note_id: str
     title: str
@@ -122,11 +122,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """``score``: 1.0 verified, under 0.7 unverified, lower still contradicted (FR-46).
+    """The result of checking a memory against other notes.
 
     Attributes:
-        by_person: the person verified the note themselves.
-        answers: the memory states something that the question asks for, and that was checked.
+        score: 1.0 if verified, below 0.7 if unverified, lowest if contradicted (FR-46).
+        by_person: the person marked the note as verified.
+        answers: the memory states a value that the question asks for, and this was checked.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""How a cache does."""
+"""The cognitive pulse, and statistics of caches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class SuggestedAction(StrEnum):
+    """The next step that the pulse suggests to a client."""
+
     CONSOLIDATE = "consolidate"
     EXPLORE = "explore"
     CLARIFY = "clarify"
@@ -35,14 +37,13 @@ def suggest_action(
     curation_pending: bool = False,
     consolidation_due: bool = False,
 ) -> SuggestedAction:
-    """The action for a point of the entropy x coherence square (REQ-CORE-004).
+    """The action that entropy and coherence suggest (REQ-CORE-004).
 
-    Two rules of the document share the cell entropy > 0.7, coherence > 0.5: *consolidate* and
-    *epistemic_action* ("novel, adapting"). Here the state itself suggests *epistemic_action*, and
-    *consolidate* ("process pending consolidation tasks") is suggested in that cell when such tasks
-    wait. *trigger_dream* (entropy > 0.7, coherence < 0.4) and *explore* (both under 0.4) are more
-    special than *clarify* (coherence < 0.4 whatever the entropy), so they win over it. *curate*
-    speaks where the state itself asks for nothing.
+    Two rules of the specification share the cell entropy > 0.7, coherence > 0.5: *consolidate*
+    ("process pending consolidation tasks") is suggested there if such tasks are pending, else
+    *epistemic_action* ("novel, adapting"). *trigger_dream* (entropy > 0.7, coherence < 0.4) and
+    *explore* (both below 0.4) are more specific than *clarify* (coherence < 0.4), so they take
+    precedence over it. *curate* is suggested where no other rule applies.
     """
     if entropy > 0.7 and coherence > 0.5:
         return (
@@ -57,7 +58,7 @@ def suggest_action(
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """Of one cache, since the engine began."""
+    """Hits, misses and evictions of one cache since the engine started."""
 
     hits: int = 0
     misses: int = 0
@@ -65,7 +66,7 @@ class CacheStats:
 
     @property
     def hit_rate(self) -> float:
-        """In [0, 1]; 0 before the first read."""
+        """Hits per read in [0, 1]; 0 before the first read."""
         return self.hits / max(1, self.hits + self.misses)
 
     def __add__(self, other: CacheStats) -> CacheStats:

@@ -15,7 +15,7 @@ from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 
 MAX_TITLE_CHARS = 80
-MIN_TITLE_CHARS = 20  # a sentence shorter than this is taken with the words after it
+MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
@@ -28,11 +28,11 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s|(?<=[。！？])")
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML as people write it: dates in ISO form, several lines of text as a block."""
+    """Writes YAML as people do: dates in ISO form, multi-line text as a block."""
 
 
 class _Properties(dict[str, Any]):
-    """The outermost mapping: one key a line, however plain its values."""
+    """The outermost mapping, always written with one key per line."""
 
 
 def _represent_properties(dumper: yaml.SafeDumper, value: _Properties) -> yaml.MappingNode:
@@ -51,27 +51,27 @@ def _represent_str(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(_Properties, _represent_properties)
 _Dumper.add_representer(datetime, _represent_datetime)
 _Dumper.add_representer(str, _represent_str)
-_Dumper.add_implicit_resolver(  # a number to YAML 1.2 readers, Obsidian among them: quote the text
+_Dumper.add_implicit_resolver(  # YAML 1.2 readers, such as Obsidian, read this text as a number
     "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
 )
 
 
 def storable_text(text: str) -> str:
-    """Text that a note can hold: no lone surrogates, no NUL, one kind of line end."""
+    """The text without lone surrogates and NUL, and with ``\\n`` line ends only."""
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\x00", "\ufffd").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def iso_utc(value: datetime) -> str:
-    """``2026-03-01T10:20:30Z``: to the second, in UTC."""
+    """The time as ``2026-03-01T10:20:30Z``, in UTC."""
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def frontmatter(properties: Mapping[str, Any]) -> str:
-    """The block between (and with) the ``---`` lines; keys in the order given, none left out.
+    """The frontmatter block with its ``---`` lines; keys keep their order.
 
-    Values: text, numbers, booleans, dates, and lists and mappings of these. A list of plain
-    values stands on one line.
+    Values may be text, numbers, booleans, dates, and lists and mappings of these. A list of plain
+    values is written on one line.
     """
     text = yaml.dump(
         _Properties(properties),
@@ -90,7 +90,7 @@ def compose_note(properties: Mapping[str, Any], body: str) -> bytes:
 
 
 def importance_word(importance: float) -> str | float | None:
-    """The word for an importance that has one, else the number; None for the default."""
+    """The name of an importance, else the number; None for the default."""
     if importance == DEFAULT_IMPORTANCE:
         return None
     words = {value: word for word, value in IMPORTANCE_NAMES.items()}
@@ -98,7 +98,7 @@ def importance_word(importance: float) -> str | float | None:
 
 
 def first_heading(content: str) -> str | None:
-    """The text of a heading that the content begins with."""
+    """The text of the heading at the start of the content, if any."""
     for line in content.splitlines():
         if line.strip():
             found = _HEADING.match(line)
@@ -107,10 +107,10 @@ def first_heading(content: str) -> str | None:
 
 
 def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
-    """A title for text that has none: its first heading, else its first sentence.
+    """A title for untitled text: its first heading, else its first sentence.
 
-    At most ``limit`` characters, cut between words and then marked by ``…``; empty where the text
-    has no words outside code.
+    At most ``limit`` characters; a cut is made between words and marked by ``…``. Empty if the
+    text has no words outside code.
     """
     line = _first_words(content)
     if not line:
@@ -128,7 +128,7 @@ def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """One line of Markdown as it reads: no marks of links, emphasis or code."""
+    """One line of Markdown without the markup of links, emphasis and code."""
     text = _WIKILINK.sub(lambda found: found["shown"], markdown)
     text = _LINK.sub(lambda found: found["shown"], text)
     text = _EMPHASIS.sub(lambda found: found["text"], text)
@@ -136,12 +136,12 @@ def plain_text(markdown: str) -> str:
 
 
 def related_line(links: Iterable[str]) -> str:
-    """``Related: [[A]], [[B]]``: a named line, which reads as a relation."""
+    """The labelled line ``Related: [[A]], [[B]]``, which is parsed as relations."""
     return "Related: " + ", ".join(links)
 
 
 def close_open_fence(text: str) -> str:
-    """The text, with a fence closed that it leaves open and that would swallow what follows."""
+    """The text with an open code fence closed, so that text after it is not taken for code."""
     mark = ""
     for line in text.splitlines():
         found = _FENCE.match(line)
@@ -155,12 +155,12 @@ def close_open_fence(text: str) -> str:
 
 
 def day_of(value: datetime) -> date:
-    """The UTC day, as session folders are named."""
+    """The UTC day, by which session folders are named."""
     return value.astimezone(UTC).date()
 
 
 def _first_words(content: str) -> str:
-    """The first line of text outside code, without its marks."""
+    """The first line of text outside code, without markup."""
     fence = ""
     for line in content.splitlines():
         found = _FENCE.match(line)
@@ -179,11 +179,11 @@ def _first_words(content: str) -> str:
     return ""
 
 
-MAX_NAME_BYTES = 180  # leaves room under 255 for " 23.md", and for systems that decompose accents
+MAX_NAME_BYTES = 180  # of 255; the rest is for " 23.md" and for systems that decompose accents
 MAX_NAME_CHARS = 120  # Windows allows 260 for a whole path
 UNTITLED = "Untitled"
 
-# Windows refuses the first group; the second would end or split a wikilink.
+# Windows forbids the first group; the second ends or splits wikilinks.
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*]|[#^\[\]]')
 _SPACES = re.compile(r"\s+")
 _RESERVED = re.compile(
@@ -194,11 +194,10 @@ _JOINERS = frozenset("\u200c\u200d")
 
 
 def safe_name(title: str) -> str:
-    """A file name stem for a title, valid on Linux, macOS and Windows; `safe_name` of a safe name
-    is itself.
+    """A file name stem for a title, valid on Linux, macOS and Windows. Idempotent.
 
-    What is forbidden becomes a space; emoji and every script stay. At most 120 characters and 180
-    bytes of UTF-8. Never empty, hidden, reserved or with a path in it.
+    Forbidden characters become spaces; emoji and all scripts stay. At most 120 characters and 180
+    bytes of UTF-8. Never empty, hidden or reserved, and without path separators.
     """
     text = unicodedata.normalize("NFC", title)
     text = _FORBIDDEN.sub(" ", text)
@@ -220,7 +219,7 @@ def _clean(text: str) -> str:
 
 
 def _is_writable(char: str) -> bool:
-    """No control or unassigned characters, lone surrogates or invisible direction marks."""
+    """Whether the character is not control, unassigned, a lone surrogate or a direction mark."""
     return char in _JOINERS or char.isspace() or unicodedata.category(char) not in {
         "Cc", "Cf", "Cs", "Cn", "Co",
     }  # fmt: skip
@@ -243,7 +242,7 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def note_text(path: str, data: bytes) -> str:
-    """The text; bytes that are no UTF-8 come back when it is encoded with ``surrogateescape``.
+    """Decode a note; invalid UTF-8 round-trips when encoded with ``surrogateescape``.
 
     Raises:
         MalformedFrontmatter: the note is UTF-16.
@@ -256,19 +255,18 @@ def note_text(path: str, data: bytes) -> str:
 
 
 def newline_of(text: str) -> str:
-    """The line end of the first line."""
+    """The line ending of the first line."""
     found = _NEWLINE.search(text)
     return found[0] if found else "\n"
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their ends."""
+    """The lines with their line endings."""
     return _LINE.findall(text)
 
 
 def appended(text: str, more: str) -> str:
-    """The text with more at its end, an empty line between, and not within code that the text
-    leaves open."""
+    """Append text after an empty line; an open code fence is closed first."""
     newline = newline_of(text)
     closed = close_open_fence(text)
     if closed != text:
@@ -280,7 +278,7 @@ def appended(text: str, more: str) -> str:
 
 
 def inserted(text: str, line: int, more: str) -> str:
-    """The text with more before this line, counted from 0."""
+    """Insert text before this line, counted from 0."""
     lines = lines_of(text)
     if 0 < line <= len(lines):
         lines[line - 1] = _ended(lines[line - 1], newline_of(text))

@@ -1,4 +1,8 @@
-"""X"""
+"""Reads conversations from the export files of ChatGPT and Claude.
+
+The standard library parses the JSON, so the largest file must fit in memory several times: a few
+hundred megabytes of text are fine.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ Provider = Literal["chatgpt", "claude"]
 NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
 
 _EXPORT_FILE = re.compile(r"conversations(?:[-_]?\d+)?\.json", re.IGNORECASE)
-_CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # ChatGPT's marks for its own page
+_CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # only ChatGPT's page shows these
 _STARTS_A_BLOCK = re.compile(
     r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
 )
@@ -29,7 +33,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """``is_person`` tells the two sides apart; ``text`` is Markdown as it was written."""
+    """One message, by the person or the assistant; ``text`` is Markdown."""
 
     is_person: bool
     text: str
@@ -78,22 +82,22 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An entry of the export that is no conversation, and why."""
+    """An entry of the export that cannot be imported, and why."""
 
     name: str
     reason: str
 
 
 class _Malformed(Exception):
-    """Says what is wrong with one entry."""
+    """An entry of the export cannot be read."""
 
 
 def read_export(source: Path, provider: Provider) -> Iterator[Conversation | Unreadable]:
-    """The conversations of an export: its ``conversations.json`` (or numbered parts), the zip
-    that holds it, or the folder that the zip was unpacked to.
+    """The conversations of an export: ``conversations.json`` or its numbered parts, the zip file
+    that contains it, or the unpacked folder.
 
     Raises:
-        InvalidParams: there is no such file, or it is not an export of this provider.
+        InvalidParams: the file does not exist or is not an export of this provider.
     """
     read = {"chatgpt": _chatgpt, "claude": _claude}[provider]
     other = {"chatgpt": "chat_messages", "claude": "mapping"}[provider]
@@ -156,7 +160,7 @@ def _loaded(files: Iterator[tuple[str, bytes]], source: str) -> Iterator[tuple[s
             raise InvalidParams(f"{name} is not a list of conversations")
         yield name, entries
     if is_empty:
-        raise InvalidParams(f"{source} holds no conversations.json; give the export's zip file")
+        raise InvalidParams(f"{source} contains no conversations.json; name the export's zip file")
 
 
 def _chatgpt(entry: dict[str, Any]) -> Conversation:
@@ -183,7 +187,7 @@ def _chatgpt(entry: dict[str, Any]) -> Conversation:
 
 
 def _thread(mapping: dict[str, Any], current: Any) -> list[str]:
-    """The nodes from the root to the one last shown: a regenerated answer's others are left out."""
+    """The nodes from the root to the one last shown, without discarded regenerated answers."""
     if not isinstance(current, str) or current not in mapping:
         parents = [node.get("parent") for node in mapping.values() if isinstance(node, dict)]
         inner = {parent for parent in parents if isinstance(parent, str)}
@@ -207,7 +211,7 @@ def _role(message: dict[str, Any]) -> str:
 
 
 def _chatgpt_text(message: dict[str, Any]) -> str:
-    """What the person sees of a message; nothing of tools, hidden context and thinking."""
+    """The visible text of a message, without tool calls, hidden context and reasoning."""
     metadata = message.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     content = message.get("content")
@@ -268,7 +272,7 @@ def _claude(entry: dict[str, Any]) -> Conversation:
 
 
 def _claude_text(message: dict[str, Any]) -> str:
-    """The text of a message, the names of its files, and what was pasted as a file."""
+    """The text of a message, the names of its files, and pasted text."""
     blocks = [block for block in _list(message.get("content")) if isinstance(block, dict)]
     parts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
     if not any(part.strip() for part in parts):
@@ -295,7 +299,7 @@ def _conversation(
     if created is None:
         raise _Malformed("it has no date")
     if not turns:
-        raise _Malformed("nothing was said in it")
+        raise _Malformed("empty conversation")
     shown = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
     if not shown or shown.casefold() in {"new chat", "untitled"}:
         shown = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
@@ -303,7 +307,7 @@ def _conversation(
 
 
 def _add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
-    """A side that speaks several times in a row has one turn."""
+    """Add a message; consecutive messages of one side are one turn."""
     if turns and turns[-1].is_person == is_person:
         text = f"{turns.pop().text}\n\n{text}"
     turns.append(Turn(is_person, text))

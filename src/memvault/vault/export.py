@@ -1,4 +1,10 @@
-"""X"""
+"""Exports the vault to a folder or a JSON file, and restores it.
+
+The JSON file is ``{"memvault_export": 1, "exported_at": …, "files": [{"path", "text"}]}``; a file
+that is not UTF-8 has ``base64`` instead of ``text``. Paths are relative to the vault. Notes,
+attachments, the manifest, ``.memvaultignore`` and the journal are included byte for byte; other
+dot files and folders, and what ``.memvaultignore`` lists, are not.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +36,7 @@ Progress = Callable[[int], None]
 
 @dataclass(slots=True)
 class RestoreReport:
-    """What a restore wrote, and the files it left because the vault has others of that path."""
+    """The files that a restore wrote, and those it skipped because the vault has other content."""
 
     written: list[str] = field(default_factory=list)
     unchanged: int = 0
@@ -38,7 +44,7 @@ class RestoreReport:
 
 
 def files_of(vault: Vault) -> Iterator[str]:
-    """The paths of everything that an export holds, notes and attachments before the journal."""
+    """The paths of all files of an export: notes and attachments, then the journal."""
     rules = IgnoreRules(vault.root)
     for folder, below, names in os.walk(vault.root):
         here = Path(folder).relative_to(vault.root).as_posix()
@@ -58,13 +64,13 @@ def files_of(vault: Vault) -> Iterator[str]:
 
 
 def export_folder(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
-    """Copy everything into a new or empty folder, which is then a vault itself.
+    """Copy all files to a new or empty folder, which is then a vault itself.
 
     Returns:
-        how many files.
+        the number of files.
 
     Raises:
-        InvalidParams: the target holds something, or lies in the vault.
+        InvalidParams: the target is not empty, or inside the vault.
         StorageError, DiskFull: a file cannot be read or written.
     """
     _check_outside(vault, target)
@@ -83,18 +89,18 @@ def export_folder(vault: Vault, target: Path, *, progress: Progress | None = Non
 
 
 def export_json(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
-    """Write everything into one new JSON file; it appears when it is whole.
+    """Write all files to a new JSON file, atomically.
 
     Returns:
-        how many files are in it.
+        the number of files in it.
 
     Raises:
-        InvalidParams: the target exists, or lies in the vault.
+        InvalidParams: the target exists, or is inside the vault.
         StorageError, DiskFull: a file cannot be read or written.
     """
     _check_outside(vault, target)
     if target.exists():
-        raise InvalidParams(f"{target.name} exists already. Give another name.")
+        raise InvalidParams(f"{target.name} already exists. Choose another name.")
     with storage_errors(target.name):
         target.parent.mkdir(parents=True, exist_ok=True)
         with temporary_beside(target, b"") as temporary:
@@ -109,12 +115,12 @@ def export_json(vault: Vault, target: Path, *, progress: Progress | None = None)
 def restore_export(
     source: Path, vault: Vault, *, progress: Progress | None = None
 ) -> RestoreReport:
-    """Write the files of a JSON export into a vault, at their own paths, over none that exists.
+    """Write the files of a JSON export to a vault, never over existing files.
 
     Raises:
-        InvalidParams: the source is no export; nothing was written.
-        OutsideVault: a path of it would leave the vault; nothing was written.
-        StorageError, DiskFull: a file cannot be written; those before it are.
+        InvalidParams: the source is not an export; nothing was written.
+        OutsideVault: a path would leave the vault; nothing was written.
+        StorageError, DiskFull: a file cannot be written; the files before it were.
     """
     files = _read_json(source)
     for path in files:
@@ -136,7 +142,7 @@ def restore_export(
 
 
 def _write_new(place: Path, path: str, data: bytes) -> bool:
-    """False if there is something of this path already."""
+    """Write a file; False if the path exists."""
     if place.exists():
         return False
     with storage_errors(path):
@@ -155,7 +161,7 @@ def _write_json(vault: Vault, stream: TextIO, progress: Progress | None) -> int:
     count = 0
     for count, path in enumerate(files_of(vault), 1):
         content = json.dumps(_encoded((vault.root / path).read_bytes()), ensure_ascii=False)
-        # a name that is no Unicode survives only as escapes
+        # a name that is not Unicode survives only as escapes
         item = f'{{"path": {json.dumps(path)}, {content[1:]}'
         stream.write((",\n" if count > 1 else "\n") + item)
         if progress is not None:
@@ -192,26 +198,26 @@ def _decoded(item: Any, name: str) -> tuple[str, bytes]:
         text = item.get("text")
         data = base64.b64decode(item["base64"], validate=True) if text is None else text.encode()
     except (AttributeError, KeyError, TypeError, UnicodeError, binascii.Error) as error:
-        raise InvalidParams(f"{name} holds an entry that is no file; export it again") from error
+        raise InvalidParams(f"{name} has an entry that is not a file; export it again") from error
     if not isinstance(path, str):
-        raise InvalidParams(f"{name} holds a file without a path; export it again")
+        raise InvalidParams(f"{name} has a file without a path; export it again")
     return path, data
 
 
 def _check_path(path: str) -> None:
-    """Only what `files_of` gives: no way out, no dot folder but the journal's.
+    """Check that `files_of` could list the path: inside the vault, no dot folder but the journal's.
 
     Raises:
-        OutsideVault: it is another.
+        OutsideVault: it could not.
     """
     parts = path.split("/")
     is_journal = PurePosixPath(path).parent == PurePosixPath(JOURNAL_FOLDER.as_posix())
     is_hidden = any(part.startswith(".") for part in parts) and path != IGNORE_FILE
     is_odd = any(part in {"", ".", ".."} or set(part) & _FORBIDDEN for part in parts)
     if is_odd or (is_hidden and not (is_journal and path.endswith(".jsonl"))):
-        raise OutsideVault(f"{path!r} is not a path that an export of memvault holds")
+        raise OutsideVault(f"{path!r} is not a valid path in an export of memvault")
 
 
 def _check_outside(vault: Vault, target: Path) -> None:
     if Path(os.path.realpath(target)).is_relative_to(vault.root):
-        raise InvalidParams("The export would lie in the vault itself. Name a place outside it.")
+        raise InvalidParams("The target is inside the vault. Choose a folder outside it.")

@@ -1,4 +1,4 @@
-"""The vault as a folder of notes: found, read, created and edited, and never left."""
+"""The vault as a folder of notes: listing, reading, creating and editing them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memvault.vault.write import (
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 MAX_NUMBERED = 10_000
-MAX_REFUSED = 3  # names after which it is no single name that the ignore rules leave out
+MAX_REFUSED = 3  # names; after these the ignore rules exclude more than a single name
 NOTE_SUFFIX = ".md"
 
 
@@ -38,7 +38,7 @@ _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 @dataclass(frozen=True, slots=True)
 class NoteStat:
-    """A note as the file system has it; ``path`` is relative to the vault."""
+    """Size and modification time of a file; ``path`` is relative to the vault."""
 
     path: str
     size: int
@@ -48,11 +48,11 @@ class NoteStat:
 class Vault:
     """A person's notes. Paths are relative to ``root``, with forward slashes on every system.
 
-    Links of the file system are not followed: what one points at inside the vault is read where
-    it is, and what is outside is not the vault.
+    Symbolic links are not followed: a target inside the vault is read at its own path, and a
+    target outside is not part of the vault.
 
     Attributes:
-        problems: of the last walk, by path: what could not be read, and why.
+        problems: by path, why a file or folder could not be read in the last walk.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,9 +63,9 @@ class Vault:
         self._writer = WriterLock(self.root)
 
     def walk(self) -> Iterator[NoteStat]:
-        """Every note that is to be indexed, once, in the order of their paths by folder.
+        """List every note to index once, ordered by path within each folder.
 
-        A folder or file that cannot be read is noted in `problems` and left out.
+        A folder or file that cannot be read is recorded in `problems` and skipped.
         """
         self.problems = {}
         folders = [""]
@@ -100,7 +100,7 @@ class Vault:
             return []
 
     def is_note(self, path: str) -> bool:
-        """Whether `walk` gives, or would give if the file existed, a note at this path."""
+        """Whether `walk` lists this path, or would if the file existed."""
         try:
             place = self._place(path)
         except OutsideVault:
@@ -112,7 +112,7 @@ class Vault:
         return not any(map(_is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
 
     def relative(self, path: Path) -> str | None:
-        """The vault path of an absolute path, or None if it is not inside."""
+        """The vault path of an absolute path, or None if it is outside."""
         absolute = _absolute(path)
         for root in (self.root, self._given):
             if absolute.is_relative_to(root):
@@ -121,7 +121,7 @@ class Vault:
         return real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else None
 
     def stat(self, path: str) -> NoteStat | None:
-        """Size and time of a note, or None if the vault has no such file."""
+        """Size and modification time of a file, or None if it does not exist."""
         try:
             found = self._inside(path).stat()
         except (OSError, OutsideVault):
@@ -141,19 +141,19 @@ class Vault:
             return place.read_bytes()
 
     def create(self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX) -> str:
-        """Write a new note, never over another; a taken name gets " 2", " 3", ….
+        """Write a new note, never over another one; a taken name gets " 2", " 3", … appended.
 
         Args:
-            folder: vault path of the folder, made if missing; empty for the vault's top.
-            title: any text; the file is named by `safe_name` of it.
-            suffix: another than ``.md`` writes an attachment.
+            folder: vault path of the folder, created if missing; empty for the vault's root.
+            title: any text; `safe_name` makes the file name of it.
+            suffix: any other than ``.md`` writes an attachment.
 
         Returns:
             the note's vault path.
 
         Raises:
-            OutsideVault: the folder is outside, hidden, or left out by the ignore rules, or the
-                title is.
+            OutsideVault: the folder is outside or hidden, or the ignore rules exclude the folder
+                or the title.
             DiskFull, StorageError: nothing was written.
         """
         home = self._folder(folder)
@@ -168,8 +168,7 @@ class Vault:
                     if suffix == NOTE_SUFFIX and not self.is_note(path):
                         if number > MAX_REFUSED:
                             raise OutsideVault(
-                                f"a note named {stem!r} is left out by .memvaultignore; "
-                                "give another title"
+                                f"{stem!r} is excluded by .memvaultignore; give another title"
                             )
                         continue
                     try:
@@ -180,7 +179,7 @@ class Vault:
         raise StorageError(f"there are too many notes named {stem!r}; give another title")
 
     def create_at(self, path: str, data: bytes) -> bool:
-        """Write a new file at exactly this path; False, and nothing done, if one stands there.
+        """Write a new file at exactly this path; False, without any effect, if the path is taken.
 
         Raises:
             OutsideVault, DiskFull, StorageError: nothing was written.
@@ -196,18 +195,18 @@ class Vault:
         return True
 
     def edit(self, path: str, change: Callable[[bytes], bytes]) -> bytes:
-        """Replace a note's bytes by `change` of them, at once.
+        """Replace a note's bytes by `change` of them, atomically.
 
-        If someone else saves the note in the meantime, theirs is read and changed instead, so
-        `change` may be called several times.
+        If another program saves the note in the meantime, its version is read and changed
+        instead, so `change` may be called several times.
 
         Returns:
             the bytes as written.
 
         Raises:
             NoteConflict: the note kept changing.
-            NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create`; whatever
-                `change` raises passes through. The note is then as it was.
+            NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create`; errors of
+                `change` pass through. The note is then unchanged.
         """
         place = self._inside(path)
         with self._writer.held():
@@ -218,14 +217,16 @@ class Vault:
                 after = change(before)
                 if after == before or self._swap(path, place, before, after):
                     return after
-        raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
+        raise NoteConflict(f"{path} keeps changing; try again when nobody is editing it", path=path)
 
     def move(self, source: str, target: str) -> bool:
-        """Give a file another path, in one step and with whatever is in it by then; the folder is
-        made if missing. False, and nothing done, if something stands there already.
+        """Move a file in one step, with whatever content it has at that moment.
+
+        The target's folder is created if missing. Returns False, without any effect, if the target
+        exists.
 
         Raises:
-            NoteNotFound, OutsideVault, DiskFull, StorageError: the file is where it was.
+            NoteNotFound, OutsideVault, DiskFull, StorageError: the file was not moved.
         """
         start, end = self._inside(source), self._inside(target)
         with _note_errors(source), self._writer.held():
@@ -237,10 +238,10 @@ class Vault:
         return True
 
     def delete(self, path: str) -> None:
-        """Delete a file; one that is not there is no error.
+        """Delete a file; a missing file is no error.
 
         Raises:
-            OutsideVault, StorageError: it is still there.
+            OutsideVault, StorageError: the file was not deleted.
         """
         place = self._inside(path)
         with storage_errors(path), self._writer.held():
@@ -256,7 +257,7 @@ class Vault:
                 return replace_unchanged(temporary, place, before, after)
 
     def _settled(self, path: str) -> bytes:
-        """An editor that saves in place empties the file first: wait for its words."""
+        """The note's bytes; waits for text, as editors that save in place empty the file first."""
         data = self.read(path)
         for _ in range(EDIT_ATTEMPTS):
             if data:
@@ -266,23 +267,23 @@ class Vault:
         return data
 
     def _folder(self, folder: str) -> str:
-        """A folder's path, each part checked; parts that no system would allow are made safe."""
+        """A folder's checked path; parts with characters that some system forbids are made safe."""
         parts: list[str] = []
         for part in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
             existing = "/".join([*parts, part])
             if part.strip() in {"", ".", ".."} or part.startswith(".") or "\0" in part:
-                raise OutsideVault(f"{folder!r} is no folder for notes; name one inside the vault")
+                raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
             is_there = _is_unicode(part) and _mode_of(self.root / existing) != 0
             parts.append(part if is_there else safe_name(part))
         path = "/".join(parts)
         if path:
             self._inside(path)
             if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
-                raise OutsideVault(f"{path} is left out by .memvaultignore; name another folder")
+                raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
 
     def _place(self, path: str) -> Path:
-        """The absolute path, checked by its text alone."""
+        """The absolute path of a vault path, checked without touching the file system."""
         parts = path.replace("\\", "/").split("/") if os.name == "nt" else path.split("/")
         unsafe = any(part in {"", ".", ".."} or "\0" in part for part in parts)
         if unsafe or (os.name == "nt" and ":" in path):
@@ -290,10 +291,10 @@ class Vault:
         return self.root.joinpath(*parts)
 
     def _inside(self, path: str) -> Path:
-        """The real place of a path, links followed.
+        """The absolute path of a vault path, with links resolved.
 
         Raises:
-            OutsideVault: it is not inside.
+            OutsideVault: it is not inside the vault.
         """
         if not path:
             return self.root
@@ -303,8 +304,10 @@ class Vault:
         return real
 
     def leftovers(self) -> list[str]:
-        """Paths of the hidden files that writes which were killed left behind. One may hold what a
-        person saved in that very moment, so nobody but a person deletes them."""
+        """Paths of the temporary files that killed writes left behind.
+
+        One may hold what a person saved at that moment, so memvault never deletes them.
+        """
         found = []
         for folder, names, files in os.walk(self.root):
             names[:] = [name for name in names if not name.startswith(".")]
@@ -317,7 +320,7 @@ class Vault:
 
 
 def _absolute(path: Path) -> Path:
-    """Without following links, as `Path.resolve` would."""
+    """The absolute path; unlike `Path.resolve`, this does not follow links."""
     return Path(os.path.abspath(path))  # noqa: PTH100
 
 
@@ -333,7 +336,7 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
 
 
 def _mode_of(path: Path) -> int:
-    """Type and permissions, 0 for what does not exist or cannot (a name too long)."""
+    """File type and permissions, 0 if the path does not exist or is invalid (too long)."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
@@ -355,7 +358,7 @@ def _is_junction(found: os.stat_result) -> bool:
 
 @contextlib.contextmanager
 def _note_errors(path: str) -> Iterator[None]:
-    """As `storage_errors`; a file that is not there is `NoteNotFound`."""
+    """As `storage_errors`; a missing file raises `NoteNotFound`."""
     try:
         with storage_errors(path):
             yield

@@ -1,4 +1,4 @@
-"""What of a vault is not indexed."""
+"""Rules for which files of a vault are indexed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ NOTE_SUFFIXES = frozenset({".md", ".markdown"})
 
 
 class IgnoreRules:
-    """Dot files and folders (so `.obsidian`, `.trash`, `.memvault`), the manifest, and what the
-    vault's `.memvaultignore` says in gitignore's syntax. The file is read again when it changes.
+    """The ignore rules of a vault.
 
-    Paths are relative to the vault, with forward slashes.
+    Excluded are dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, and what
+    `.memvaultignore` lists in gitignore's syntax. That file is read again when it changes. Paths
+    are relative to the vault, with forward slashes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -25,11 +26,11 @@ class IgnoreRules:
         self.problem: str | None = None
 
     def excludes_folder(self, path: str) -> bool:
-        """Whether this folder itself is left out; its parents are not looked at."""
+        """Whether this folder itself is excluded; its parents are not checked."""
         return _hidden(path) or bool(self._current().match_file(path + "/"))
 
     def excludes_file(self, path: str) -> bool:
-        """Whether this file itself is no note to index; its parents are not looked at."""
+        """Whether this file itself is excluded; its parents are not checked."""
         if _hidden(path) or path == MANIFEST:
             return True
         if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES:
@@ -37,13 +38,13 @@ class IgnoreRules:
         return bool(self._current().match_file(path))
 
     def excludes(self, path: str) -> bool:
-        """Whether the file or any folder above it is left out."""
+        """Whether the file or any folder above it is excluded."""
         parts = path.split("/")
         above = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
         return self.excludes_file(path) or any(map(self.excludes_folder, above))
 
     def lists(self, path: str) -> bool:
-        """Whether `.memvaultignore` names this file, note or not; its parents are not looked at."""
+        """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
         return bool(self._current().match_file(path))
 
     def _current(self) -> GitIgnoreSpec:
@@ -69,7 +70,7 @@ class IgnoreRules:
             try:
                 GitIgnoreSpec.from_lines([line])
             except ValueError:
-                self.problem = f"{IGNORE_FILE} line {number} is not a pattern and is left out"
+                self.problem = f"{IGNORE_FILE} line {number} is not a valid pattern and is ignored"
             else:
                 kept.append(line)
         return GitIgnoreSpec.from_lines(kept)

@@ -1,8 +1,8 @@
-"""The journal: history that no note can hold, kept in the vault beside the notes.
+"""The journal: the history of changes, stored in the vault.
 
-Append-only JSON lines, a file a month, in ``.memvault/journal/``. A crash may tear the last
-line; a sync tool may leave a "conflicted copy" beside a file. Both are read without loss: a torn
-line is kept and reported, and an entry that stands twice counts once.
+Append-only JSON lines in ``.memvault/journal/``, one file per month. A crash may truncate the last
+line, and a sync tool may create a "conflicted copy" of a file. Both are read without loss: a
+truncated line is kept and reported, and a duplicate entry counts once.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _log = logging.getLogger(__name__)
 
 
 class JournalEntry(BaseModel):
-    """One thing that happened.
+    """One event.
 
     Attributes:
-        id: tells entries apart; an entry met twice is the same one.
-        ts: when, with a time zone.
+        id: entries with equal ids are duplicates.
+        ts: the time, with a time zone.
         kind: what happened, as a past participle: ``created``, ``imported``, ``preference_set``.
-        note_id, path: what it happened to, where that is a note.
+        note_id, path: the note concerned, if any.
         before, after: the changed value, as JSON.
     """
 
@@ -70,7 +70,7 @@ class JournalEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class TornLine:
-    """A line of the journal that is no entry, as it stands."""
+    """A line of the journal that is not a valid entry."""
 
     path: str  # relative to the vault
     line: int
@@ -88,11 +88,11 @@ class Journal:
         self._folder = self._root / FOLDER
 
     def append(self, entry: JournalEntry) -> None:
-        """Add the entry; when this returns it is on disk, whole.
+        """Append the entry durably: when this returns, it is on disk.
 
         Raises:
-            StorageError: the journal cannot be written, or another process holds it too long.
-            DiskFull: no space is left; the journal is as before.
+            StorageError: the journal cannot be written, or another process locks it too long.
+            DiskFull: no space is left; the journal is unchanged.
         """
         line = entry.model_dump_json().encode("utf-8") + b"\n"
         file = self._folder / f"{entry.ts.astimezone(UTC).strftime('%Y-%m')}.jsonl"
@@ -106,12 +106,12 @@ class Journal:
             except Timeout as error:
                 raise StorageError(
                     "Storage error: Operation timed out due to lock contention. Another process "
-                    "holds the journal; end it and try again."
+                    "has locked the journal; stop it and try again."
                 ) from error
 
     def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
-        """Every entry, or those of some kinds, oldest file first, each once. Torn lines are left
-        out and logged."""
+        """Every distinct entry, or those of some kinds, oldest file first. Invalid lines are
+        skipped and logged."""
         for item in self._read(kinds):
             if isinstance(item, JournalEntry):
                 if kinds is None or item.kind in kinds:
@@ -120,9 +120,10 @@ class Journal:
                 _log.warning("journal: %s", item)
 
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
-        """The entries behind these marks, an offset in bytes for each file's name, and the marks
-        behind them. A file that is shorter than its mark is read from its start, so entries may
-        come again; torn lines are left out.
+        """The entries after these marks, and the new marks.
+
+        A mark is a byte offset by file name. A file that is shorter than its mark is read from its
+        start, so entries may be repeated; invalid lines are skipped.
 
         Raises:
             StorageError: the journal cannot be read.
@@ -136,7 +137,7 @@ class Journal:
                     size = stream.seek(0, os.SEEK_END)
                     stream.seek(start if start <= size else 0)
                     for raw in stream:
-                        if not raw.endswith(b"\n"):  # another process is writing it
+                        if not raw.endswith(b"\n"):  # another process is still writing it
                             stream.seek(-len(raw), os.SEEK_CUR)
                             break
                         with contextlib.suppress(ValidationError):
@@ -145,7 +146,7 @@ class Journal:
         return found, reached
 
     def torn_lines(self) -> list[TornLine]:
-        """The lines that hold no entry: what a crash or an editor left."""
+        """The invalid lines that a crash or an editor left."""
         return [item for item in self._read() if isinstance(item, TornLine)]
 
     def files(self) -> list[Path]:
@@ -162,7 +163,7 @@ class Journal:
                     if not raw.strip():
                         continue
                     if named is not None and not any(name in raw for name in named):
-                        continue  # years of history are skipped faster than they are read
+                        continue  # skipping a line is much faster than parsing it
                     try:
                         entry = JournalEntry.model_validate_json(raw)
                     except ValidationError:
@@ -173,17 +174,17 @@ class Journal:
                         yield entry
 
     def _prepare(self) -> None:
-        if not self._root.is_dir():  # a folder made in its place would pass for the vault
-            raise StorageError("The vault's folder is not there. Put it back and try again.")
+        if not self._root.is_dir():  # a new folder would be mistaken for the vault
+            raise StorageError("The vault's folder is missing. Restore it and try again.")
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._folder.resolve().is_relative_to(self._root.resolve()):
             raise OutsideVault(
-                "The vault's .memvault folder is a link out of the vault. Put a real folder there."
+                "The vault's .memvault folder is a link out of the vault. Make it a real folder."
             )
 
 
 def _append_line(file: Path, line: bytes) -> None:
-    """One write in append mode; a torn last line is first closed, so that only it stays torn."""
+    """Append with one write; a truncated last line is terminated first."""
     is_new = not file.exists()
     with file.open("a+b", buffering=0) as stream:
         size = stream.seek(0, os.SEEK_END)

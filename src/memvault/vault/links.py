@@ -32,24 +32,24 @@ class _Entry(NamedTuple):
 
 
 def link_key(target: str) -> str:
-    """What two links must share to be able to mean the same note: the last part of the path,
-    without extension, whatever its case and Unicode form."""
+    """The part that two links to the same note share: the last part of the path, without
+    extension, ignoring case and Unicode form."""
     return _fold(target.strip()).rstrip("/").rpartition("/")[2]
 
 
 def keys_of(path: str, aliases: Iterable[str]) -> set[str]:
     """The keys under which a note can be linked.
 
-    Adding, moving or removing a note can only change how links resolve whose `link_key` is among
-    its keys.
+    Adding, moving or removing a note only affects the resolution of links whose `link_key` is one
+    of its keys.
     """
     return {link_key(path), *map(link_key, aliases)} - {""}
 
 
 class LinkIndex:
-    """Every note of a vault, to be found by what links say.
+    """Resolves links to the notes of a vault.
 
-    The answer depends on the notes alone, not on the order in which they were added.
+    The result does not depend on the order in which notes were added.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class LinkIndex:
         return len(self._entries)
 
     def add(self, path: str, aliases: Iterable[str] = ()) -> None:
-        """Add a note, or change its aliases."""
+        """Add a note, or update its aliases."""
         self.remove(path)
         aliases = tuple(aliases)
         folded_aliases = frozenset(_fold(alias.strip()) for alias in aliases)
@@ -70,7 +70,7 @@ class LinkIndex:
             self._by_key.setdefault(key, {})[path] = entry
 
     def remove(self, path: str) -> None:
-        """Forget a note; one that is not there is no error."""
+        """Remove a note; an unknown path is no error."""
         entry = self._entries.pop(path, None)
         if entry is None:
             return
@@ -81,11 +81,12 @@ class LinkIndex:
                 del self._by_key[key]
 
     def resolve(self, target: str, source: str) -> str | None:
-        """The path of the note that `target` means in the note at path `source`, or None.
+        """The path of the note that a link in the note at path `source` leads to, or None.
 
-        ``./`` and ``../`` start at the source's folder, ``/`` at the vault's top. Else the note is
-        the one at exactly this path, or one whose path ends so: in the source's folder or below it
-        first, then by the fewest folders, then by name. Aliases count where no path does.
+        ``./`` and ``../`` start at the source's folder, ``/`` at the vault's root. Any other target
+        resolves to the note at exactly this path, else to a note whose path ends with it: first in
+        the source's folder or below it, then by the fewest folders, then by name. Aliases are
+        tried last.
         """
         target = target.strip()
         if not target:
@@ -116,9 +117,9 @@ class LinkIndex:
 def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
     """The shortest link from ``source`` to the note at ``path`` that Obsidian would write.
 
-    The bare name where it resolves to that note; else the path from the vault's root, with the
-    name shown. A name that no wikilink can hold (``# ^ [ ] |``) becomes a Markdown link. Without
-    an index to ask, the path is written.
+    That is the bare name if it resolves to the note, else (or without an index) the path from the
+    vault's root with the name shown. A name with characters that wikilinks cannot contain
+    (``# ^ [ ] |``) becomes a Markdown link.
     """
     name = PurePosixPath(path).stem
     whole = path.removesuffix(".md").removesuffix(".markdown")
@@ -143,7 +144,7 @@ def _rank(entry: _Entry, wanted: str, written: str, home: str) -> tuple[bool | i
 
 
 def _anchored(wanted: str, home: str) -> str | None:
-    """The full path of a target that starts at a folder, None for one that starts anywhere."""
+    """The full path of a target that starts with ``/``, ``./`` or ``../``, else None."""
     if wanted.startswith("/"):
         return wanted.lstrip("/")
     if not wanted.startswith(("./", "../")):
@@ -186,8 +187,10 @@ _CANDIDATE = re.compile(
 
 
 class NewTarget(NamedTuple):
-    """Where a link leads from now on: a vault path, what a wikilink calls it, and the heading or
-    block there. ``name`` None writes Markdown links only."""
+    """The new target of a link: vault path, name in wikilinks, and heading or block.
+
+    If ``name`` is None, only Markdown links are rewritten.
+    """
 
     path: str
     name: str | None
@@ -195,7 +198,7 @@ class NewTarget(NamedTuple):
 
 
 class WrittenLink(NamedTuple):
-    """A link as it is written; ``is_embed`` shows its target in place."""
+    """A link as written in a note; an embed (``![[…]]``) shows its target in place."""
 
     target: str
     subpath: str | None
@@ -209,11 +212,14 @@ Attached = Callable[[str], str | None]
 def rewrite_links(
     path: str, data: bytes, redirect: Redirect, attached: Attached = lambda _: None
 ) -> bytes:
-    """The note with its links redirected. If it would not read as before, it is left as it is.
+    """Redirect a note's links; every other byte stays.
+
+    The result is parsed again: if anything but the redirected links differs, the note is returned
+    unchanged.
 
     Args:
-        redirect: where a link leads now, None for one that stays.
-        attached: the path that a Markdown image's or file's becomes, None for one that stays.
+        redirect: the new target of a link, None to keep it.
+        attached: the new path of a Markdown image or file, None to keep it.
 
     Raises:
         MalformedFrontmatter: the note is UTF-16.
@@ -238,7 +244,7 @@ class _Rewriter:
         self._in_table = _table_lines(text)
 
     def rewritten(self) -> str:
-        """The text in pieces: what is no code is rewritten, the rest is copied."""
+        """The text with rewritten links; code is copied."""
         pieces = []
         for first, last, is_text in self._stretches():
             part = "".join(self._lines[first:last])
@@ -246,7 +252,7 @@ class _Rewriter:
         return "".join(pieces)
 
     def _stretches(self) -> Iterator[tuple[int, int, bool]]:
-        """First line and the one behind the last, counted from 0, and whether it is no code."""
+        """First line, end line (exclusive), both counted from 0, and whether it is text."""
         at = 0
         for code in sorted(self._note.code, key=lambda each: each.lines.first):
             first, last = code.lines.first - 1, code.lines.last
@@ -283,7 +289,7 @@ class _Rewriter:
         line = first + len(re.findall(r"\r\n|\r|\n", part[: found.start()]))
         bar = r"\|" if line in self._in_table else "|"
         heading = f"#{led.subpath}" if led.subpath else ""
-        # Obsidian shows a path whole.
+        # Obsidian shows a path with its folders.
         reads_so = "/" not in led.name and Wikilink(led.name, led.subpath, None).text == link.text
         shown = "" if reads_so else bar + link.text
         return f"{found['embed']}[[{led.name}{heading}{shown}]]", end
@@ -292,7 +298,7 @@ class _Rewriter:
         dest = found["dest"].removeprefix("<").removesuffix(">")
         new = self._destination(dest, is_embed=bool(found["image"]))
         if new is None:
-            # What is shown may hold links of its own.
+            # The shown text may contain links itself.
             return found[0]
         return found[0][: found.start("dest") - found.start()] + new
 
@@ -310,7 +316,7 @@ class _Rewriter:
 
 
 def _table_lines(text: str) -> frozenset[int]:
-    """Lines, counted from 0, on which a bar ends a cell."""
+    """Lines, counted from 0, in which a bar separates table cells."""
     if "|" not in text:
         return frozenset()
     plain = "".join(line.rstrip("\r\n") + "\n" for line in lines_of(text)).removeprefix("\ufeff")
@@ -325,7 +331,7 @@ def _table_lines(text: str) -> frozenset[int]:
 
 
 def _reads_alike(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
-    """The same text, code and properties; the same links but for those that lead elsewhere."""
+    """Whether text, code, properties and all links that were not redirected are equal."""
     if (
         [block.text for block in before.blocks] != [block.text for block in after.blocks]
         or [each.text for each in before.headings] != [each.text for each in after.headings]

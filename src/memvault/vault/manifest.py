@@ -1,13 +1,13 @@
-"""The text of ``manifest.md``: which of its lines are memvault's, and which a person's.
+"""Parses ``manifest.md`` into memvault's lines and a person's remarks.
 
-A line is memvault's own if it is one of these; any other, blank ones included, is a remark:
+memvault's lines are the following; every other line, blank ones included, is a remark:
 
-- ``## Active Concepts``, the heading of the list, and under it ``### …``, the heading of a group,
-  and ``- Name`` with what memvault counts behind it, one line a concept;
+- ``## Active Concepts``, the heading of the list; below it ``### …``, the heading of a group, and
+  ``- Name`` with the concept's counts, one line per concept;
 - ``[MERGE: Keep, Other]`` and ``[NOTE: Name] text``, anywhere, on a line of their own;
-- the last line, which names the writing and shows that the text is whole.
+- the last line, which identifies the version and shows that the text is complete.
 
-Nothing in a code block is memvault's.
+Lines in code blocks are remarks.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, with its line end, as it is written.
+    """One line.
 
     Attributes:
-        name: of a group or concept; of a note the concept that it is about; of the last line the
-            writing that it names.
-        names: of a merge, in order.
-        text: of a note, what it says; of a concept, what is counted behind its name.
-        nested: a concept's line is indented: it may be a remark on the concept above.
+        raw: the line as written, with its line end.
+        name: of a group or concept; the concept of a NOTE; the version in the last line.
+        names: the names of a MERGE, in order.
+        text: the text of a NOTE; the counts after a concept's name.
+        nested: a concept's line is indented, so it may be a remark on the concept above.
         fault: what is wrong with a directive, which then has no names.
     """
 
@@ -67,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What makes a manifest unreadable; lines are counted from 1."""
+    """An error in the manifest; lines are counted from 1."""
 
     line: int
     message: str
@@ -77,17 +77,17 @@ class Fault:
 
 
 def read_lines(text: str) -> list[Line]:
-    """The lines; joined, their ``raw`` is the text. Nothing is refused (see `faults`)."""
+    """Parse every line; the ``raw`` texts joined are the text. Never fails (see `faults`)."""
     return list(_read(text))
 
 
 def faults(lines: Sequence[Line]) -> list[Fault]:
-    """Why nothing should be read from this text: it is empty, cut off or malformed. Bytes that are
-    not UTF-8 stand in it as surrogates."""
+    """The errors of a manifest: it is empty, truncated or malformed. Invalid UTF-8 is expected as
+    surrogates."""
     if not any(line.raw.strip() for line in lines):
-        return [Fault(1, "the manifest is empty; `memvault manifest` writes it anew")]
+        return [Fault(1, "the manifest is empty; `memvault manifest` writes a new one")]
     found = [
-        Fault(number, "a conflict that a sync tool or git left here; settle it first")
+        Fault(number, "a conflict marker of git or a sync tool; resolve the conflict first")
         for number, line in enumerate(lines, 1)
         if line.raw.startswith(_CONFLICT_MARKS)
     ]
@@ -102,14 +102,14 @@ def faults(lines: Sequence[Line]) -> list[Fault]:
     end = next((n for n, line in enumerate(lines, 1) if line.what is What.END), len(lines))
     active = next((n for n, line in enumerate(lines, 1) if line.what is What.ACTIVE), 1)
     if end < active:
-        found.append(Fault(end, f"the last line stands above `{ACTIVE}`"))
+        found.append(Fault(end, f"the last line is above `{ACTIVE}`"))
     if end <= len(lines) and lines[end - 1].what is What.END and not lines[end - 1].name:
-        found.append(Fault(end, "the last line no longer says which writing this is"))
+        found.append(Fault(end, "the last line no longer identifies the version"))
     return sorted(found, key=lambda fault: fault.line)
 
 
 def named(name: str) -> tuple[str, str]:
-    """What stands behind a dash, parted into a concept's name and what is counted of it."""
+    """Split the text after a dash into a concept's name and its counts."""
     if _BETWEEN not in name:
         return name, ""
     parts = name.split(_BETWEEN)
@@ -121,8 +121,11 @@ def named(name: str) -> tuple[str, str]:
 
 
 def counts(name: str, notes: int, naming: int) -> str:
-    """What is counted of a concept: how many notes it stands for, if not one, and how many others
-    name it. A name that ends like this is followed by its notes always, so that it stays whole."""
+    """The counts of a concept: its notes, unless it has one, and the notes that name it.
+
+    The number of notes is always written after a name that itself ends like counts, so that
+    `named` can separate them.
+    """
     of = ""
     if notes != 1 or named(name)[1]:
         of = " · no note" if notes == 0 else f" · {notes} note{'s' if notes != 1 else ''}"
@@ -158,12 +161,12 @@ def _read(text: str) -> Iterator[Line]:
 
 
 def _split(text: str) -> list[str]:
-    """Lines with their ends; only those signs end one that end it in every editor."""
+    """Lines with their line ends; only CR and LF end a line, as in every editor."""
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
 
 
 def _own(raw: str, line: str, listing: bool) -> Line:
-    """``listing``: the line stands under the heading of the concepts."""
+    """Parse a line; ``listing``: it is below the heading of the concepts."""
     if line.startswith("#"):
         return _heading(raw, line, listing)
     end = _END.match(line) if line.startswith("%%") else None
@@ -219,13 +222,13 @@ def _faulty(raw: str, word: str) -> Line:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Names parted by commas; one in quotes or double brackets may have commas of its own."""
+    """Names separated by commas; quoted or bracketed names may contain commas."""
     found = re.findall(r'\s*(\[\[[^\]]*\]\]|"[^"]*"|[^,]*?)\s*(?:,|\Z)', text)
     return tuple(_bare(name) for name in found[:-1] if name or found.count("") > 1)
 
 
 def _first_name(text: str) -> tuple[str, bool, str]:
-    """The name at the start, whether a bracket closes it, and what follows."""
+    """The name at the start, whether a bracket closes it, and the rest."""
     for opening, closing in (("[[", "]]"), ('"', '"')):
         if text.startswith(opening) and (end := text.find(closing, len(opening))) > 0:
             rest = text[end + len(closing) :].lstrip()
@@ -235,7 +238,7 @@ def _first_name(text: str) -> tuple[str, bool, str]:
 
 
 def _bare(name: str) -> str:
-    """Without quotes, or the brackets of a link."""
+    """The name without quotes or the brackets of a link."""
     if name.startswith("[[") and name.endswith("]]"):
         return name[2:-2].partition("|")[0].strip()
     return name.strip('"').strip() if name.startswith('"') else name.strip()
@@ -246,7 +249,7 @@ def _once(lines: Sequence[Line], what: What, called: str) -> list[Fault]:
     if len(places) == 1:
         return []
     if not places and what is What.END:
-        return [Fault(len(lines), f"the manifest is cut off: {called} is missing")]
+        return [Fault(len(lines), f"the manifest is truncated: {called} is missing")]
     if not places:
         return [Fault(1, f"{called} is missing")]
-    return [Fault(number, f"{called} stands here once more") for number in places[1:]]
+    return [Fault(number, f"{called} appears again here") for number in places[1:]]

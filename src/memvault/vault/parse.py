@@ -1,4 +1,4 @@
-"""A note's bytes, read into its parts."""
+"""Parsing a note's bytes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NEWLINE = re.compile(r"\r\n?")
 
 
 class Decoded(NamedTuple):
-    """``text`` has ``\\n`` line ends and no byte order mark; empty when the bytes are binary."""
+    """``text`` has ``\\n`` line ends and no byte order mark; empty if the bytes are binary."""
 
     text: str
     warnings: tuple[str, ...]
 
 
 def decode(data: bytes, max_bytes: int) -> Decoded:
-    """Read at most `max_bytes` of a note, cut after a whole line."""
+    """Decode at most `max_bytes` of a note, up to the end of a line."""
     warnings: list[str] = []
     if len(data) > max_bytes:
         cut = data.rfind(b"\n", 0, max_bytes) + 1
@@ -47,14 +47,17 @@ def decode(data: bytes, max_bytes: int) -> Decoded:
     else:
         text = data.decode("utf-8-sig", errors="replace")
         if "\ufffd" in text and (bad := _count_invalid(data)):
-            warnings.append(f"{bad} bytes are not UTF-8 and were replaced; save the note as UTF-8")
+            plural = "byte is" if bad == 1 else "bytes are"
+            warnings.append(
+                f"{bad} invalid {plural} ignored; the file is unchanged; save the note as UTF-8"
+            )
     if "\r" in text:
         text = _NEWLINE.sub("\n", text)
     return Decoded(text.replace("\0", "\ufffd"), tuple(warnings))
 
 
 def is_binary(data: bytes) -> bool:
-    """As git judges it, a NUL near the start; or too many control characters."""
+    """Whether there is a NUL near the start, as git decides, or too many control characters."""
     probe = data[:BINARY_PROBE_BYTES]
     if b"\0" in probe:
         return True
@@ -74,20 +77,19 @@ _TAG_GAPS = re.compile(r"[,\s]+")
 
 
 def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
-    """Read a note. A pure function of its arguments; never raises, whatever the bytes.
+    """Parse a note. A pure function; never raises, whatever the bytes.
 
-    The title is the text of a first-level heading that stands before everything else in the body,
-    else the file's stem.
+    The title is the text of a first-level heading at the start of the body, else the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
-        max_bytes: what is beyond is not read, and a warning says so.
+        max_bytes: the rest is not read, and a warning says so.
     """
     text, warnings = decode(data, max_bytes)
     header = read_header(text)
     content = read_blocks(parse_markdown(text[header.body_start :]), header.body_line)
     if content.too_deep:
-        warnings += ("what is nested deeper than 50 levels is not indexed",)
+        warnings += ("text nested deeper than 50 levels is not indexed",)
     return ParsedNote(
         path=path,
         title=content.title or stem_of(path),
@@ -108,7 +110,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
 
 
 def frontmatter_of(data: bytes) -> dict[str, Any]:
-    """What `parse_note` gives as a note's frontmatter, without reading the rest."""
+    """A note's frontmatter as `parse_note` returns it, without parsing the rest."""
     return read_header(decode(data, MAX_NOTE_BYTES)[0]).values
 
 
@@ -118,7 +120,7 @@ def content_hash(data: bytes) -> str:
 
 
 def stem_of(path: str) -> str:
-    """The file's name without its extension: the name that links resolve by."""
+    """The file's name without its extension, by which links resolve."""
     return PurePosixPath(path).stem
 
 
@@ -143,7 +145,7 @@ def _header_links(header: Header) -> list[Link]:
 
 
 class _LineFinder:
-    """On which line of the frontmatter a key's link stands."""
+    """Finds the line of the frontmatter that contains a key's link."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -184,7 +186,7 @@ def _strings_under(header: Header, names: tuple[str, ...]) -> Iterator[tuple[str
 
 
 def _key_line(header: Header, key: str) -> int:
-    """The line of the file on which a key of the frontmatter stands."""
+    """The line of the file that contains a key of the frontmatter."""
     for number, line in enumerate(header.source.split("\n"), start=2):
         if line.lstrip("\"' ").startswith(key):
             return number

@@ -1,4 +1,4 @@
-"""Versions of notes that changes replaced, kept in the vault so that they travel with it."""
+"""Old versions of changed notes, stored in the vault so that they are synced with it."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from memvault.vault.write import replace, storage_errors, temporary_beside
 
 FOLDER = Path(".memvault") / "history"
 SUFFIX = ".zip"
-KEPT_BYTES = 2 * 1024 * 1024  # a version larger than this is kept only until its change is made
+KEPT_BYTES = 2 * 1024 * 1024  # a larger version is deleted once its change is complete
 
 
 class VersionStore:
-    """Packs of versions, one a change, each version named by its hash. A pack is never changed but
-    to take versions out, so sync tools have nothing to merge."""
+    """One zip file of versions per change, each version named by its content hash.
+
+    Versions are only ever deleted from a zip file, so sync tools have nothing to merge.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._root = vault.root
 
     def put(self, pack: str, versions: Mapping[str, bytes]) -> None:
-        """Keep these versions, by hash; when this returns they are on disk, whole.
+        """Store versions by content hash, durably.
 
         Raises:
-            StorageError, DiskFull: none is kept.
+            StorageError, DiskFull: no version was stored.
         """
         if versions:
             self._write(pack, versions)
 
     def get(self, pack: str, content_hash: str) -> bytes | None:
-        """One version, None if it is not kept or cannot be read."""
+        """A version's bytes, or None if it is not stored or cannot be read."""
         try:
             with zipfile.ZipFile(self._file(pack)) as kept:
                 return kept.read(content_hash)
@@ -41,10 +43,10 @@ class VersionStore:
             return None
 
     def drop(self, pack: str, content_hashes: Collection[str]) -> None:
-        """Keep these versions no longer.
+        """Delete versions.
 
         Raises:
-            StorageError: they are still kept.
+            StorageError: no version was deleted.
         """
         file = self._file(pack)
         try:
@@ -74,8 +76,8 @@ class VersionStore:
                 replace(temporary, file)
 
     def _file(self, pack: str) -> Path:
-        if not pack.isalnum():  # it may come from a journal that a person edited
-            raise StorageError(f"{pack!r} names no change")
+        if not pack.isalnum():  # it may come from an edited journal
+            raise StorageError(f"{pack!r} is not a change hash")
         return self._root / FOLDER / f"{pack}{SUFFIX}"
 
     def _name(self, pack: str) -> str:

@@ -28,8 +28,10 @@ _CANNOT = {
 
 
 def atomic_swap(one: Path, other: Path) -> bool:
-    """Let two existing files of one folder change names. False if the system cannot, and then
-    nothing has happened."""
+    """Swap the names of two existing files of one folder in one step.
+
+    Returns False, without any effect, if the system does not support it.
+    """
     if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
         names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
         return bool(rename(*names, ctypes.c_uint(_RENAME_EXCHANGE)) == 0)
@@ -40,12 +42,13 @@ def atomic_swap(one: Path, other: Path) -> bool:
 
 
 def rename_if_free(source: Path, target: Path) -> bool:
-    """Give a file another name that nobody has, in one step. False if the system cannot, and then
-    nothing has happened.
+    """Rename a file in one step, never over another file.
+
+    Returns False, without any effect, if the system does not support it.
 
     Raises:
         FileExistsError: the name is taken.
-        OSError: the file is not there, or may not be moved.
+        OSError: the file does not exist or cannot be moved.
     """
     if sys.platform == "win32":
         source.rename(target)  # refuses an existing target there
@@ -87,11 +90,11 @@ _SHARING_PAUSE_SECONDS = 0.05
 
 @contextlib.contextmanager
 def storage_errors(name: str) -> Iterator[None]:
-    """Say what the system refused in the domain's words; `name` is the path in the vault.
+    """Translate the system's errors; `name` is the path in the vault, for messages.
 
     Raises:
         DiskFull: no space or quota is left.
-        StorageError: the file, folder or disk is read-only, or anything else went wrong.
+        StorageError: the file, folder or disk is read-only, or another error occurred.
     """
     try:
         yield
@@ -112,9 +115,9 @@ def storage_errors(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary_beside(target: Path, data: bytes) -> Iterator[Path]:
-    """A flushed file with this content in the target's folder, gone when the block ends.
+    """A flushed temporary file with this content in the target's folder, deleted on exit.
 
-    Its mode is the target's, else what the system gives to new files.
+    Its mode is the target's, else the system's default.
     """
     handle, name = tempfile.mkstemp(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, target.parent)
     temporary = Path(name)
@@ -130,7 +133,7 @@ def temporary_beside(target: Path, data: bytes) -> Iterator[Path]:
 
 
 def replace(temporary: Path, target: Path) -> None:
-    """Put the temporary file in the target's place at once, and make that durable."""
+    """Replace the target by the temporary file, atomically and durably."""
     _patiently(lambda: temporary.replace(target))
     sync_folder(target.parent)
 
@@ -148,11 +151,11 @@ def _patiently(rename: Callable[[], object]) -> None:
 
 
 def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes) -> bool:
-    """Put the temporary file, which holds `after`, in the target's place if that still holds
-    `before`; False, and the target as someone else just left it, if it does not.
+    """Replace the target by the temporary file, which holds `after`, if it still holds `before`.
 
-    Between a look and a rename another program can save the file. So the two files change names,
-    and what came out is looked at: if it is not `before`, it goes back.
+    Returns False, with the target as another program saved it, if it does not. Another program
+    can save the file between a check and a rename. So the two files swap names and the displaced
+    content is checked afterwards: if it is not `before`, it is swapped back.
     """
     if target.read_bytes() != before:
         return False
@@ -166,17 +169,17 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     placed = after
     while True:
         if not atomic_swap(temporary, target):
-            if target.exists():  # else it was deleted, and stays so
+            if target.exists():  # a deleted file stays deleted
                 replace(temporary, target)
             return False
         found = temporary.read_bytes()
         if found == placed:
             return False
-        placed, displaced = displaced, found  # saved once more meanwhile: the newest goes back
+        placed, displaced = displaced, found  # saved again meanwhile: restore the newest
 
 
 def publish(temporary: Path, target: Path) -> None:
-    """Give the temporary file its name, if nobody has it yet.
+    """Rename the temporary file to its final name, if that is free.
 
     Raises:
         FileExistsError: the name is taken, perhaps by another process just now.
@@ -189,14 +192,14 @@ def publish(temporary: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
-        # A file system without hard links: reserve the name, then fill it at once.
+        # A file system without hard links: reserve the name, then replace it.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         temporary.replace(target)
     sync_folder(target.parent)
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file as it is in that moment, durably, to a name that nobody has.
+    """Move a file to a free name, durably, with whatever content it has at that moment.
 
     Raises:
         FileExistsError: the name is taken, perhaps by another process just now.
@@ -205,7 +208,7 @@ def move(source: Path, target: Path) -> None:
 
     def rename() -> None:
         if not rename_if_free(source, target):
-            # A link and a delete would lose what is saved in between: the name is reserved, empty.
+            # Link and delete would lose a save in between, so an empty file reserves the name.
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             try:
                 source.replace(target)
@@ -219,7 +222,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename in this folder survive a power cut, where the system lets one ask for it."""
+    """Make renames in this folder survive a power failure, where the system supports it."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -248,12 +251,13 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, getattr(errno, "ENOTSUP",
 
 
 class WriterLock:
-    """Held while memvault changes a file of the folder. An editor takes no lock: what it saves
-    meanwhile is found by `replace_unchanged`; but while that puts a version back, another writer
-    of ours would take the version on its way out for the person's.
+    """Lock that memvault holds while it changes a file of the folder.
 
-    The lock is flock(2) on the folder itself, so it ends with its process. On Windows, and where
-    a file system has no locks, it holds between the threads of this process only.
+    Editors take no lock; `replace_unchanged` detects what they save. But while that swaps a
+    version back, another memvault writer could mistake the displaced version for the person's.
+
+    The lock is flock(2) on the folder itself, so it ends with its process and needs no file. On
+    Windows, and on file systems without locks, it only excludes threads of this process.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -263,11 +267,11 @@ class WriterLock:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Within the block nobody else writes. One thread may hold it several times over.
+        """Hold the lock within the block; reentrant.
 
         Raises:
-            StorageError: another process keeps it for longer than `TIMEOUT_SECONDS`.
-                Or the folder cannot be opened.
+            StorageError: another process holds it for longer than `TIMEOUT_SECONDS`, or the
+                folder cannot be opened.
         """
         with self._in_process:
             self._depth += 1
@@ -301,7 +305,7 @@ else:
                 time.sleep(POLL_SECONDS)
             yield
         finally:
-            os.close(handle)  # which ends the lock
+            os.close(handle)  # releases the lock
 
     def _take(handle: int) -> bool:
         try:

@@ -94,7 +94,7 @@ def read_edits(
     if not wrong and written is None:
         end = next(number for number, line in enumerate(lines, 1) if line.what is What.END)
         wrong = [Fault(end, "what this manifest held when it was written is not known here; "
-                            "`memvault manifest` writes it anew")]  # fmt: skip
+                            "`memvault manifest` writes a new one")]  # fmt: skip
     if wrong or written is None:
         return Reading(faults=tuple(wrong))
     return _Comparison(lines, written, now, targets_of).reading()

@@ -1,4 +1,4 @@
-"""Changing one key of a note's frontmatter, and nothing else of it."""
+"""Editing one key of a note's frontmatter without changing any other byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEFAULT_INDENT = "  "
 
 
 class _Parts(NamedTuple):
-    """A note cut at its fences; joined they are the note, byte for byte."""
+    """A note split at its fences; joined again, the parts are the note, byte for byte."""
 
     before: bytes  # byte order mark and opening fence
     header: str
@@ -40,15 +40,15 @@ class _Parts(NamedTuple):
 
 
 def set_key(data: bytes, key: str, value: object) -> bytes:
-    """Give a key a value; every byte that does not say this key's old value stays.
+    """Set a key; every byte outside this key's old value stays.
 
-    A new key comes last; a note without frontmatter gets one.
+    A new key is added last; a note without frontmatter gets one.
 
     Args:
         value: string, number, bool, None, date, datetime, or a list of these.
 
     Raises:
-        MalformedFrontmatter: the YAML cannot be edited safely; ``data["line"]`` says where.
+        MalformedFrontmatter: the YAML cannot be edited safely; ``data["line"]`` is the line.
         InvalidParams: the key or value cannot be written.
     """
     parts = _split(data)
@@ -62,8 +62,9 @@ def set_key(data: bytes, key: str, value: object) -> bytes:
 
 
 def remove_key(data: bytes, key: str) -> bytes:
-    """Take a key out, with its lines. Without the key the bytes come back as they are; fences that
-    would hold nothing go too.
+    """Remove a key with its lines; fences that would be empty are removed, too.
+
+    Without the key, the bytes are returned unchanged.
 
     Raises:
         MalformedFrontmatter: the YAML cannot be edited safely.
@@ -118,7 +119,7 @@ def _entry(header: str, key: str) -> Entry | None:
     found = [entry for entry in find_entries(header) if entry.key == key]
     if len(found) > 1:
         line = len(re.findall(r"\r\n|\n|\r", header[: found[1].line]))
-        raise malformed(line, f"{key!r} stands there a second time")
+        raise malformed(line, f"{key!r} appears twice")
     return found[0] if found else None
 
 
@@ -138,7 +139,7 @@ def _appended(parts: _Parts, key: str, value: object) -> str:
 
 
 def _inline(value: object) -> str:
-    """What follows the colon on the same line."""
+    """The text after the colon on the same line."""
     if value is None:
         return ""
     return " " + (flow_text(value) if isinstance(value, list) else scalar_text(value))
@@ -168,7 +169,7 @@ def _replaced(header: str, entry: Entry, value: object, newline: str) -> str:
 
 
 def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> str:
-    """The value as a block list. A comment behind the old one stays on the key's line."""
+    """Replace the value by a block list; a comment after the old one stays on the key's line."""
     start, end = entry.colon, _end(entry)
     indent = " " * entry.column + _DEFAULT_INDENT
     if entry.block:
@@ -189,8 +190,8 @@ def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> 
 
 
 def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) -> str | None:
-    """The list with its gone items' lines cut out and the new ones put last, so that comments and
-    quoting of the others stay; None if the new list is not such a change of the old."""
+    """Delete the lines of removed items and append the new ones, so that comments and quoting of
+    the other items stay; None if the new list is not such a change of the old one."""
     spans = entry.items
     starts = [_line_start(header, span.start) for span in spans]
     if len(set(starts)) < len(starts) or starts[0] <= entry.line:
@@ -212,7 +213,7 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     tail = header[position:end] if position <= end else ""
     text = "".join(pieces) + tail
     added = items_text(values[len(kept) :], indent, newline)
-    if position > end:  # the last item went, with its line end
+    if position > end:  # the last item was removed with its line end
         return text + added[len(newline) :] + (newline if added else "") + header[position:]
     return text + added + header[end:]
 
@@ -231,10 +232,10 @@ def _line_end(text: str, offset: int) -> int:
 
 
 def _verify(before: str, after: str, key: str, value: object, *, removed: bool = False) -> None:
-    """Read both headers again: nothing but this key's value may differ.
+    """Check that both headers differ in this key's value only.
 
     Raises:
-        MalformedFrontmatter: it does (an anchor that others use, a value that ends nowhere clear).
+        MalformedFrontmatter: they differ elsewhere, for instance in values that use an anchor.
     """
     old, _problem = load_yaml(before)
     new, problem = load_yaml(after)
@@ -245,7 +246,7 @@ def _verify(before: str, after: str, key: str, value: object, *, removed: bool =
         line = next((entry.line for entry in find_entries(before) if entry.key == key), len(before))
         raise malformed(
             len(re.findall(r"\r\n|\n|\r", before[:line])),
-            f"{key!r} cannot be changed alone, since others depend on its value",
+            f"{key!r} cannot be changed alone, because other keys depend on its value",
         )
 
 

@@ -1,4 +1,4 @@
-"""Which field of knowledge a note belongs to."""
+"""A note's properties: its memory, its dates, and its domain of knowledge."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _TIME = re.compile(
 
 
 def read_date(value: Any) -> datetime | None:
-    """A date or time as UTC, or None if the value is none.
+    """Parse a date or time as UTC; None if the value is not a date.
 
-    Known are YAML's own dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (where only one order
-    is possible), "1 March 2026", "March 1st, 2026", each with or without a time such as
-    "7:38 pm"; 2026-03 is its first day. A time without a zone is taken for UTC, so that the same
-    note reads the same everywhere.
+    Supported are YAML dates, ISO 8601, 2026/03/01, 1.3.2026, 25/12/2026 (if only one order is
+    possible), "1 March 2026" and "March 1st, 2026", each with or without a time such as "7:38 pm";
+    2026-03 means its first day. A time without a zone is UTC, so that a note has the same dates on
+    every machine.
     """
     if isinstance(value, datetime):
         return _utc(value)
@@ -127,15 +127,15 @@ _HAPPENED_KEYS = (
     "happened_on", "decided", "decided_on", "met_on",
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
-_NEAR = 80  # characters behind it in which its day stands
+_NEAR = 80  # characters after it in which its date is searched
 _STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
-    """The note as a memory.
+    """A note's memory: its metadata from frontmatter, path and text.
 
     Args:
-        fallback_time: when the note was created, if it does not say.
+        fallback_time: the creation time, if the frontmatter has none.
         id: overrides the frontmatter's and the path's.
     """
     values = {key.casefold(): value for key, value in reversed(note.frontmatter.items())}
@@ -165,12 +165,13 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
 
 
 def _is_denial(key: str, value: Any) -> bool:
-    """A person's own ``verified: false`` says more than a note that says nothing of it."""
+    """Whether the person wrote ``verified: false``, which is kept as metadata."""
     return key.casefold() == "verified" and value is not None and not _flag(value)
 
 
 def read_importance(value: Any) -> float:
-    """A name (critical, high, medium, low) or a number, clamped into [0, 1]; else the default."""
+    """The importance of a name (critical, high, medium, low) or a number, clamped to [0, 1];
+    else the default."""
     if isinstance(value, str):
         named = IMPORTANCE_NAMES.get(value.strip().casefold())
         if named is not None:
@@ -186,7 +187,7 @@ def read_importance(value: Any) -> float:
 
 
 def as_json(value: Any) -> Any:
-    """A header value in JSON's types: dates as ISO 8601, what JSON cannot say as text."""
+    """A frontmatter value in JSON types; dates become ISO 8601, other types become text."""
     if isinstance(value, dict):
         return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -222,13 +223,13 @@ def _project(value: Any, path: str) -> str | None:
 
 
 def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
-    """When what a note tells of happened: by its header, by a line such as ``When: 4 April 2025``,
-    by its path, or by the one day on which it says that something took place."""
-    told = [values.get(key) for key in _HAPPENED_KEYS]
+    """The date of the event that a note describes: from its frontmatter, a line such as
+    ``When: 4 April 2025``, its path, or the only date on which it says something took place."""
+    candidates = [values.get(key) for key in _HAPPENED_KEYS]
     for field in note.fields:
         if re.sub(r"[\s-]+", "_", field.key.strip().casefold()) in _HAPPENED_KEYS:
-            told.append(field.value)
-    stated = next((day for value in told if (day := read_date(value))), None)
+            candidates.append(field.value)
+    stated = next((day for value in candidates if (day := read_date(value))), None)
     return stated or _date_of_path(note.path) or _day_it_took_place(note)
 
 
@@ -244,7 +245,7 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
 
 
 def _date_of_path(path: str) -> datetime | None:
-    """Daily notes carry their date in their name, sessions in their folder's."""
+    """The date in a daily note's file name or in a session's folder name."""
     if match := _STEM_DATE.match(stem_of(path)):
         return read_date(match[0])
     parts = path.split("/")
@@ -254,7 +255,7 @@ def _date_of_path(path: str) -> datetime | None:
 
 
 def _text(value: Any) -> str | None:
-    """The first string of a value; a wikilink is read as the name it shows."""
+    """The first string of a value; a wikilink is replaced by its shown text."""
     if isinstance(value, bool | int | float):
         value = str(value)
     for text in strings_of(value):
@@ -270,7 +271,7 @@ def _flag(value: Any) -> bool:
 
 
 def _distinct(names: Any) -> tuple[str, ...]:
-    """Each name once whatever its case, as first written."""
+    """Distinct names, ignoring case, in their first spelling."""
     seen: dict[str, str] = {}
     for name in names:
         seen.setdefault(name.casefold(), name)
@@ -294,27 +295,27 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def domain_of(memory: Memory) -> Domain:
-    """The domain that a note's own marks name, else `Domain.GENERAL`.
+    """The domain that a note's properties name, else `Domain.GENERAL`.
 
-    The marks are asked in this order: the frontmatter's ``domain``, its ``type``, the tags, the
-    folders. The first whose words (singular or plural) belong to exactly one domain decides; one
-    that names several, as the tags ``#research #code``, decides nothing.
+    The properties are checked in this order: ``domain``, ``type``, tags, folders. The first whose
+    words (singular or plural) belong to exactly one domain decides; a property that names several
+    domains, such as the tags ``#research #code``, is skipped.
     """
-    marks: tuple[Callable[[], Iterable[str]], ...] = (
+    properties: tuple[Callable[[], Iterable[str]], ...] = (
         lambda: strings_of(memory.metadata.get("domain")),
         lambda: (memory.type,),
         lambda: memory.tags,
         lambda: memory.path.split("/")[:-1],
     )
-    for mark in marks:
-        named = {domain for said in mark() for domain in _named_in(said)}
+    for words_of in properties:
+        named = {domain for text in words_of() for domain in _domains_in(text)}
         if len(named) == 1:
             return named.pop()
     return Domain.GENERAL
 
 
 @lru_cache(maxsize=4096)  # notes of one vault share their types, tags and folders
-def _named_in(said: str) -> frozenset[Domain]:
-    words = _WORD.findall(said.casefold())
+def _domains_in(text: str) -> frozenset[Domain]:
+    words = _WORD.findall(text.casefold())
     found = (_DOMAIN_OF.get(word) or _DOMAIN_OF.get(word.removesuffix("s")) for word in words)
     return frozenset(domain for domain in found if domain is not None)

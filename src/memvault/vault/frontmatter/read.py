@@ -1,4 +1,4 @@
-"""Reading frontmatter, also where its YAML is broken."""
+"""Reading frontmatter, even if its YAML is malformed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _FLOAT = "tag:yaml.org,2002:float"
 class HeaderLoader(SafeLoader):  # type: ignore[misc]
     """YAML as Obsidian reads it (1.2 core), with dates.
 
-    YAML 1.1 would read ``no`` as false, ``12:30`` as 750 and ``010`` as 8; and a date such as
-    2026-13-45, which its pattern takes for one, would make the whole header unreadable.
+    YAML 1.1 reads ``no`` as false, ``12:30`` as 750 and ``010`` as 8, and fails on the whole
+    header for a date such as 2026-13-45.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and type are PyYAML's
@@ -81,10 +81,11 @@ class Header:
     """A note's frontmatter.
 
     Attributes:
-        values: by key, always strings; dates are `date` or `datetime`.
+        values: by key; dates are `date` or `datetime`.
         source: the text between the fences; empty without frontmatter.
         body_start: offset of the first character after the frontmatter.
-        body_line: its line, counted from 1.
+        body_line: line of that character, counted from 1.
+        problem: why the YAML could not be read completely.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class Header:
 def read_header(text: str) -> Header:
     """Read the frontmatter of a note with ``\\n`` line ends. Never raises.
 
-    Text between two ``---`` that holds no keys at all is prose between two rules, and stays body.
+    Text without any key between two ``---`` lines is body text between two rules.
     """
     opening = _FENCE.match(text)
     closing = _CLOSE.search(text, opening.end()) if opening else None
@@ -112,7 +113,7 @@ def read_header(text: str) -> Header:
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
-    """Values of a header's YAML; of broken YAML the lines that can be read, and what is wrong."""
+    """Parse a header's YAML; of malformed YAML, the readable lines and the problem."""
     try:
         if _is_deep(source):
             return read_lines(source), FrontmatterProblem(2, "it is nested too deeply")
@@ -131,7 +132,7 @@ def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
 
 
 def _is_deep(source: str) -> bool:
-    """Whether the YAML is nested so deeply that libyaml's recursion could overflow the stack."""
+    """Whether the YAML is nested so deeply that libyaml could overflow the stack."""
     if _MAYBE_DEEP.search(source) is None:
         return False
     depth = 0
@@ -146,7 +147,8 @@ def _is_deep(source: str) -> bool:
 
 
 def read_lines(source: str) -> dict[str, Any]:
-    """Best effort for broken YAML: each ``key: value`` line alone, ``- item`` lines as lists."""
+    """Best effort for malformed YAML: each ``key: value`` line separately, ``- item`` lines as
+    lists."""
     values: dict[str, Any] = {}
     key: str | None = None
     for line in source.split("\n"):
@@ -175,8 +177,8 @@ def _scalar(text: str) -> Any:
 
 
 class _Bounded:
-    """Copies a loaded value as a plain tree: anchors may build cycles, or trees that double with
-    every line, and whoever walks the values must not have to think of that."""
+    """Copies a loaded value to a tree of limited size and depth, because anchors can build cycles
+    and trees of exponential size."""
 
     def __init__(self) -> None:
         self.left = MAX_VALUES
@@ -204,8 +206,10 @@ class _Bounded:
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """Every string in a header value, depth first. ``[[Name]]`` without quotes is YAML for a list
-    in a list; it is given back as the link that was meant."""
+    """Every string in a header value, depth first.
+
+    ``[[Name]]`` without quotes is a list in a list in YAML; it is returned as the wikilink.
+    """
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Values as YAML text that every reader, old or new, reads as the same value."""
+"""Entries of a YAML header, and values as text that YAML 1.1 and 1.2 read alike."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def malformed(line: int, what: str) -> MalformedFrontmatter:
     """The error for a line of the header, counted from 0 after the opening fence."""
     number = line + 2
     return MalformedFrontmatter(
-        f"the note's frontmatter is malformed at line {number}: {what}; mend it, then try again",
+        f"the note's frontmatter is malformed at line {number}: {what}; correct it, then try again",
         line=number,
     )
 

@@ -1,4 +1,4 @@
-"""One markdown-it parser for notes; what Obsidian adds to Markdown are its plugins."""
+"""The Markdown parser for notes: markdown-it with plugins for Obsidian's additions."""
 
 from memvault.vault.markdown.parser import parse_markdown
 

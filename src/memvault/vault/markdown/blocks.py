@@ -1,4 +1,4 @@
-"""From Markdown tokens to what a note says: blocks, headings, links, tags, fields."""
+"""Collects a note's blocks, headings, links, tags and fields from Markdown tokens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CELL_GAP = " | "
 
 @dataclass(slots=True)
 class Content:
-    """What was read of a body so far."""
+    """The content of a note's body."""
 
     blocks: list[Block] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Content:
     tags: list[Tag] = field(default_factory=list)
     fields: list[InlineField] = field(default_factory=list)
     code: list[CodeBlock] = field(default_factory=list)
-    title: str | None = None  # of a first-level heading in front of everything else
+    title: str | None = None  # a first-level heading before everything else
     too_deep: bool = False
 
 
@@ -49,8 +49,8 @@ def read_blocks(tokens: list[Token], body_line: int) -> Content:
     """Collect a note's content.
 
     Args:
-        tokens: of `parse_markdown`, line maps counted from 0 at the body's first line.
-        body_line: the line of the file on which the body starts, counted from 1.
+        tokens: from `parse_markdown`; line maps count from 0 at the body's first line.
+        body_line: the line of the file at which the body starts, counted from 1.
     """
     return _Reader(tokens, body_line).read()
 
@@ -235,12 +235,12 @@ class _Reader:
         for start, key, value, explicit in sorted(found):
             at = _sentence_at(parts, at, start)
             line = first_line + inline.line_at(start)
-            said = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
-            self._content.fields.append(InlineField(key, said, line, sentences[at].text, explicit))
+            text = _one_line(value) if explicit else _one_line(value).rstrip(".;,。；")
+            self._content.fields.append(InlineField(key, text, line, sentences[at].text, explicit))
 
 
 def _sentence_at(parts: list[LabelledSentence], at: int, offset: int) -> int:
-    """Index of the part that `offset` lies in, searched from `at` on."""
+    """Index of the sentence that contains `offset`, searched from index `at` on."""
     if offset < parts[at].start:
         at = 0
     while at + 1 < len(parts) and parts[at + 1].start <= offset:

@@ -1,4 +1,4 @@
-"""The readable text of one block, and where in it its links, tags and fields stand."""
+"""The readable text of a block, with the positions of its links, tags and fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LinkMark:
     style: LinkStyle
     subpath: str | None
     shown: str | None
-    key: str | None = None  # of the bracketed field it stands in
+    key: str | None = None  # of the bracketed field that contains it
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class FieldMark:
 
 @dataclass(slots=True)
 class InlineText:
-    """Offsets are into ``text``, in which ``\\n`` stands where the note has a line end.
+    """The readable text of a block; offsets refer to ``text``, where ``\\n`` marks line ends.
 
     Attributes:
-        protected: spans in order in which no sentence ends and no name stands: links, tags, code.
-        breaks: offsets at which a sentence certainly starts.
+        protected: ordered spans in which no sentence ends and no label starts: links, tags, code.
+        breaks: offsets at which a sentence must start.
         lines: offsets at which a new line of the file starts.
     """
 
@@ -70,7 +70,7 @@ class InlineText:
     block_id: str | None = None
 
     def line_at(self, offset: int) -> int:
-        """Lines between the block's first and the one of `offset`."""
+        """The number of lines between the block's first line and that of `offset`."""
         return bisect_right(self.lines, offset)
 
     def touches_protected(self, start: int, end: int) -> bool:
@@ -79,10 +79,9 @@ class InlineText:
 
 
 class InlineReader:
-    """Turns inline tokens into a `InlineText`, one token type a method.
+    """Converts inline tokens to `InlineText`, with one method per token type.
 
-    One instance reads one note: a comment that one block opens and a later one closes is left out
-    in all the blocks between.
+    One instance reads one note: a comment that spans several blocks is left out of all of them.
     """
 
     def __init__(self, comment_marks: int) -> None:
@@ -122,7 +121,7 @@ class InlineReader:
 
     def _text(self, text: str) -> None:
         start, _end = self._add(text)
-        if "\n" in text:  # a block too long to be read as more than text
+        if "\n" in text:  # a block too long for the inline parser
             line_ends = (index for index, char in enumerate(text, start + 1) if char == "\n")
             self._inline.lines.extend(line_ends)
 
@@ -226,7 +225,7 @@ class InlineReader:
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same spans in order, those that overlap made one."""
+    """The spans in order, overlapping ones merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -237,7 +236,7 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def note_target(href: str) -> tuple[str, str | None] | None:
-    """Target and subpath of a Markdown link, or None if it leads to no note (a URL, a file)."""
+    """Target and subpath of a Markdown link, or None if it does not lead to a note (URL, file)."""
     if not href or _SCHEME.match(href):
         return None
     path, _, subpath = href.partition("#")

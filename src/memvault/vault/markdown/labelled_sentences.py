@@ -1,7 +1,7 @@
-"""Sentences of a block, and the names that people put in front of them.
+"""Splits a block into sentences, and finds the labels that people put in front of them.
 
-``key:: value`` fills a line. ``Name: rest`` starts a line or a sentence, so that "Lead: [[A]].
-Team: [[B]], C." says two things of different relation.
+A field ``key:: value`` fills a line. A label ``Label: rest`` starts a line or a sentence, so
+"Lead: [[A]]. Team: [[B]], C." has two sentences with different labels.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*\Z")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
 _WORD_WINDOW = 40
 
-# Short forms that a name or an example follows, so that a capital letter after them says nothing.
+# Abbreviations that precede names or examples, so a capital letter after them ends no sentence.
 _ABBREVIATIONS = frozenset({
     "mr", "mrs", "ms", "mx", "dr", "prof", "st", "mt", "hr", "fr", "sr", "sra", "dra", "mme",
     "mlle", "rev", "gen", "col", "sgt", "capt", "lt", "gov", "hon", "messrs", "e.g", "i.e", "eg",
     "ie", "cf", "vs", "viz", "resp", "incl", "excl", "approx", "ca", "z.b", "d.h", "u.a", "bzw",
     "bspw", "p.ex", "al", "aka", "dept", "univ", "ed", "eds",
 })  # fmt: skip
-# Short forms only before a number: "no. 5", but "She said no. Then".
+# Abbreviations only before a number: "no. 5", but "She said no. Then".
 _NUMBERED = frozenset({
     "no", "nr", "nos", "fig", "figs", "eq", "eqs", "sec", "art", "ch", "vol", "p", "pp", "para",
     "tab", "ex", "abs", "bd", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
@@ -69,7 +69,7 @@ def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
     found = _LAST_WORD.search(text, start, match.start())
     word = found[0] if found else ""
     if word.isdigit() and not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
-        return False  # "1. First" is a number in front of a sentence
+        return False  # "1. First" is a list number
     folded = word.casefold()
     if folded in _ABBREVIATIONS or (folded in _NUMBERED and after.isdigit()):
         return False
@@ -92,11 +92,12 @@ _SEPARATORS = frozenset(";|·•；")
 
 
 class LabelledSentence(NamedTuple):
-    """A sentence at [start, end) of the inline text.
+    """A sentence at [start, end) of a block's text, and its label.
 
     Attributes:
-        name: the name in front, if any; its value starts at ``value``.
-        value_end: where what the name introduces ends: the sentence, or the line of a field.
+        name: the label, if any; its value starts at ``value``.
+        value_end: the end of the labelled value: of the sentence, or of the line of a field.
+        explicit: the label is a field (``key::``).
     """
 
     start: int
@@ -115,7 +116,7 @@ class _Label(NamedTuple):
 
 
 def split_sentences(inline: InlineText) -> list[LabelledSentence]:
-    """The sentences of a block in order; together they cover its text."""
+    """The sentences of a block in order, covering its text."""
     text = inline.text
     punctuation = sentence_starts(text, inline.protected)
     names = _labels(inline, punctuation)
@@ -146,7 +147,7 @@ def _line_end(text: str, start: int) -> int:
 
 
 def _labels(inline: InlineText, punctuation: list[int]) -> dict[int, _Label]:
-    """By the offset at which their sentence starts."""
+    """The labels by the offset at which their sentence starts."""
     text = inline.text
     names = _field_lines(inline) if "::" in text else {}
     field_starts = list(names)
@@ -177,12 +178,12 @@ def _label_before(
     after: int,
     named_line_end: int,
 ) -> _Label | None:
-    """The name that ends at a colon.
+    """The label that ends at a colon.
 
     Args:
-        after: where the last name's value starts; this one cannot start before.
-        named_line_end: end of the line that a name stands on already, so that one more may follow
-            a comma ("Time: 10:30, Place: Oslo").
+        after: start of the previous label's value; no label starts before it.
+        named_line_end: end of a line that has a label already, where another one may follow a
+            comma ("Time: 10:30, Place: Oslo").
     """
     text = inline.text
     position = max(after, colon.start() - MAX_LABEL_CHARS)
@@ -199,7 +200,7 @@ def _label_before(
 
 
 def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
-    """`free` says that the name may start here whether or not a sentence does."""
+    """`free`: a label may start here even if no sentence does."""
     first, last = match.span("name")
     if len(match["name"].split()) > MAX_LABEL_WORDS or inline.touches_protected(first, last):
         return False
@@ -208,17 +209,16 @@ def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], 
     sentence = punctuation[bisect_right(punctuation, first) - 1]
     if free or first == sentence:
         return True
-    # "Ann B. Team: …": an initial ends no sentence, unless a name follows. "J. Smith: …" is one.
+    # "Ann B. Team: …": an initial ends a sentence only if a label follows. "J. Smith:" is a label.
     before = inline.text[max(sentence, first - MAX_LABEL_CHARS) : first].split()
     return len(before) > 1 and len(before[-1]) == 2 and before[-1].endswith(".")
 
 
 def _deliberate_lines(inline: InlineText) -> list[int]:
-    """Line starts that the person chose, not an editor that wrapped the paragraph.
+    """Line starts that the person chose, as opposed to an editor that wraps lines.
 
-    A wrapping editor breaks only where the next word no longer fits. So a break is deliberate
-    where it would have, on a line as wide as the paragraph's widest, and what follows does not
-    go on in lower case.
+    An editor wraps a line only where the next word does not fit. So a line break is deliberate if
+    the next word would have fitted within the paragraph's widest line and is not in lower case.
     """
     text = inline.text
     if "\n" not in text:

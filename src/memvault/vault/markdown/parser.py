@@ -1,4 +1,4 @@
-"""The parser itself: CommonMark, tables, strikethrough, and Obsidian's own."""
+"""The parser's configuration: CommonMark, tables, strikethrough, and Obsidian's additions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MAX_NESTING = 100
 MAX_INLINE_CHARS = 200_000
 MAX_LINK_CHARS = 1000
 
-# Only where a rule can start (and where a link's text ends): at every stop all rules are tried.
-# Each alternative starts with a literal, so that `re` can look for these characters alone.
+# Where a rule can start (or a link's text ends); at each of these places all rules are tried.
+# Each alternative starts with a literal, so that `re` can search for these characters.
 _STOPS = re.compile(
     r"\n|\*|\[|\]|\\|`|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
@@ -44,7 +44,7 @@ def _parser() -> MarkdownIt:
     md.inline.ruler.at("link", _link)
     md.inline.ruler.at("image", _image)
     md.core.ruler.at("inline", _inline)
-    # Only renderers need these: line ends are normal already, and whoever reads joins the text.
+    # Only renderers need these: line ends are normalised already, and readers join the text.
     md.core.ruler.disable(["normalize", "text_join"])
     md.inline.ruler2.disable("fragments_join")
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
@@ -53,12 +53,12 @@ def _parser() -> MarkdownIt:
 
 
 def _any_link(_url: str) -> bool:
-    """Nothing is rendered, so no link is dangerous, and its text should not show its markup."""
+    """Accept every link: nothing is rendered, so none is dangerous."""
     return True
 
 
 def _inline(state: StateCore) -> None:
-    """As markdown-it's own rule, with a shortcut for text without markup."""
+    """markdown-it's own rule, with a shortcut for text without markup."""
     for token in state.tokens:
         if token.type != "inline":
             continue
@@ -72,7 +72,7 @@ def _inline(state: StateCore) -> None:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """As markdown-it's own rule, but never past the end of what is being read."""
+    """markdown-it's own rule, but never past the end of the range being parsed."""
     stop = _STOPS.search(state.src, state.pos, state.posMax)
     end = stop.start() if stop else state.posMax
     if end == state.pos:
@@ -84,8 +84,8 @@ def _text(state: StateInline, silent: bool) -> bool:
 
 
 def _closes_soon(state: StateInline, start: int) -> bool:
-    """Whether a link's text can end nearby: looking for its end from every ``[`` of a long row of
-    them would take time that grows with the square of the row."""
+    """Whether a link's text can end nearby. Without this limit, a long run of ``[`` would take
+    quadratic time."""
     end = start + MAX_LINK_CHARS
     closing = "]" if "references" in state.env else "]("
     return state.src.find(closing, start, end) >= 0

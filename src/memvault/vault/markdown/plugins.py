@@ -1,4 +1,4 @@
-"""``#tag`` and ``#nested/tag``."""
+"""Plugins for comments, inline fields, block ids, callouts, tasks, footnotes and tags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
         return False
     end = source.find(MARK, position + 2, state.posMax)
     if not silent:
-        # One that this paragraph does not close is paired over the whole note, see `blocks`.
+        # A mark that this paragraph does not close is paired across the note by `InlineReader`.
         token = state.push("comment" if end >= 0 else "comment_mark", "", 0)
         token.meta = {"lines": source.count("\n", position, end + 2) if end >= 0 else 0}
     state.pos = (end if end >= 0 else position) + 2
@@ -28,8 +28,8 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A line that starts with ``%%`` and does not close it opens a comment up to the next ``%%``,
-    or, as in Obsidian, to the end."""
+    """A line that starts with an unclosed ``%%`` opens a comment up to the next ``%%`` or, as in
+    Obsidian, to the end of the note."""
     first = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(MARK, first) or state.is_code_block(start):
         return False
@@ -93,7 +93,7 @@ def _rule(state: StateInline, silent: bool) -> bool:
 
 
 def _closing(source: str, start: int, stop: int, opener: str) -> int | None:
-    """Where the bracket opened before `start` closes, on the same line."""
+    """The offset of the bracket that closes the one before `start`, on the same line."""
     depth = 0
     for match in _BRACKETS.finditer(source, start, min(stop, start + MAX_VALUE_CHARS)):
         if match[0] == opener:
@@ -149,8 +149,8 @@ def _footnote(state: StateInline, silent: bool) -> bool:
 
 
 def _footnote_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A footnote's text is a paragraph of its own; CommonMark would take it for a link's target
-    and drop the words."""
+    """Parse a footnote's text as a paragraph; CommonMark would take it for a link definition and
+    drop the text."""
     first = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith("[^", first) or state.is_code_block(start):
         return False
@@ -165,7 +165,7 @@ def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _strip_markers(state: StateCore) -> None:
-    """Take the callout's and the task's mark off the text that follows it."""
+    """Remove the markers of callouts and tasks from the text."""
     tokens = state.tokens
     for index, token in enumerate(tokens):
         if token.type != "inline" or index < 2 or not token.content.startswith("["):
@@ -200,8 +200,8 @@ def marker_plugin(md: MarkdownIt) -> None:
     md.core.ruler.after("block", "strip_markers", _strip_markers)
 
 
-# Obsidian's own class: no space, no ASCII punctuation but - _ /, no general punctuation (except
-# the joiner inside emoji); and no CJK or full-width punctuation, which ends a word there.
+# Obsidian's character class: no space, no ASCII punctuation but - _ /, no general punctuation
+# (except the joiner inside emoji), no CJK or full-width punctuation, which ends a word.
 _NAME = (
     r"(?:[^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
     r"\uff3b-\uff40\uff5b-\uff65'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\])+"
@@ -211,7 +211,7 @@ _BEFORE = frozenset("([{\"'“‘«*_~|>,;:、。，")
 
 
 def clean_tag(text: str) -> str | None:
-    """A tag's name without ``#`` and stray slashes, or None if it is none (digits alone)."""
+    """A tag's name without ``#`` and stray slashes, or None if invalid (digits only)."""
     match = re.fullmatch(_NAME, text.strip().lstrip("#"))
     name = match[0].strip("/") if match else ""
     return name if name and not name.replace("/", "").isdigit() else None

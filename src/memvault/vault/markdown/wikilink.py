@@ -22,7 +22,7 @@ class Wikilink(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is read in its place: the shown text, else the note's name and the heading."""
+        """The text shown for the link: its alias, else the note's name and the heading."""
         if self.shown:
             return self.shown
         name = self.target.rsplit("/", 1)[-1]
@@ -33,11 +33,11 @@ class Wikilink(NamedTuple):
 
 
 def read_wikilink(text: str, position: int) -> tuple[Wikilink, int] | None:
-    """The wikilink whose ``[[`` stands at `position`, and where it ends."""
+    """The wikilink whose ``[[`` is at `position`, and its end offset; None if there is none."""
     match = _INNER.match(text, position)
     if match is None:
         return None
-    path = match["path"].rstrip("\\")  # in a table the bar is escaped
+    path = match["path"].rstrip("\\")  # tables escape the bar
     target, _, subpath = path.partition("#")
     target, subpath = target.strip(), subpath.strip().strip("#")
     if not target and not subpath:
@@ -47,7 +47,7 @@ def read_wikilink(text: str, position: int) -> tuple[Wikilink, int] | None:
 
 
 def find_wikilinks(text: str) -> list[Wikilink]:
-    """The wikilinks of a plain string, such as a frontmatter value."""
+    """The wikilinks in a plain string, such as a frontmatter value."""
     found = []
     position = text.find("[[")
     while position >= 0:
@@ -59,7 +59,7 @@ def find_wikilinks(text: str) -> list[Wikilink]:
 
 
 def plain_text(text: str) -> str:
-    """A plain string with its wikilinks read as the text they show."""
+    """A plain string with its wikilinks replaced by the text they show."""
     return _INNER.sub(_shown_text, text)
 
 
