@@ -30,6 +30,15 @@ def examine(indexer: Indexer) -> list[Finding]:
     ]
 
 
+def known_problems(indexer: Indexer) -> list[str]:
+    """The problems of notes and journal in one line each, as status lists them.
+
+    `examine` lists them too, and compares the indexes with the vault, which takes longer.
+    """
+    findings = [*_troubled_notes(indexer), *_journal(indexer)]
+    return [f"{each.path}: {each.what}" if each.path else each.what for each in findings]
+
+
 def _error(what: str, path: str | None = None) -> Finding:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
     return Finding("error", what, advice, path, mended_by_scan=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.catalogue import Catalogue
+from indexer.doctor import known_problems
 from indexer.entity_cache import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
@@ -204,7 +205,9 @@ class Services:
             "entities_waiting": standing.entities_waiting if standing else None,
             "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
             "last_scan": last[0].isoformat() if last else None,
-            "problems": list(self.indexer.problems),
+            "problems": list(self.indexer.problems)
+            if scanning is not None
+            else known_problems(self.indexer),
         }
 
     def manifest(self) -> ManifestKeeper:

@@ -15,7 +15,7 @@ from mcp_server.middleware.client_identity import client_name, connection_id
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
-from memvault.curation.targets import resolve
+from memvault.curation.targets import nearest_names, resolve
 from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
@@ -156,21 +156,26 @@ class Toolbox:
             raise NoteNotFound(f"There is no note at {path}", path=path)
         return memory
 
-    def memory_at(self, path: str) -> Memory:
-        """The memory at a path, or under a title or alias as a link would name it.
+    def memory_at(self, name: str) -> Memory:
+        """The memory of the note with this path, file name, alias or title.
 
-        Raises NoteNotFound.
+        Raises:
+            NoteNotFound: no note has it; the message gives the nearest names.
+            AmbiguousTarget: several notes have it as their title.
         """
         indexer = self.services.indexer
-        wanted = path.strip().lstrip("/")
+        wanted = name.strip().lstrip("/")
         memory = indexer.catalogue.by_path(wanted)
         is_name = "/" not in wanted and "\\" not in wanted
         if memory is None and is_name and (meant := indexer.links.resolve(wanted, "")) is not None:
             memory = indexer.catalogue.by_path(meant)
         if memory is None:
-            raise NoteNotFound(
-                f"No note is indexed at {path}, nor named so: recall_memory gives paths", path=path
-            )
+            with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
+                memory = resolve(wanted, indexer.catalogue, self.services.stores.graph).note
+        if memory is None:
+            near = nearest_names(wanted, indexer.catalogue)
+            hint = f"; the nearest are {', '.join(near)}" if near else "; recall_memory finds notes"
+            raise NoteNotFound(f"No note has the path or name {name!r}{hint}", path=name)
         return memory
 
     def known(self, found: Iterable[Recalled]) -> list[tuple[Recalled, Memory]]:

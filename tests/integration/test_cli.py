@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -68,6 +69,102 @@ def test_init_makes_a_vault_that_answers(vault: Path, capsys: pytest.CaptureFixt
     assert "eastern quay" in capsys.readouterr().out
 
 
+def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = vault / "money"
+    folder.mkdir()
+    text = "---\naliases: [Velo]\n---\n# What the bike cost\n\nThe bike cost 900.\n"
+    (folder / "2026 bike.md").write_text(text)
+    until(lambda: run(["show", "money/2026 bike.md"]) == 0)
+    capsys.readouterr()
+    assert run(["show", "money/2026 bike.md", "--json"]) == 0
+    shown = printed(capsys)
+    assert isinstance(shown, dict)
+    for name in ("What the bike cost", "velo", "2026 bike", "2026 bike.md", shown["id"]):
+        assert run(["show", name, "--raw"]) == 0
+        assert capsys.readouterr().out == text
+    assert run(["show", "What the bike costs"]) == 1
+    assert "the nearest are What the bike cost" in capsys.readouterr().err
+
+
+def test_piped_output_is_neither_wrapped_nor_padded(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = "The lighthouse keeper of Osk writes " + "very " * 40 + "long sentences."
+    (vault / "Lighthouse.md").write_text(f"# Lighthouse\n\n{sentence}\n")
+    until(lambda: run(["show", "Lighthouse"]) == 0)
+    capsys.readouterr()
+    for arguments in (["show", "Lighthouse"], ["search", "who keeps the lighthouse"], ["status"]):
+        assert run(arguments) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if line != line.rstrip()] == []
+    assert run(["search", "who keeps the lighthouse of Osk", "-n", "1"]) == 0
+    assert any(len(line) > 200 for line in capsys.readouterr().out.splitlines())
+
+
+def test_notes_written_here_are_related_logged_and_undone(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["new", "Boat shed", "--text", "The shed is next to the [[Quay]].", "--json"]) == 0
+    saved = printed(capsys)
+    assert isinstance(saved, dict)
+    note = vault / saved["path"]
+    assert note == vault / "permanent" / "Boat shed.md"
+    assert "next to the [[Quay]]" in note.read_text()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Oars hang in the [[Boat shed]].\n"))
+    assert run(["new", "Oars", "--tag", "boats"]) == 0
+    assert "Saved " in capsys.readouterr().out
+    assert run(["new", "Empty", "--text", " "]) == 2
+
+    def related() -> list[str]:
+        capsys.readouterr()
+        assert run(["related", "Boat shed", "--json"]) == 0
+        notes = printed(capsys)
+        assert isinstance(notes, list)
+        return [each["title"] for each in notes]
+
+    until(lambda: {"Quay", "Oars"} <= set(related()))
+    assert run(["related", "Boat shed"]) == 0
+    assert "Oars hang in the Boat shed" in capsys.readouterr().out.replace("[[", "").replace(
+        "]]", ""
+    )
+
+    assert run(["log", "boat shed", "--json"]) == 0
+    changes = printed(capsys)
+    assert isinstance(changes, list)
+    assert [(each["kind"], each["paths"]) for each in changes] == [("created", [saved["path"]])]
+    assert run(["log", saved["path"], "--client", changes[0]["by"]]) == 0
+    first, _, says = capsys.readouterr().out.strip().split("\t")
+    assert changes[0]["reversal_hash"].startswith(first) and "Boat shed" in says
+    assert run(["log", "--client", "nobody"]) == 0
+    assert capsys.readouterr().out == "No changes found.\n"
+    day = datetime.now(UTC).date().isoformat()
+    assert run(["log", "--day", day, "--json"]) == 0
+    assert len(str(printed(capsys))) > 0
+    assert run(["log", "--day", "2001-01-01"]) == 0
+    assert capsys.readouterr().out == "No changes found.\n"
+    assert run(["undo", first]) == 0
+    assert not note.exists()
+
+
+def test_status_and_doctor_list_the_same_notes(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "Broken.md").write_text("---\ntags: [a\n---\n# Broken\n\nText.\n")
+    until(lambda: run(["show", "Broken.md"]) == 0)
+    capsys.readouterr()
+    assert run(["doctor", "--json"]) == 0
+    findings = printed(capsys)
+    assert isinstance(findings, list) and findings
+    assert run(["status", "--json"]) == 0
+    status = printed(capsys)
+    assert isinstance(status, dict)
+    assert [f"{each['path']}: {each['what']}" for each in findings] == status["problems"]
+    (vault / "Broken.md").unlink()
+    until(lambda: run(["doctor"]) == 0)
+
+
 def test_status_doctor_and_rebuild_tell_what_is_there(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,7 +223,8 @@ def test_everything_goes_out_and_conversations_come_in_once(
 def test_an_export_brings_back_every_byte_that_is_gone_and_changes_none_that_is_there(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    notes = {note: note.read_bytes() for note in vault.rglob("*.md")}
+    found = [note for note in vault.rglob("*.md") if ".trash" not in note.parts]
+    notes = {note: note.read_bytes() for note in found}
     assert run(["export", str(tmp_path / "out.json")]) == 0
     gone, edited = sorted(notes)[:2]
     gone.unlink()
@@ -165,13 +263,13 @@ def test_a_folder_of_notes_gains_the_folders_to_write_to_and_nothing_else(tmp_pa
     (tmp_path / "diary").mkdir()
     (tmp_path / "diary" / "Monday.md").write_text("mine")
     (tmp_path / "projects").mkdir()
-    assert "as they were" in make_vault(tmp_path)
+    assert "are unchanged" in make_vault(tmp_path)
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [
         tmp_path / "diary" / "Monday.md"
     ]
     assert (tmp_path / "permanent").is_dir()
     assert (tmp_path / "sessions").is_dir()
-    assert "as they were" in make_vault(tmp_path)
+    assert "are unchanged" in make_vault(tmp_path)
 
 
 def test_a_vault_from_the_template_is_not_filled_up_again(tmp_path: Path) -> None:
@@ -206,7 +304,7 @@ def test_the_manifest_is_written_edited_shown_and_applied(
     shown = capsys.readouterr().out
     assert "forget Old ferry\n  Old ferry.md → trash\n" in shown
     assert "add to Seed library\n" in shown and "· open on Sundays\n" in shown
-    assert "Done. To take it back: memvault undo " in shown
+    assert "Done. To undo: memvault undo " in shown
     assert (vault / ".trash" / "Old ferry.md").is_file() and not (vault / "Old ferry.md").exists()
     assert "open on Sundays" in next(vault.rglob("Seed library.md")).read_text(encoding="utf-8")
     journal = "".join(file.read_text() for file in (vault / ".memvault/journal").glob("*.jsonl"))
@@ -245,3 +343,13 @@ def test_a_change_is_taken_back_by_its_hash_and_a_day_is_shown_first(
     assert "it was changed since, and stays as it is" in capsys.readouterr().out
     assert note.read_bytes() == b"# Ferry times\r\n\r\nAt noon.\r\n"
     assert run(["undo"]) == 2
+
+
+def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["status"]) == 0
+    capsys.readouterr()
+    assert run(["stop"]) == 0
+    assert capsys.readouterr().out == "The engine has stopped.\n"
+    assert run(["stop"]) == 0
+    assert capsys.readouterr().out == "No engine is running.\n"
+    assert run(["status"]) == 0

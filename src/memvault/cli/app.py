@@ -1,4 +1,4 @@
-"""The commands, put together, and their errors as one line each."""
+"""All commands in one program; an error is printed as one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memvault import __version__
-from memvault.cli import ask, clients, engine, health, manifest, undo, vaults
+from memvault.cli import ask, changes, clients, engine, vaults
 from memvault.cli.options import take_global_options
 from memvault.model.errors import InvalidParams, MemvaultError
 
@@ -33,20 +33,22 @@ def _print_version(wanted: bool) -> None:
 def options(
     vault: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="The vault; else MEMVAULT_VAULT, else the configuration."),
+        typer.Option(metavar="DIR", help="Vault folder (default: MEMVAULT_VAULT, then config)."),
     ] = None,
     config: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A memvault.toml to use instead.")
+        str | None,
+        typer.Option(metavar="FILE", help="Configuration file (default: memvault.toml)."),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the trace of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Your Obsidian vault as the memory of every AI you use."""
 
 
-for _group in (vaults, engine, ask, manifest, undo, health, clients):
+for _group in (vaults, clients, ask, changes, engine):
     _group.add_commands(app)
 
 
@@ -63,7 +65,7 @@ def run(arguments: list[str]) -> int:
     except MemvaultError as error:
         return _failed(error.message, given.debug, 2 if isinstance(error, InvalidParams) else 1)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}. This should not happen; see --debug."
+        reason = f"internal error, {type(error).__name__}: {error}. --debug shows the traceback."
         return _failed(reason, given.debug, 1)
     return 0
 

@@ -1,4 +1,4 @@
-"""Ask from the terminal: ``search`` and ``show``."""
+"""Ask from the terminal: ``search``, ``show`` and ``related``."""
 
 from __future__ import annotations
 
@@ -6,31 +6,41 @@ import re
 from typing import Annotated, Any
 
 import typer
-from rich.padding import Padding
-from rich.text import Text
 
-from memvault.cli.context import AsJson, console, engine_of, places_of, print_json
+from memvault.cli.terminal import (
+    AsJson,
+    console,
+    engine_of,
+    places_of,
+    print_json,
+    print_line,
+    print_table,
+    print_text,
+)
 
 _SNIPPET_CHARACTERS = 280
 _FRONTMATTER = re.compile(
     r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
+NoteArgument = Annotated[
+    str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
+]
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command()(search)
-    app.command()(show)
+    for command in (search, show, related):
+        app.command()(command)
 
 
 def search(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(help="What you want to know.")],
-    top: Annotated[int, typer.Option("--top", "-n", min=1, max=100, help="How many.")] = 10,
-    project: Annotated[str | None, typer.Option(help="Only this project's memories.")] = None,
+    query: Annotated[list[str], typer.Argument(help="A question or keywords.")],
+    most: Annotated[int, typer.Option("--top", "-n", min=1, max=100, help="How many notes.")] = 10,
+    project: Annotated[str | None, typer.Option(help="Search within this project.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask your vault: the memories that answer best, with where they stand."""
-    arguments: dict[str, Any] = {"query": " ".join(query), "top_k": top}
+    """Search the vault: best-matching notes and where they are."""
+    arguments: dict[str, Any] = {"query": " ".join(query), "top_k": most}
     if project is not None:
         arguments["project"] = project
     with engine_of(places_of(context)) as engine:
@@ -39,9 +49,9 @@ def search(
         print_json(answer)
         return
     if notice := answer.get("notice"):
-        console.print(Text(str(notice), style="yellow"))
+        print_text(str(notice), style="yellow")
     if not answer["nodes"]:
-        console.print("Nothing found.")
+        console.print("No notes found.")
     for node in answer["nodes"]:
         _print_result(node)
 
@@ -50,28 +60,26 @@ def _print_result(node: dict[str, Any]) -> None:
     lines = node.get("lines")
     place = f"{node['path']}:{lines[0]}" if lines else str(node["path"])
     score = f"{node['relevance_score']:.2f}"
-    head = Text.assemble((node["title"], "bold"), "  ", (place, "cyan"), "  ", (score, "dim"))
-    console.print(head, soft_wrap=True)  # a path broken in two cannot be clicked or copied
+    print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", (score, "dim"))
     snippet = " ".join(str(node.get("content") or "").split())
     if len(snippet) > _SNIPPET_CHARACTERS:
         snippet = snippet[:_SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " …"
-    console.print(Padding(Text(snippet), (0, 0, 1, 2)))
+    print_text(snippet, indent=2)
+    console.print()
 
 
 def show(
     context: typer.Context,
-    memory: Annotated[
-        str, typer.Argument(metavar="ID", help="A memory's id, or a note's path, title or alias.")
-    ],
-    raw: Annotated[bool, typer.Option("--raw", help="The note as it is on disk.")] = False,
+    note: NoteArgument,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the file as it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one memory: the whole note, its links and what links to it."""
+    """Show a note, its links and the notes that link to it."""
     from memvault.model.graph import is_uuid
 
-    key = "id" if is_uuid(memory) else "path"
+    key = "id" if is_uuid(note) else "path"
     with engine_of(places_of(context)) as engine:
-        answer = engine.call_tool("get_memory", {key: memory})
+        answer = engine.call_tool("get_memory", {key: note})
     if as_json:
         print_json(answer)
     elif raw:
@@ -85,20 +93,46 @@ def show(
 def _print_note(answer: dict[str, Any]) -> None:
     from rich.markdown import Markdown
 
-    head = Text.assemble((answer["title"], "bold"), "  ", (answer["path"], "cyan"))
-    console.print(head, soft_wrap=True)
+    print_line((answer["title"], "bold"), "  ", (answer["path"], "cyan"))
+    if not console.is_terminal:
+        typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
+        return
     # Left in, frontmatter would be shown as a heading between two rules.
     properties = _FRONTMATTER.match(answer["content"])
     if properties:
-        console.print(Text(properties[1].strip(), style="dim"))
+        print_text(properties[1].strip(), style="dim")
     console.print(Markdown(answer["content"][properties.end() if properties else 0 :]))
 
 
 def _print_links(name: str, links: list[dict[str, Any]]) -> None:
-    if links:
-        console.print(Text(f"\n{name.capitalize()}", style="bold"))
-    for link in links:
-        place = link.get("path") or "no note yet"
-        console.print(
-            Text.assemble("  ", link["relation"], " ", link["title"], "  ", (place, "cyan"))
-        )
+    if not links:
+        return
+    print_line((f"\n{name.capitalize()}", "bold"))
+    print_table(
+        [(link["relation"], link["title"], link.get("path") or "no note yet") for link in links],
+        ("dim", "", "cyan"),
+    )
+
+
+def related(
+    context: typer.Context,
+    note: NoteArgument,
+    most: Annotated[int, typer.Option("-n", "--number", min=1, max=100, help="How many.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """List the notes related to a note, closest first, with the sentence that relates them."""
+    with engine_of(places_of(context)) as engine:
+        arguments = {"node_id": note, "limit": 100, "verbosity_level": 1}
+        answer = engine.call_tool("get_neighborhood", arguments)
+    notes = [each for each in answer["neighbors"] if each.get("path")][:most]
+    if as_json:
+        print_json(notes)
+        return
+    if not notes:
+        console.print("No related notes found.")
+    for each in notes:
+        via = f" via {each['via']}" if each.get("via") else ""
+        relation = (f"{each['relation']}{via}", "dim")
+        print_line((each["title"], "bold"), "  ", (each["path"], "cyan"), "  ", relation)
+        if sentence := each.get("sentence"):
+            print_text(" ".join(str(sentence).split()), indent=2)

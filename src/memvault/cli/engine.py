@@ -1,4 +1,4 @@
-"""The long-running commands: ``serve``, ``mcp`` and ``watch``."""
+"""The engine: run it, stop it, look at it and rebuild its indexes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,31 @@ import logging
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
+from datetime import datetime
 from enum import StrEnum
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from memvault.cli.bridge import run_bridge_command
-from memvault.cli.context import console, places_of, settings_of
 from memvault.cli.options import Places
-from memvault.model.errors import InvalidParams
+from memvault.cli.terminal import (
+    AsJson,
+    bar,
+    console,
+    engine_of,
+    follow,
+    places_of,
+    print_json,
+    print_line,
+    print_table,
+    settings_of,
+)
+from memvault.model.errors import EngineUnavailable, InvalidParams
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -33,31 +46,40 @@ class ToolSet(StrEnum):
     FULL = "full"
 
 
-Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are shown.")]
+Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered.")]
+
+_STOP_SECONDS = 70.0  # the engine itself exits by force after 60
+_MOST_PROBLEMS = 5
+_LABELS = {
+    "mcp": "MCP",
+    "not_answering": "not answering",
+    "without_room": "stores full",
+    "entities_waiting": "notes waiting for entities",
+    "behind_seconds": "seconds behind",
+}
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command()(serve)
-    app.command()(mcp)
-    app.command()(watch)
+    for command in (serve, mcp, watch, stop, status, doctor, rebuild):
+        app.command()(command)
 
 
 def serve(
     context: typer.Context,
     idle_exit: Annotated[
         bool,
-        typer.Option("--idle-exit", help="End some time after the last client left."),
+        typer.Option("--idle-exit", help="Stop some time after the last client has left."),
     ] = False,
     tools: Tools = ToolSet.CORE,
     watch: Annotated[
         bool,
         typer.Option(
             "--watch/--no-watch",
-            help="Whether to index what changes; without, `memvault watch` does, on any machine.",
+            help="Index changed notes; --no-watch leaves that to `memvault watch` elsewhere.",
         ),
     ] = True,
 ) -> None:
-    """Run the engine in the foreground: the watcher, the page at /, and MCP over HTTP at /mcp."""
+    """Run the engine in the foreground: the indexer, the page at / and MCP over HTTP at /mcp."""
     from mcp_server.engine.process import run_engine
 
     places = places_of(context)
@@ -84,8 +106,8 @@ def serve(
 def _assemble(
     places: Places, settings: Settings, tools: ToolSet, watch: bool
 ) -> tuple[FastMCP, Opening]:
-    """The server, and the services that open behind it: questions are answered as soon as they
-    are open, from what is indexed so far."""
+    """The server, and its services, which open in the background. Questions are answered from what
+    is indexed so far."""
     from mcp_server.engine.startup import Opening
     from mcp_server.server import build_server
 
@@ -101,9 +123,9 @@ def _assemble(
 
 
 def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
-    """The bridge that AI clients start over stdio; it finds or starts the engine.
+    """Run the bridge that AI clients start over stdio; it finds the engine or starts it.
 
-    `memvault connect` writes it into a client's configuration.
+    `memvault connect` adds this command to a client's configuration.
     """
     options = context.find_root().params
     arguments = [f"--{name}={options[name]}" for name in ("vault", "config") if options[name]]
@@ -113,18 +135,18 @@ def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
 def watch(
     context: typer.Context,
     check: Annotated[
-        bool, typer.Option("--check", help="Only tell whether a process indexes now.")
+        bool, typer.Option("--check", help="Report whether an indexer is running.")
     ] = False,
 ) -> None:
-    """The indexer alone, for server stores: MCP is answered on another machine.
+    """Run only the indexer, for server stores; another machine answers clients.
 
-    Of several, one indexes; the others stand by, and one takes over when it ends.
+    Of several indexers one works; the others wait, and one takes over when it stops.
     """
     places = places_of(context)
     settings = settings_of(places)
     _ensure_servers(settings, "`memvault watch`")
     if check:
-        return _tell_whether_indexed(places, settings)
+        return _report_whether_indexed(places, settings)
     _log_to_stderr()
     return _watch_until_stopped(places, settings)
 
@@ -132,12 +154,12 @@ def watch(
 def _ensure_servers(settings: Settings, command: str) -> None:
     if "embedded" in {settings.vectors, settings.graph, settings.keyvalue}:
         raise InvalidParams(
-            f"{command} is for server stores, but some stores here are embedded, which one "
-            "process alone can open. Use `memvault serve`, which watches too."
+            f"{command} needs server stores, but some stores are embedded, and only one process "
+            "can open those. Use `memvault serve`, which also indexes."
         )
 
 
-def _tell_whether_indexed(places: Places, settings: Settings) -> None:
+def _report_whether_indexed(places: Places, settings: Settings) -> None:
     from contextlib import closing
 
     from indexer.leader_lease import is_anyone_indexing
@@ -145,14 +167,13 @@ def _tell_whether_indexed(places: Places, settings: Settings) -> None:
 
     with closing(open_keyvalue(settings, places.state.indexes / "none")) as store:
         indexed = is_anyone_indexing(store)
-    console.print("A process indexes this vault." if indexed else "No process indexes this vault.")
+    console.print("An indexer is running." if indexed else "No indexer is running.")
     raise typer.Exit(0 if indexed else 1)
 
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
     from indexer.progress import Progress
     from mcp_server.runtime.container import open_services
-    from memvault.cli.progress import bar
 
     stop = threading.Event()
 
@@ -185,3 +206,105 @@ def _log_to_stderr() -> None:
     )
     for name in ("memvault", "indexer", "mcp_server"):
         logging.getLogger(name).setLevel(logging.INFO)
+
+
+def stop(context: typer.Context) -> None:
+    """Stop the engine. AI clients that run start it again when they next need it."""
+    import psutil
+
+    from mcp_server.engine.launcher import ask, read_address
+
+    places = places_of(context, must_exist=False)
+    address = read_address(places.state)
+    try:
+        if address is None:
+            raise EngineUnavailable("There is none.")
+        ask(address, "POST", "/admin/shutdown")
+    except EngineUnavailable:
+        console.print("No engine is running.")
+        return
+    with console.status("Stopping the engine …"):
+        try:
+            psutil.Process(address.pid).wait(_STOP_SECONDS)
+        except psutil.NoSuchProcess:
+            pass
+        except psutil.TimeoutExpired as error:
+            raise EngineUnavailable(
+                f"The engine (process {address.pid}) has not stopped; see engine.log in its state "
+                "folder."
+            ) from error
+    console.print("The engine has stopped.")
+
+
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show what is indexed, in which stores, how up to date it is, and problems."""
+    places = places_of(context)
+    with engine_of(places, wait=False) as engine:
+        address, answer = engine.address, engine.status()
+    shown = {
+        "engine": f"process {address.pid}, version {address.version}, since "
+        + time.strftime("%Y-%m-%d %H:%M", time.localtime(address.started)),
+        "page": f"http://{address.netloc}/",
+        "mcp": f"http://{address.netloc}/mcp",
+        "state": str(places.state.root),
+        **answer,
+    }
+    if as_json:
+        print_json(shown)
+        return
+    if scanned := answer.get("last_scan"):
+        shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
+    problems = shown.get("problems") or []
+    if len(problems) > _MOST_PROBLEMS:
+        more = f"and {len(problems) - _MOST_PROBLEMS:,} more: memvault doctor"
+        shown["problems"] = [*problems[:_MOST_PROBLEMS], more]
+    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in shown.items()]
+    print_table(rows, ("dim",))
+
+
+def _in_words(value: Any) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{key} {_in_words(each)}" for key, each in value.items())
+        case list():
+            separator = "\n" if console.is_terminal else "; "
+            return separator.join(_in_words(each) for each in value) or "none"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+    return "none" if value is None else str(value)
+
+
+def doctor(
+    context: typer.Context,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair the indexes; notes stay.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List problems of the indexes and the notes, with what to do. Exit code 1 on an error."""
+    with engine_of(places_of(context)) as engine, console.status("Checking …"):
+        findings = engine.doctor(fix=fix)
+    if as_json:
+        print_json(findings)
+    elif not findings:
+        console.print("No problems found.")
+    else:
+        print_table([_finding(finding) for finding in findings])
+    if any(finding["severity"] == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _finding(finding: dict[str, Any]) -> tuple[Text, Text]:
+    is_error = finding["severity"] == "error"
+    mark = Text("error", "red") if is_error else Text("note", "yellow")
+    place = f"{finding['path']}: " if finding.get("path") else ""
+    return mark, Text.assemble((place, "cyan"), finding["what"], " - ", finding["advice"])
+
+
+def rebuild(context: typer.Context) -> None:
+    """Rebuild all indexes from the vault; the old ones answer until the new ones are ready."""
+    with engine_of(places_of(context)) as engine:
+        began = time.monotonic()
+        follow(engine.rebuild())
+        notes = engine.status()["notes"]
+    print_line(f"Rebuilt from {notes:,} notes in {time.monotonic() - began:.1f} s.")

@@ -1,20 +1,28 @@
-"""Make a vault, bring conversations in, take everything out."""
+"""Make a vault, write a note, import conversations, export everything."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.text import Text
 
 import memvault
-from memvault.cli.context import AsJson, console, engine_of, places_of, print_json
 from memvault.cli.options import Places, find_places
-from memvault.cli.progress import bar, follow_first_scan
+from memvault.cli.terminal import (
+    AsJson,
+    bar,
+    console,
+    engine_of,
+    follow_first_scan,
+    places_of,
+    print_json,
+    print_line,
+)
 from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _FOLDERS = ("permanent", "projects", "sessions")
+_RATIONALE = "Written from the command line."
 
 
 class Provider(StrEnum):
@@ -33,6 +42,7 @@ class Provider(StrEnum):
 
 def add_commands(app: typer.Typer) -> None:
     app.command()(init)
+    app.command()(new)
     app.command("import")(import_)
     app.command()(export)
 
@@ -40,19 +50,18 @@ def add_commands(app: typer.Typer) -> None:
 def init(
     context: typer.Context,
     vault: Annotated[
-        str | None, typer.Argument(metavar="[VAULT]", help="Where; else as --vault says.")
+        str | None, typer.Argument(metavar="[VAULT]", help="Vault folder (default: as --vault).")
     ] = None,
 ) -> None:
-    """Make a new vault from the template; in a folder with notes, add only missing folders."""
+    """Make a vault with example notes and index it; your own notes in the folder stay untouched."""
     options = context.find_root().params
     places = find_places(vault or options["vault"], options["config"])
     made = make_vault(places.vault)
-    console.print(Text(f"Vault: {places.vault} ({made})"), soft_wrap=True)
+    print_line(f"Vault: {places.vault} ({made})")
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
     console.print(f"{status['notes']:,} notes indexed.")
-    hint = "Connect an AI client: memvault connect claude-desktop" + _vault_hint(places)
-    console.print(Text(hint), soft_wrap=True)
+    print_line("Connect an AI client: memvault connect claude-desktop" + _vault_hint(places))
 
 
 def _vault_hint(places: Places) -> str:
@@ -61,14 +70,14 @@ def _vault_hint(places: Places) -> str:
 
 
 def make_vault(vault: Path) -> str:
-    """Make the folder a vault, and say in a few words what was done.
+    """Makes the folder a vault; returns in a few words what was done.
 
-    The example notes are for an empty folder only: made-up people have no place among a person's
-    own notes, which gain no more than the folders that memvault writes to.
+    Example notes go only into a folder without notes. A folder with notes gains no more than the
+    folders that memvault writes to.
 
     Raises:
-        InvalidParams: there is a file in its place.
-        StorageError: it cannot be written.
+        InvalidParams: the path is a file.
+        StorageError: the folder cannot be written.
     """
     if vault.exists() and not vault.is_dir():
         raise InvalidParams(f"{vault} is a file; name a folder.")
@@ -77,7 +86,7 @@ def make_vault(vault: Path) -> str:
         if _has_notes(vault):
             for name in _FOLDERS:
                 (vault / name).mkdir(exist_ok=True)
-            return f"your notes are as they were; new ones go to {', '.join(_FOLDERS)}"
+            return f"your notes are unchanged; new ones go to {', '.join(_FOLDERS)}"
         return f"{_copy_template(vault)} files added"
     except OSError as error:
         raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
@@ -89,7 +98,7 @@ def _has_notes(vault: Path) -> bool:
 
 
 def _copy_template(vault: Path) -> int:
-    """Copy what the vault lacks; gives the number of files."""
+    """Copies the files that the vault lacks; returns how many."""
     template, added = _template(), 0
     for source in sorted(path for path in template.rglob("*") if path.is_file()):
         target = vault / source.relative_to(template)
@@ -101,28 +110,62 @@ def _copy_template(vault: Path) -> int:
 
 
 def _template() -> Path:
-    """Beside the package in a wheel, at the top of a checkout."""
+    """Inside the package in a wheel, at the top of a checkout."""
     package = Path(memvault.__file__).parent
     for folder in (package / "vault_template", package.parents[1] / "vault_template"):
         if folder.is_dir():
             return folder
-    raise StorageError("The template vault is missing; install memvault again.")
+    raise StorageError("The template vault is missing; reinstall memvault.")
+
+
+def new(
+    context: typer.Context,
+    title: Annotated[str, typer.Argument(help="The title of the note.")],
+    *,
+    text: Annotated[
+        str | None, typer.Option(help="The text; without it, standard input is read.")
+    ] = None,
+    project: Annotated[str | None, typer.Option(help="The project that it belongs to.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; repeatable.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a note of your own: into permanent/, or into the folder of its project."""
+    places = places_of(context)
+    if text is None and sys.stdin.isatty():
+        console.print(
+            "Write the text, then press Ctrl-D on an empty line (Windows: Ctrl-Z, Enter)."
+        )
+    content = sys.stdin.read() if text is None else text
+    if not content.strip():
+        raise InvalidParams("The note has no text; nothing was saved.")
+    values = {"title": title, "content": content, "project": project, "tags": tags or None}
+    arguments = {key: value for key, value in values.items() if value is not None}
+    if project is None:
+        arguments["lifecycle"] = "permanent"
+    with engine_of(places) as engine:
+        answer = engine.call_tool("store_memory", {**arguments, "rationale": _RATIONALE})
+    if as_json:
+        print_json(answer)
+    else:
+        print_line(f"Saved {places.vault / str(answer['path'])}")
 
 
 def import_(
     context: typer.Context,
-    provider: Annotated[Provider, typer.Argument(help="Whose export it is.")],
+    provider: Annotated[Provider, typer.Argument(help="The program that wrote the export.")],
     file: Annotated[
         Path,
         typer.Argument(
-            help="conversations.json, its zip, or the unpacked folder; of memvault, what "
-            "`memvault export FILE.json` wrote."
+            help="The export: zip, unpacked folder or JSON file. For memvault, a file from "
+            "`memvault export FILE.json`."
         ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Bring conversations in as session notes, one each, or an export of memvault back as it was;
-    importing twice adds nothing."""
+    """Import conversations, one note each, or restore an export of memvault.
+
+    A second import of the same export adds nothing.
+    """
     from memvault.vault.files import Vault
 
     vault, source = Vault(places_of(context).vault), file.expanduser()
@@ -145,9 +188,9 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
         return
-    console.print(f"{len(report.written):,} written, {report.unchanged:,} already there.")
+    console.print(f"{len(report.written):,} written, {report.unchanged:,} unchanged.")
     for path in report.left_alone:
-        console.print(Text(f"left as it is: {path} (the vault has another)", "yellow"))
+        print_line((f"not restored: {path} (the vault has another version)", "yellow"))
 
 
 def _import_conversations(
@@ -170,12 +213,12 @@ def _import_conversations(
         return
     console.print(
         f"{len(report.added):,} added, {len(report.updated):,} updated, "
-        f"{report.unchanged:,} already there."
+        f"{report.unchanged:,} unchanged."
     )
     for left in report.left_alone:
-        console.print(Text(f"left as it is: {left.path or left.title} ({left.reason})", "yellow"))
+        print_line((f"not updated: {left.path or left.title} ({left.reason})", "yellow"))
     for skipped in report.skipped:
-        console.print(Text(f"skipped: {skipped.name} ({skipped.reason})", "yellow"))
+        print_line((f"skipped: {skipped.name} ({skipped.reason})", "yellow"))
 
 
 def _report_fields(report: ImportReport) -> dict[str, object]:
@@ -194,10 +237,10 @@ def _report_fields(report: ImportReport) -> dict[str, object]:
 def export(
     context: typer.Context,
     target: Annotated[
-        Path, typer.Argument(metavar="DIR|FILE.json", help="A new folder, or one JSON file.")
+        Path, typer.Argument(metavar="DIR|FILE.json", help="A new folder, or a JSON file.")
     ],
 ) -> None:
-    """Take everything out: all notes and the journal, as a folder or as one JSON file."""
+    """Export all notes and the journal, as a folder or as one JSON file."""
     from memvault.vault.export import export_folder, export_json
     from memvault.vault.files import Vault
 
@@ -209,4 +252,4 @@ def export(
         count = write(
             vault, destination, progress=lambda done: progress.update(task, completed=done)
         )
-    console.print(Text(f"{count:,} files exported to {destination}"))
+    print_line(f"{count:,} files exported to {destination}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
@@ -88,6 +89,17 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
     """What links and sentences may call a note."""
     name = memory.path.rpartition("/")[2]
     return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
+
+
+def nearest_names(name: str, memories: Memories, most: int = 3) -> list[str]:
+    """Titles, aliases and file names that are spelled like this one, nearest first."""
+    names = {
+        key: each
+        for memory in memories.all()
+        for each in names_of_memory(memory)
+        if (key := name_key(each))
+    }
+    return [names[key] for key in get_close_matches(name_key(name), names, most, cutoff=0.6)]
 
 
 def _at_path(target: str, memories: Memories) -> Memory | None:

@@ -1,0 +1,282 @@
+"""The history of the vault: ``log``, ``undo`` and ``manifest``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from memvault.cli.options import Places
+from memvault.cli.terminal import (
+    AsJson,
+    console,
+    engine_of,
+    places_of,
+    print_json,
+    print_line,
+    print_table,
+    print_text,
+)
+from memvault.model.errors import InvalidParams
+
+if TYPE_CHECKING:
+    from memvault.model.change import Change
+
+_REASON = "Undone from the command line."
+_HASH_DIGITS = 8
+_MANIFEST_VERBS = {"delete": "forget", "merge": "merge", "annotate": "add to"}
+_YOU = "you"
+
+ClientOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Only changes by this client."),
+]
+DayOption = Annotated[
+    datetime | None,
+    typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Only changes of this day, UTC."),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    app.command()(log)
+    app.command()(undo)
+    app.command()(manifest)
+
+
+def log(
+    context: typer.Context,
+    note: Annotated[
+        str | None, typer.Argument(help="Only changes of this note: its title, path or id.")
+    ] = None,
+    *,
+    client: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help='Only changes by this client; "you" for your own.'),
+    ] = None,
+    day: DayOption = None,
+    most: Annotated[int, typer.Option("-n", "--number", min=1, help="How many changes.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the changes that memvault made, newest first, each with the hash that undoes it.
+
+    Edits that you make in Obsidian are not listed. Times are UTC.
+    """
+    changes = _changes(places_of(context), note, client, day)[:most]
+    if as_json:
+        print_json([_as_dict(change) for change in changes])
+    elif not changes:
+        console.print("No changes found.")
+    else:
+        print_table([_row(change) for change in changes], ("cyan", "dim"))
+
+
+def _changes(
+    places: Places, note: str | None, client: str | None, day: datetime | None
+) -> list[Change]:
+    """Read from the vault's journal, so no engine has to run."""
+    from memvault.curation.changes.history import History
+    from memvault.vault.files import Vault
+    from memvault.vault.journal import Journal
+    from memvault.vault.version_store import VersionStore
+
+    vault = Vault(places.vault)
+    history = History(vault, Journal(vault), VersionStore(vault))
+    changes = history.changes(day=day.date() if day else None, limit=None)
+    if client is not None:
+        changes = [each for each in changes if client.casefold() == _author(each).casefold()]
+    return changes if note is None else _about(note, changes)
+
+
+def _author(change: Change) -> str:
+    """The client's name, "you" for the person, "memvault" for its own upkeep."""
+    if change.actor.kind == "client":
+        return change.client or change.actor.name
+    return _YOU if change.actor.kind == "person" else "memvault"
+
+
+def _about(note: str, changes: Sequence[Change]) -> list[Change]:
+    """The changes of a note that this names now, or named once."""
+    from memvault.text.words import name_key
+
+    wanted, key = note.strip().lstrip("/"), name_key(note)
+
+    def is_named(change: Change) -> bool:
+        stems = [path.rpartition("/")[2].removesuffix(".md") for path in change.paths]
+        names = {name_key(name) for name in (*change.names, *stems)}
+        return wanted in (*change.node_ids, *change.paths) or key in names
+
+    named = [change for change in changes if is_named(change)]
+    ids = {node_id for change in named for node_id in change.node_ids}
+    return [change for change in changes if change in named or ids & set(change.node_ids)]
+
+
+def _row(change: Change) -> tuple[str, str, str]:
+    from memvault.curation.changes.history import description
+
+    at = change.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    return change.reversal_hash[:_HASH_DIGITS], at, " ".join(description(change).split())
+
+
+def _as_dict(change: Change) -> dict[str, Any]:
+    from memvault.curation.changes.history import description
+
+    return {
+        "reversal_hash": change.reversal_hash,
+        "kind": str(change.kind),
+        "timestamp": change.at.astimezone(UTC).isoformat(),
+        "by": _author(change),
+        "description": description(change),
+        "rationale": change.rationale,
+        "paths": list(change.paths),
+        "undone_by": change.undone_by,
+    }
+
+
+def undo(
+    context: typer.Context,
+    *,
+    change: Annotated[
+        str | None,
+        typer.Argument(metavar="[HASH]", help="Change hash; the first characters suffice."),
+    ] = None,
+    client: ClientOption = None,
+    day: DayOption = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what would change; change nothing.")
+    ] = False,
+    yes: YesOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Undo a change, or all changes of a client or a day; `memvault log` lists them.
+
+    Notes become what they were, to the byte. A note that was edited since is not touched.
+    Several changes are shown first. An undo can itself be undone.
+    """
+    if (change is None) == (client is None and day is None):
+        raise InvalidParams("Give the hash of a change, or --client, --day or both.")
+    chosen = {"change": change, "client": client, "day": day.date().isoformat() if day else None}
+    arguments = {key: value for key, value in chosen.items() if value is not None}
+    asks = change is None and not (yes or as_json)
+    with engine_of(places_of(context)) as engine:
+        answer = _undone(engine, arguments, preview=preview or asks)
+        if not as_json:
+            _print_undone(answer)
+        if asks and not preview and answer["undone"] and typer.confirm("Undo these changes?"):
+            answer = _undone(engine, arguments, preview=False)
+    if as_json:
+        print_json(answer)
+    elif redo := answer.get("reversal_hash"):
+        print_line(f"Done. To redo: memvault undo {redo}")
+    else:
+        console.print("Nothing was changed.")
+    if answer["conflicts"] and not answer["undone"]:
+        raise typer.Exit(1)
+
+
+def _undone(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[str, Any]:
+    given = {**arguments, "rationale": _REASON, "preview": preview}
+    return dict(engine.call_tool("undo_change", given))
+
+
+def _print_undone(answer: dict[str, Any]) -> None:
+    for each in answer["undone"]:
+        print_line((each["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", each["description"])
+    _print_lines(answer.get("lines") or ())
+    for conflict in answer["conflicts"]:
+        short = conflict["reversal_hash"][:_HASH_DIGITS]
+        print_line((f"{conflict['path']}: {conflict['reason']} ({short})", "yellow"))
+        _print_lines(conflict.get("lines") or ())
+
+
+def _print_lines(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:
+    """Each line as it is and as it would be; without ``path``, the line names its own."""
+    for line in lines:
+        place = f"{line['line']:>4}" if path is not None else f"{line['path']}:{line['line']}"
+        for mark, key, style in (("-", "before", "red"), ("+", "after", "green")):
+            if str(line.get(key, "")).strip():
+                print_line((f"    {place} {mark} {line[key]}", style))
+
+
+def manifest(
+    context: typer.Context,
+    *,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Read it back: show what would change, then apply it."),
+    ] = False,
+    yes: YesOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write manifest.md, a list of every concept, which you can edit; your own text in it stays.
+
+    Delete lines or add directives in it, then run this with --apply.
+    """
+    places = places_of(context)
+    if apply:
+        _apply_manifest(places, yes=yes, as_json=as_json)
+        return
+    with engine_of(places) as engine:
+        written = engine.write_manifest()
+    if as_json:
+        print_json(written)
+        return
+    print_line(f"{places.vault / str(written['path'])}: {written['concepts']:,} concepts.")
+    if written["waiting"]:
+        noun = "deleted line is" if written["waiting"] == 1 else "deleted lines are"
+        print_line(f"{written['waiting']:,} {noun} not applied yet: memvault manifest --apply")
+
+
+def _apply_manifest(places: Places, *, yes: bool, as_json: bool) -> None:
+    with engine_of(places) as engine:
+        answer = engine.call_tool("reload_manifest", {"preview": True})
+        if not as_json:
+            _print_preview(answer)
+        wanted = bool(answer["changes_total"]) and not answer["errors"]
+        if wanted and (yes or (not as_json and typer.confirm("Apply these changes?"))):
+            answer = engine.call_tool("reload_manifest", {"preview": False, "confirm": True})
+            if not as_json:
+                _print_outcome(answer)
+        elif wanted and not as_json:
+            console.print("Nothing was changed.")
+    if as_json:
+        print_json(answer)
+    if answer["errors"]:
+        raise typer.Exit(1)
+
+
+def _print_preview(answer: dict[str, Any]) -> None:
+    for change in answer["changes_detected"]:
+        _print_manifest_change(change)
+    left = answer["changes_total"] - len(answer["changes_detected"])
+    if left > 0:
+        console.print(f"… and {left:,} more.")
+    for error in answer["errors"]:
+        print_line((f"{answer['path']}, {error}", "red"))
+    if answer["errors"]:
+        console.print("Nothing was changed.")
+    elif not answer["changes_total"]:
+        console.print("The manifest contains no changes.")
+    elif question := answer.get("confirm_needed"):
+        print_text(str(question).partition(". Confirm")[0] + ".", style="yellow")
+
+
+def _print_manifest_change(change: dict[str, Any]) -> None:
+    first, *others = change["target_concepts"]
+    joined = f"{', '.join(others)} into {first}" if others else first
+    print_line((_MANIFEST_VERBS[change["action"]], "bold"), " ", joined)
+    if remark := change.get("says"):
+        print_text(remark, indent=2, style="dim")
+    for note in change["notes"]:
+        print_line("  ", (note["path"], "cyan"), "" if "lines" in note else " → trash")
+        _print_lines(note.get("lines", ()), note["path"])
+
+
+def _print_outcome(answer: dict[str, Any]) -> None:
+    for error in answer["errors"]:
+        print_line((str(error), "red"))
+    if answer["applied"]:
+        print_line(Text(f"Done. To undo: memvault undo {answer['reversal_hash']}"))

@@ -1,0 +1,179 @@
+"""What the commands share: the vault, the engine, and how output is printed.
+
+On a terminal, output is wrapped to its width. Piped, each line is whole and columns are separated
+by tabs.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from memvault.cli.options import Places, find_places, require_vault
+from memvault.model.errors import EngineUnavailable
+
+# What only some commands need is imported when they run: `--help` should answer at once.
+if TYPE_CHECKING:
+    from mcp_server.engine.client import EngineClient
+    from memvault.config.settings import Settings
+
+_POLL_SECONDS = 0.2
+_SCAN_MUST_BEGIN_SECONDS = 30.0
+
+console = Console(highlight=False)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def places_of(context: typer.Context, *, must_exist: bool = True) -> Places:
+    """The vault and state folder that the command line, environment or configuration name."""
+    options = context.find_root().params
+    places = find_places(options["vault"], options["config"])
+    if must_exist:
+        require_vault(places)
+    return places
+
+
+def settings_of(places: Places) -> Settings:
+    from memvault.config.settings import load_settings
+
+    return load_settings(places.config_file)
+
+
+@contextmanager
+def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
+    """The vault's engine, started if need be; says on a terminal what takes long.
+
+    Without ``wait`` its indexes may still be opening.
+    """
+    from mcp_server.engine.client import connect
+    from mcp_server.engine.launcher import Launcher, engine_command
+
+    launcher = Launcher(places.state, engine_command(places.vault, places.config))
+    with console.status("Starting the engine …") as waiting:
+
+        def show(doing: str) -> None:
+            waiting.update(f"memvault is {doing} …")
+
+        with connect(launcher, places.state, show if wait else None) as engine:
+            waiting.stop()
+            yield engine
+
+
+def print_json(value: Any) -> None:
+    """Prints one JSON document, without colours and wrapping."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_line(*parts: str | tuple[str, str] | Text) -> None:
+    """Prints one line, which no width breaks: a path broken in two cannot be clicked or copied."""
+    line = Text.assemble(*parts)
+    if console.is_terminal:
+        console.print(line, soft_wrap=True)
+    else:
+        typer.echo(line.plain)  # Rich would expand tabs
+
+
+def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
+    """Prints a paragraph: wrapped at words on a terminal, as one line elsewhere."""
+    if console.is_terminal:
+        console.print(Padding(Text(text, style), (0, 0, 0, indent), expand=False))
+    else:
+        print_line(" " * indent + text)
+
+
+def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()) -> None:
+    """Prints rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere."""
+    if not console.is_terminal:
+        for row in rows:
+            print_line("\t".join(str(cell) for cell in row))
+        return
+    table = Table.grid(padding=(0, 2))
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    width = max(map(len, cells), default=0)
+    for column in range(width):
+        is_last = column == width - 1
+        style = styles[column] if column < len(styles) else ""
+        table.add_column(style=style, no_wrap=not is_last, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    console.print(table)
+
+
+# Progress
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed * 60:,.0f} notes/min", style="dim")
+
+
+def bar() -> Progress:
+    """A progress bar that disappears when it is done; none where stdout is no terminal."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def follow(reports: Iterable[dict[str, Any]]) -> None:
+    """Shows ``{stage, done, total}`` as they come; each stage starts the bar again."""
+    with bar() as progress:
+        stage, task = "", progress.add_task("starting", total=None)
+        for report in reports:
+            if report["stage"] != stage:
+                stage = str(report["stage"])
+                progress.reset(task, description=stage)
+            progress.update(task, completed=report["done"], total=report["total"] or None)
+
+
+def follow_first_scan(engine: EngineClient) -> dict[str, Any]:
+    """Waits until the engine has scanned every note once; returns its status then.
+
+    Raises:
+        EngineUnavailable: the engine or its scan stopped.
+    """
+    status: dict[str, Any] = {}
+
+    def reports() -> Iterable[dict[str, Any]]:
+        nonlocal status
+        last_seen = time.monotonic()
+        while not (status := engine.status())["last_scan"]:
+            if status["indexing"] is not None:
+                last_seen = time.monotonic()
+                yield status["indexing"]
+            elif time.monotonic() - last_seen > _SCAN_MUST_BEGIN_SECONDS:
+                raise EngineUnavailable(
+                    "The engine runs but does not index. `memvault doctor` may name the reason; "
+                    "engine.log in its state folder does."
+                )
+            time.sleep(_POLL_SECONDS)
+
+    follow(reports())
+    return status
