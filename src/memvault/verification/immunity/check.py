@@ -1,0 +1,243 @@
+"""Whether a text tries to give orders to the model that reads it.
+
+Three kinds of signs add up within a passage: wordings (`wording`), ways of hiding (`hidden`), and
+a logistic regression over the vectors of its sentences (`classifier`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.verification.immunity import hidden, wording
+from memvault.verification.immunity.classifier import Classifier
+from memvault.verification.immunity.folding import Folded, fold, squeezed, unleeted
+from memvault.verification.immunity.hidden import Hidden
+
+
+THRESHOLD = 1.0  # of the weights of a passage
+HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
+PASSAGE = 420  # characters within which signs add up
+WINDOWS = 6  # sentences that are embedded at most, the most telling ones
+SURE = 2.6  # log-odds that weigh as much as the strongest wordings do
+_MOST_LEARNED = 0.9  # the classifier alone is never enough
+LEARNED = "instruction"  # the kind of what only the classifier finds
+_LEAST_LEARNED = 0.2
+_QUOTED_SHARE = 0.3  # of a weight that remains inside a quotation, in a text about attacks
+_MENTION_SHARE = 0.7  # the same outside quotations
+SPLIT_WORDS = 8  # words split by invisible characters that no copied web page has
+_WINDOW_CHARS = (12, 400)  # of a sentence that is embedded
+_EXCERPT = 200
+
+Floats = npt.NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Floats]
+
+_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+|(?=\n)|$)")
+_TELLING = re.compile(
+    r"\b(?:you|your|yours|please|must|always|never|now|immediately|answer|reply|respond|tell|send|ignore|"
+    r"user|assistant|ai|model|system|instructions?|note|memory|memories|tool|do not|don't|if|when|before)\b"
+    r"|https?://|[^\x00-\x7f]{4}"
+)
+
+
+class Action(StrEnum):
+    NONE = "none"
+    QUARANTINE = "quarantine"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`start` and `end` are offsets into `place`: the text, its title or a property's value."""
+
+    kind: str
+    excerpt: str
+    start: int
+    end: int
+    place: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    adversarial: bool
+    score: float  # of the worst passage; `THRESHOLD` and more is adversarial
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each.kind for each in self.evidence))
+
+    @property
+    def action(self) -> Action:
+        return Action.QUARANTINE if self.adversarial else Action.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """A sign of an attack at a place of the original text."""
+
+    kind: str
+    weight: float
+    start: int
+    end: int
+
+
+class Immunity:
+    """Checks texts; safe in any thread.
+
+    Args:
+        embed: vectors of texts, (n, 384) float32, normalised; None where no model is loaded or it is
+            not the one that the classifier was trained for.
+    """
+
+    def __init__(self, embed: Embed | None) -> None:
+        self._embed = embed
+        self._classifier = Classifier.shipped()
+
+    def check(
+        self, text: str, title: str = "", properties: Mapping[str, object] | None = None
+    ) -> Finding:
+        """What a text, its title and its frontmatter try to make a model do."""
+        places = [("text", text)]
+        places += [("title", title)] if title else []
+        places += [(key, value) for key, value in _values(properties or {})]
+        findings = [self._place(name, value) for name, value in places]
+        worst = max(findings, key=lambda finding: finding.score)
+        evidence = tuple(e for f in findings if f.score >= THRESHOLD for e in f.evidence)
+        return Finding(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
+
+    def _place(self, name: str, text: str) -> Finding:
+        visible = _Visible.of(text)
+        signs = [*visible.signs(), *self._learned(visible)]
+        best, within = _worst_passage(signs)
+        buried = [self._hidden(each, visible.quotes(each.start, each.end)) for each in hidden.hidden_texts(text)]
+        best = max([best, *(score for score, _ in buried)])
+        if best < THRESHOLD:
+            evident = within
+        else:
+            evident = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
+            evident += [sign for score, sign in buried if score >= THRESHOLD]
+        evidence = tuple(
+            Evidence(s.kind, text[s.start : s.end].strip()[:_EXCERPT], s.start, s.end, name)
+            for s in evident
+        )
+        return Finding(best >= THRESHOLD, round(best, 3), evidence)
+
+    def _hidden(self, found: Hidden, about: bool) -> tuple[float, _Sign]:
+        """The score of a hidden text, scaled so that `THRESHOLD` is the limit here, too."""
+        visible = _Visible.of(found.decoded)
+        score, signs = _worst_passage([*visible.signs(), *self._learned(visible)])
+        if all(sign.kind == LEARNED for sign in signs):
+            score *= HIDDEN_THRESHOLD if found.kind == "link" else 1.4 * HIDDEN_THRESHOLD
+        score = score / HIDDEN_THRESHOLD * (_QUOTED_SHARE if about else 1.0)
+        if found.certain:
+            score += THRESHOLD
+        return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
+
+    def _learned(self, visible: _Visible) -> Iterator[_Sign]:
+        if self._embed is None:
+            return
+        spans = visible.windows()
+        if not spans:
+            return
+        text = visible.text
+        logits = self._classifier.logits(self._embed([text[a:b] for a, b in spans]))
+        for (start, end), logit in zip(spans, logits, strict=True):
+            weight = min(_MOST_LEARNED, max(0.0, float(logit)) / SURE) * visible.share(start, end)
+            if weight >= _LEAST_LEARNED:
+                yield _Sign(LEARNED, weight, start, end)
+
+
+@dataclass(slots=True)
+class _Visible:
+    text: str
+    folded: Folded
+    about: bool
+    quoted: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, text: str) -> _Visible:
+        folded = fold(text)
+        about = wording.about_attacks(folded.text)
+        return cls(text, folded, about, wording.quotations(text))
+
+    def share(self, start: int, end: int) -> float:
+        """What remains of a weight where a text on attacks mentions or quotes one."""
+        if not self.about:
+            return 1.0
+        return _QUOTED_SHARE if self._inside(start, end) else _MENTION_SHARE
+
+    def quotes(self, start: int, end: int) -> bool:
+        """Whether a text on attacks quotes this span."""
+        return self.about and self._inside(start, end)
+
+    def _inside(self, start: int, end: int) -> bool:
+        at = bisect_right(self.quoted, (end, end)) - 1
+        return any(
+            a <= start + 2 and end <= b + 2 or (start <= a and b <= end and (b - a) * 2 > end - start)
+            for a, b in self.quoted[max(0, at - 1) : at + 2]
+        )
+
+    def signs(self) -> Iterator[_Sign]:
+        found = False
+        for match in wording.cues_in(self.folded.text):
+            found = found or match.weight >= 0.9
+            yield self._sign(match)
+        plain = self.folded.text
+        other = unleeted(plain)
+        if other != plain:
+            known = {(m.kind, m.start) for m in wording.cues_in(plain)}
+            for match in wording.cues_in(other):
+                if (match.kind, match.start) not in known:
+                    yield self._sign(match)
+        if hidden.splits_words(self.text) >= SPLIT_WORDS:
+            yield _Sign("hidden invisible", 0.7, 0, len(self.text))
+        if not found and (match := wording.SQUEEZED.search(squeezed(other))):
+            yield _Sign("disguise", THRESHOLD, 0, len(self.text))
+
+    def _sign(self, match: wording.Match) -> _Sign:
+        start, end = self.folded.span(match.start, match.end)
+        return _Sign(match.kind, match.weight * self.share(start, end), start, end)
+
+    def windows(self) -> list[tuple[int, int]]:
+        """The sentences that are most likely to address somebody."""
+        least, most = _WINDOW_CHARS
+        spans = [(m.start(), min(m.end(), m.start() + most)) for m in _SENTENCE.finditer(self.text)]
+        spans = [(a, b) for a, b in spans if len(self.text[a:b].strip()) >= least]
+        if len(spans) <= WINDOWS:
+            return spans
+        low = self.text.lower()
+        return sorted(sorted(spans, key=lambda s: -len(_TELLING.findall(low, *s)))[:WINDOWS])
+
+
+def _worst_passage(signs: Sequence[_Sign]) -> tuple[float, list[_Sign]]:
+    """The largest sum of weights within `PASSAGE` characters, each kind counted once, and its signs."""
+    ordered = sorted(signs, key=lambda sign: sign.start)
+    best, within = 0.0, list[_Sign]()
+    for index, first in enumerate(ordered):
+        kinds: dict[str, _Sign] = {}
+        for sign in ordered[index:]:
+            if sign.start - first.start > PASSAGE:
+                break
+            known = kinds.get(sign.kind)
+            if known is None or known.weight < sign.weight:
+                kinds[sign.kind] = sign
+        score = sum(sign.weight for sign in kinds.values())
+        if score > best:
+            best, within = score, list(kinds.values())
+    return best, within
+
+
+def _values(properties: Mapping[str, object], depth: int = 0) -> Iterator[tuple[str, str]]:
+    for key, value in properties.items():
+        if isinstance(value, Mapping) and depth < 3:
+            yield from _values(value, depth + 1)
+        elif isinstance(value, list | tuple):
+            yield str(key), "\n".join(str(each) for each in value)
+        elif isinstance(value, str):
+            yield str(key), value

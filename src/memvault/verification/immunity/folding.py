@@ -1,0 +1,111 @@
+"""Text as a model reads it: without invisible characters, look-alike letters or spelling tricks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+# Letters of other scripts that look like Latin ones (Unicode TR 39, the lower-case intersection).
+_LOOK_ALIKE = str.maketrans(dict(
+    pair for pair in (
+        "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ԍg ӏl кk мm тt пn гr вb нh ԉn "
+        "ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꜱs ꜰf "
+        "αa βb γy εe ηn ιi κk νv οo ρp τt υu χx ωw ϲc ı" "i ɡg ɑa օo ոn սu յj հh"
+    ).split()
+))  # fmt: skip
+_LEET = str.maketrans("01345789@$!|", "oieastbgasii")
+_WORD = re.compile(r"[^\W\d_]+")
+_LEET_WORD = re.compile(r"(?=\S*[a-z])(?=\S*[013457@$!|])[a-z013457@$!|]{4,}")
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+_LATIN = re.compile(r"[a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Folded text. `places[i]` is the offset in the original of `text[i]`; None if they are equal."""
+
+    text: str
+    places: list[int] | None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets in the original of a span of the folded text."""
+        if self.places is None:
+            return start, end
+        if not self.places:
+            return 0, 0
+        return self.places[start], self.places[max(start, end - 1)] + 1
+
+
+def fold(text: str) -> Folded:
+    """The text in lower case and NFKC, without invisible characters and accents on Latin letters,
+    and with look-alike letters of other scripts as the Latin ones they imitate."""
+    if text.isascii():
+        return Folded(text.lower(), None)
+    parts: list[str] = []
+    places: list[int] = []
+    for place, char in enumerate(text):
+        folded = _folded(char)
+        if not folded or (folded != char and unicodedata.category(char) == "Mn" and not parts):
+            continue
+        parts.append(folded)
+        places.extend([place] * len(folded))
+    joined = "".join(parts)
+    return Folded(_latinised(joined), places)
+
+
+@lru_cache(maxsize=4096)
+def _folded(char: str) -> str:
+    if _INVISIBLE.match(char):
+        return ""
+    if unicodedata.category(char) == "Mn" and unicodedata.combining(char):
+        return "" if char < "\u0590" or "\u1ab0" <= char <= "\u20ff" else char
+    plain = unicodedata.normalize("NFKC", char).lower()
+    base = unicodedata.normalize("NFKD", plain)
+    return base[0] if len(base) > 1 and base[0].isascii() and base[0].isalpha() and all(
+        unicodedata.combining(mark) for mark in base[1:]
+    ) else plain
+
+
+def _latinised(text: str) -> str:
+    """Words that mix scripts, or a foreign-looking word amid Latin ones, by their Latin shapes."""
+    latin = len(_LATIN.findall(text))
+    mostly_latin = latin * 2 > len(text) * 0.8
+
+    def shape(match: re.Match[str]) -> str:
+        word = match[0]
+        if word.isascii():
+            return word
+        imitated = word.translate(_LOOK_ALIKE)
+        if imitated.isascii() and (mostly_latin or _LATIN.search(word)):
+            return imitated
+        return word
+
+    return _WORD.sub(shape, text)
+
+
+def unleeted(folded: str) -> str:
+    """The same length of text with digits and signs inside words as the letters they stand for."""
+    return _LEET_WORD.sub(lambda match: match[0].translate(_LEET), folded)
+
+
+def squeezed(folded: str) -> str:
+    """Letters only, so that spacing and punctuation inside words hide nothing."""
+    return _NOT_LETTERS.sub("", folded)
+
+
+def without_invisible(text: str) -> str:
+    return _INVISIBLE.sub("", text)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The line, from 1, of an offset."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    return bisect_right(starts, offset)

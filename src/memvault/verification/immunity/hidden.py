@@ -1,0 +1,328 @@
+"""Text that a model reads and a person does not see: comments, invisible styling, link targets, alt
+text, invisible characters and encodings, each decoded with its place in the original."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+MAX_LAYERS = 64  # of one text; more of them say no more
+_MAX_HIDDEN = 4_000  # characters of one hidden text that are read
+
+_ELEMENT = re.compile(r"<([a-z][a-z0-9]{0,15})((?:\s[^<>]{0,600})?)>", re.IGNORECASE)
+_INVISIBLE_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*(?:0?\.0\d*|0)(?![.\d])"
+    r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?(?:px|pt|em|%))(?![.\d])|font\s*:\s*0"
+    r"|(?<![-\w])color\s*:\s*(?:white|#fff(?:fff)?(?![0-9a-f])|transparent|rgba?\(\s*255\s*,\s*255\s*,\s*255"
+    r"|rgba\([^)]{0,40},\s*0?\.?0\s*\))|(?:left|top|text-indent|margin-left)\s*:\s*-\d{3,}"
+    r"|(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|$|[\"'])|clip(?:-path)?\s*:"
+    r"|\bhidden\b|aria-hidden\s*=\s*[\"']?true|color\s*=\s*[\"']?(?:white|#fff)"
+    r"|size\s*=\s*[\"']?0|class\s*=\s*[\"'][^\"']*(?:sr-only|visually-hidden|invisible|d-none)",
+    re.IGNORECASE,
+)
+_SILENT_ELEMENTS = frozenset({"template", "noscript", "script", "style", "title", "object"})
+_TEXT_ATTRIBUTE = re.compile(
+    r"(?:alt|title|aria-label|aria-description|content|placeholder|data-[\w-]{1,30}|summary|value)"
+    r"\s*=\s*(?:\"([^\"]{8,})\"|'([^']{8,})')",
+    re.IGNORECASE,
+)
+_LATEX = re.compile(
+    r"\\(?:phantom|hphantom|vphantom|(?:text)?color\{(?:white|#fff(?:fff)?)\})\s*\{([^{}]{8,2000})\}"
+    r"|\{\\color\{white\}([^{}]{8,2000})\}"
+)
+_ALT = re.compile(r"!\[([^\[\]]{12,2000})\]")
+_LINK_TITLE = re.compile(r"\]\(\s*<?[^\s()<>]{0,800}>?\s+(?:\"([^\"]{8,800})\"|'([^']{8,800})')\s*\)")
+_REFERENCE_COMMENT = re.compile(
+    r"^ {0,3}\[[^\]\n]{1,80}\]:\s*(?:<>|#|\S{1,200})\s+(?:\"([^\n]{4,})\"|'([^\n]{4,})'|\(([^\n]{4,})\))\s*$",
+    re.MULTILINE,
+)
+_URL = re.compile(r"(?:https?:|data:|mailto:|obsidian:|javascript:)[^\s<>\"'`]{4,2000}", re.IGNORECASE)
+_TARGET = re.compile(r"\]\(\s*<([^<>\n]{8,1500})>|\]\(\s*([^\s()<>]{8,1500})")
+
+_BASE64 = re.compile(r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{4}[ \t]?\r?\n?){5,4000}[A-Za-z0-9+/_-]{0,4}={0,2}")
+_BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}={0,6}(?!\w)")
+_HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}(?![0-9a-fA-F])")
+_BINARY = re.compile(r"(?<!\d)(?:[01]{8}[\s,]?){6,2000}")
+_DECIMAL = re.compile(r"(?<!\d)(?:\d{2,3}[\s,;-]{1,2}){11,2000}\d{2,3}(?!\d)")
+_PERCENT = re.compile(r"(?:[\w.~+-]{0,40}%[0-9a-fA-F]{2}){4,400}[\w.~+-]{0,80}")
+_ENTITIES = re.compile(r"(?:&#x?[0-9a-fA-F]{2,6};\s?){6,2000}")
+_ESCAPES = re.compile(r"(?:\\u\{?[0-9a-fA-F]{4}\}?){6,2000}")
+_MORSE_RUN = re.compile(r"(?:[.\-·–]{1,6}[ /|]{1,3}){10,2000}[.\-·–]{1,6}")
+_TAGS = re.compile("[\U000e0020-\U000e007e]{2,}")
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007f]{2,8}")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e]{8,}")
+_SPLIT_WORD = re.compile("(?<=[A-Za-z])[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+(?=[A-Za-z])")
+_BIDI_OVERRIDE = re.compile("[\u202d\u202e]([^\u202c\n]{4,})")
+_MORSE = dict(zip(
+    (".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- "
+     "-..- -.-- --..").split(), "abcdefghijklmnopqrstuvwxyz", strict=True))  # fmt: skip
+# Words that hardly any text on attacks goes without, to know a rotated or reversed one by.
+_TELLING = ("ignore", "instruction", "assistant", "system", "previous", "password", "prompt", "disregard", "reveal", "forward")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """``kind``: comment, styling, link, alt text, invisible, encoding. ``decoded``: readable text.
+    ``certain``: nobody hides text in this way by accident."""
+
+    kind: str
+    decoded: str
+    start: int
+    end: int
+    certain: bool = False
+
+
+def splits_words(text: str) -> int:
+    """How often invisible characters stand between two Latin letters."""
+    return 0 if text.isascii() else len(_SPLIT_WORD.findall(text))
+
+
+def hidden_texts(text: str) -> list[Hidden]:
+    """All hidden texts, at most `MAX_LAYERS`, in the order of the checks."""
+    found: list[Hidden] = []
+    for each in _all(text):
+        found.append(each)
+        if len(found) == MAX_LAYERS:
+            break
+    return found
+
+
+def _all(text: str) -> Iterator[Hidden]:
+    if "<" in text:
+        yield from _between(text, "<!--", "-->")
+        yield from _elements(text)
+    if "%%" in text:
+        yield from _between(text, "%%", "%%")
+    if "](" in text or "]:" in text or "![" in text:
+        yield from _of_groups("alt text", _ALT, text)
+        yield from _of_groups("link", _LINK_TITLE, text)
+        yield from _of_groups("comment", _REFERENCE_COMMENT, text)
+        yield from _targets(text)
+    elif "://" in text or "data:" in text:
+        yield from _targets(text)
+    if "\\" in text:
+        yield from _of_groups("styling", _LATEX, text)
+    if not text.isascii():
+        yield from _invisible(text)
+    yield from _encoded(text)
+    yield from _rotated(text)
+
+
+def _between(text: str, opening: str, closing: str) -> Iterator[Hidden]:
+    at = text.find(opening)
+    while at >= 0:
+        start = at + len(opening)
+        end = text.find(closing, start)
+        last = end < 0
+        if last and opening == closing:
+            return
+        inner = text[start : len(text) if last else end][:_MAX_HIDDEN].strip()
+        if inner:
+            yield Hidden("comment", inner, at, min(len(text), start + len(inner)))
+        if last:
+            return
+        at = text.find(opening, end + len(closing))
+
+
+def _elements(text: str) -> Iterator[Hidden]:
+    for match in _ELEMENT.finditer(text):
+        name, attributes = match[1].lower(), match[2]
+        if name in _SILENT_ELEMENTS or (attributes and _INVISIBLE_STYLE.search(attributes)):
+            closing = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(
+                text, match.end(), match.end() + _MAX_HIDDEN
+            )
+            end = closing.start() if closing else min(len(text), match.end() + _MAX_HIDDEN)
+            inner = re.sub(r"<[^<>]{0,600}>", " ", text[match.end() : end]).strip()
+            if inner and name not in {"script", "style"}:
+                yield Hidden("styling", inner, match.start(), end)
+        for attribute in _TEXT_ATTRIBUTE.finditer(attributes or ""):
+            value = html.unescape(attribute[1] or attribute[2] or "")
+            start = match.start(2) + attribute.start()
+            yield Hidden("alt text", value, start, match.start(2) + attribute.end())
+
+
+def _of_groups(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Hidden]:
+    for match in pattern.finditer(text):
+        value = next((group for group in match.groups() if group), "")
+        yield Hidden(kind, value[:_MAX_HIDDEN], match.start(), match.end())
+
+
+def _targets(text: str) -> Iterator[Hidden]:
+    """Link targets as words: `?do=send+all%20notes` is a sentence."""
+    seen: set[int] = set()
+    for match in (*_TARGET.finditer(text), *_URL.finditer(text)):
+        value = next((group for group in match.groups() if group), match[0])
+        start = match.end() - len(value)
+        if start in seen or not re.search(r"[-_+%=]", value):
+            continue
+        seen.add(start)
+        plain = re.sub(r"[-_+/=&?#.,;:]+", " ", unquote(unquote(value))).strip()
+        if plain.count(" ") >= 3:
+            yield Hidden("link", plain[:_MAX_HIDDEN], start, match.end())
+
+
+def _invisible(text: str) -> Iterator[Hidden]:
+    flags = [match.span() for match in _FLAG.finditer(text)]
+    for match in _TAGS.finditer(text):
+        if not any(start <= match.start() < end for start, end in flags):
+            decoded = "".join(chr(ord(char) - 0xE0000) for char in match[0])
+            yield Hidden("invisible", decoded, *match.span(), certain=True)
+    for match in _SELECTORS.finditer(text):
+        raw = bytes(_selector_byte(char) for char in match[0])
+        yield Hidden("invisible", raw.decode("utf-8", "replace"), *match.span(), certain=True)
+    for match in _ZERO_WIDTH.finditer(text):
+        yield Hidden("invisible", _zero_width(match[0]), *match.span(), certain=True)
+    for match in _BIDI_OVERRIDE.finditer(text):
+        yield Hidden("invisible", match[1][::-1], *match.span(), certain=True)
+
+
+def _selector_byte(char: str) -> int:
+    code = ord(char)
+    return code - 0xFE00 if code < 0xFE10 else code - 0xE0100 + 16
+
+
+def _zero_width(run: str) -> str:
+    """A run of two kinds of zero-width characters read as bits, either way round."""
+    marks = sorted(set(run))
+    if len(marks) < 2:
+        return ""
+    for one in marks[:2]:
+        bits = "".join("1" if char == one else "0" for char in run if char in marks[:2])
+        data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8))
+        words = _readable(data)
+        if words:
+            return words
+    return ""
+
+
+def _encoded(text: str) -> Iterator[Hidden]:
+    for pattern, decode in _DECODERS:
+        for match in pattern.finditer(text):
+            decoded = decode(match[0])
+            if decoded and decoded.strip() != match[0].strip():
+                yield Hidden("encoding", decoded[:_MAX_HIDDEN], *match.span())
+                yield from _nested(decoded, match.span())
+
+
+def _nested(decoded: str, span: tuple[int, int]) -> Iterator[Hidden]:
+    for pattern, decode in _DECODERS[:3]:
+        for match in pattern.finditer(decoded):
+            inner = decode(match[0])
+            if inner:
+                yield Hidden("encoding", inner[:_MAX_HIDDEN], *span)
+
+
+def _readable(data: bytes) -> str:
+    """Data that is text in words, else nothing."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+    printable = sum(char.isprintable() or char in "\n\t" for char in text)
+    letters = sum(char.isalpha() or char == " " for char in text)
+    wordy = len(text) >= 8 and (" " in text.strip() or "_" in text or any(c > "\u2e80" for c in text))
+    return text if wordy and printable >= 0.95 * len(text) and letters >= 0.7 * len(text) else ""
+
+
+def _from_base64(run: str) -> str:
+    compact = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    if len(compact) < 16 or compact.isdigit():
+        return ""
+    for drop in range(4):  # a run may begin with letters of a word before it
+        part = compact[drop:]
+        try:
+            found = _readable(base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==="))
+        except (binascii.Error, ValueError):
+            continue
+        if found:
+            return found
+    return ""
+
+
+def _from_base32(run: str) -> str:
+    try:
+        return _readable(base64.b32decode(run.rstrip("=") + "=" * (-len(run.rstrip("=")) % 8)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _from_hex(run: str) -> str:
+    digits = re.sub(r"\\x|0x|[\s:,-]", "", run)
+    try:
+        return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    except ValueError:
+        return ""
+
+
+def _from_numbers(run: str, base: int) -> str:
+    numbers = [int(each, base) for each in re.findall(r"\d+", run)]
+    return _readable(bytes(numbers)) if all(number < 256 for number in numbers) else ""
+
+
+def _from_binary(run: str) -> str:
+    bits = re.sub(r"\D", "", run)
+    return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
+
+
+def _from_escapes(run: str) -> str:
+    codes = (int(each, 16) for each in re.findall(r"[0-9a-fA-F]{4}", run))
+    return "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
+
+
+def _from_morse(run: str) -> str:
+    words = re.split(r"\s*[/|]\s*|\s{3,}", run.replace("·", ".").replace("–", "-"))
+    decoded = " ".join("".join(_MORSE.get(letter, "") for letter in word.split()) for word in words)
+    return decoded if len(decoded.replace(" ", "")) >= 8 else ""
+
+
+_DECODERS = (
+    (_BASE64, _from_base64),
+    (_HEX, _from_hex),
+    (_PERCENT, lambda run: unquote(unquote(run)).replace("+", " ")),
+    (_BASE32, _from_base32),
+    (_BINARY, _from_binary),
+    (_DECIMAL, lambda run: _from_numbers(run, 10)),
+    (_ENTITIES, html.unescape),
+    (_ESCAPES, _from_escapes),
+    (_MORSE_RUN, _from_morse),
+)
+
+
+def _shift(text: str, by: int) -> str:
+    low, up = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    table = str.maketrans(low + up, low[by:] + low[:by] + up[by:] + up[:by])
+    return text.translate(table)
+
+
+def _atbash(text: str) -> str:
+    low = "abcdefghijklmnopqrstuvwxyz"
+    return text.translate(str.maketrans(low + low.upper(), low[::-1] + low[::-1].upper()))
+
+
+_ROTATED = {_shift(word, by): -by % 26 for word in _TELLING for by in range(1, 26)}
+_MIRRORED = {_atbash(word): "atbash" for word in _TELLING} | {w[::-1]: "reversed" for w in _TELLING}
+_DISGUISED = re.compile("|".join(sorted({*_ROTATED, *_MIRRORED}, key=len, reverse=True)), re.I)
+
+
+def _rotated(text: str) -> Iterator[Hidden]:
+    """Lines in a letter-by-letter cipher, or written backwards."""
+    seen: set[int] = set()
+    for match in _DISGUISED.finditer(text):
+        start = text.rfind("\n", 0, match.start()) + 1
+        if start in seen:
+            continue
+        seen.add(start)
+        end = text.find("\n", match.end())
+        line = text[start : len(text) if end < 0 else end][:_MAX_HIDDEN]
+        key = match[0].lower()
+        if key in _ROTATED:
+            decoded = _shift(line, _ROTATED[key])
+        else:
+            decoded = _atbash(line) if _MIRRORED[key] == "atbash" else line[::-1]
+        yield Hidden("encoding", decoded, start, start + len(line))

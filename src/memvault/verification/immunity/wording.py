@@ -1,0 +1,278 @@
+"""Wordings of instructions that are aimed at a model, each with how much it says by itself.
+
+Patterns are matched against folded text (`folding.fold`). A weight of 1 is enough for a finding,
+smaller ones add up within a passage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """``needs``: texts of which one must occur before the pattern is tried."""
+
+    kind: str
+    weight: float
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    kind: str
+    weight: float
+    start: int
+    end: int
+
+
+def _cue(kind: str, weight: float, needs: str, *pattern: str) -> Cue:
+    return Cue(kind, weight, tuple(needs.split("|")), re.compile("".join(pattern)))
+
+
+# An imperative begins a clause; "told it to ignore" reports one.
+_ORDER = (
+    r"(?:(?:^|[.!?:;,\n\"'“‘(\[>*—–-]|\b(?:please|kindly|must|should|shall|will|now|then|and|to do:|just|"
+    r"simply|immediately|first|instead|you|have to|need to|are to|required to|here|always|silently|"
+    r"secretly|also|next)\b)[\s*_#>\"'“(-]*)"
+)
+_GAP = r"(?:[^.!?]{0,40}?\s)?"
+_RULES = (
+    r"(?:instructions?|rules|guidelines?|directions?|directives?|prompts?|constraints?|restrictions?|"
+    r"system messages?|polic(?:y|ies)|orders?|commands?|guardrails?|safeguards?|training|programming|"
+    r"safety (?:measures|protocols?|filters?)|limitations?|moderation|content filters?)"
+)
+_TALK = r"(?:context|conversation|messages?|text|input|tasks?|requests?|configuration|settings|question|prompt)"
+_MODEL = (
+    r"(?:ai|a\.i\.|ais|llms?|(?:language|chat|foundation|large) models?|models?|(?:ai|virtual|digital|automated|"
+    r"chat|smart|personal|your|the) assistants?|assistants?|chatbots?|(?:ai|chat|autonomous|automated|"
+    r"software) agents?|agents?|(?:chat)?gpt(?:-\w+)?|claude|gemini|copilot|llama|mistral|grok|siri|bots?|neural network|"
+    r"automated (?:readers?|systems?|tools?|processors?)|machine readers?|summari[sz]ers?|crawlers?)"
+)
+_PEOPLE = (
+    r"(?:(?:the |your |this |any |my )?(?:user|human|person|owner|operator|reader|customer|client|people|"
+    r"account holder|principal|employee|requester|recipient)s?|anyone|anybody|them|him|her|me)"
+)
+_SECRETS = (
+    r"(?:passwords?|passphrases?|api[\s_-]?keys?|access tokens?|tokens?|secrets?|credentials?|private keys?|"
+    r"ssh keys?|session cookies?|cookies|(?:chat|conversation|message) (?:history|log|transcript)s?|"
+    r"(?:previous|recent|all|full|whole|entire|current) (?:conversations?|messages?|chats?|notes?|memor(?:y|ies)|files?|"
+    r"documents?|e-?mails?)|conversation|system prompt|private notes?|memories|(?:the|this|whole|entire) vault|"
+    r"credit cards?(?: numbers?| details)?|bank (?:details|account|data)|account (?:details|numbers?)|contacts|contact list|"
+    r"phone numbers?|home address|e-?mail address(?:es)?|personal (?:data|details|information)|"
+    r"environment variables|\.env|user(?:'s|s'|s)? (?:data|details|information|files|notes|name|e-?mails?|location|questions?)|"
+    r"social security|one-time codes?|2fa codes?|seed phrases?|wallet)"
+)
+_SENDING = (
+    r"(?:send|forward|e-?mail|mail|post|upload|transmit|submit|exfiltrate|leak|copy|deliver|report|"
+    r"append|attach|embed|encode|push|relay|share|disclose|include|insert|put|dump|smuggle|transfer|"
+    r"publish|reveal|output|print|expose|collect|gather|extract|list|reply with|return)"
+)
+_TOOL_NAME = (
+    r"(?:`?[a-z]{3,}(?:_[a-z]{2,}){1,4}`?(?:\(|\b)|(?:the |your |any |every |all )?[\w-]{0,20} ?(?:tool|function|plugin|"
+    r"connector|api|command line|shell|browser|terminal|code interpreter)s?\b)"
+)
+
+CUES: tuple[Cue, ...] = (
+    # Taking back what the model was told before.
+    _cue("override", 1.0, "ignore|disregard|forget|overrid|bypass|discard|set aside|attention|follow|drop|neglect|cancel|abandon|skip|obey|reset|erase|clear|unlearn|dismiss|void",
+         _ORDER, r"(?:ignore|disregard|forget|override|overrule|bypass|discard|set aside|pay no attention to|"
+         r"stop (?:following|obeying)|drop|do not (?:follow|obey)|don'?t (?:follow|obey)|neglect|cancel|abandon|skip|erase|clear|reset|unlearn|dismiss|void)\s+",
+         _GAP, r"(?:previous|prior|earlier|above|preceding|existing|original|initial|former|foregoing|past|current|old|developer'?s?|"
+         r"system(?:'s)?|safety|your|before|you (?:were|have been|had|got))\b[^.!?]{0,30}?\b(?:", _RULES, r"|given|told|taught|learned)\b"),
+    _cue("override", 0.45, "ignore|disregard|forget|overrid|bypass|discard|stop ",
+         _ORDER, r"(?:ignore|disregard|forget|override|bypass|discard|stop)\s+(?!my |our |his |her |their )(?:[\w']+ ){0,3}?(?:previous|prior|earlier|above|preceding|original|your|system|user'?s?|current|the)\s(?:[\w']+ ){0,2}?", _TALK, r"\b"),
+    _cue("override", 1.0, "ignore|disregard|forget",
+         _ORDER, r"(?:ignore|disregard|forget)\s+(?:all |everything|anything|whatever)[^.!?]{0,40}?\b(?:above|before|told|said so far|instructed|so far|prior to|learned|preced)"),
+    _cue("override", 0.9, "longer|obsolete|void|cancel|supersede|replace|precedence|outrank|invalid|revoked|lifted|expired|superior|priority|nullif|suspended|replaced",
+         r"\b(?:your|previous|prior|earlier|above|system|original|old|safety|all|these|developer'?s?)\s[^.!?]{0,30}?",
+         r"\b(?:instructions?|rules|guidelines?|directives?|prompt|restrictions?|constraints?|guardrails?|safeguards?)\b[^.!?]{0,40}?"
+         r"\b(?:no longer (?:apply|valid|count|matter|hold|in force|bind)|(?:is|are|were|was|been|now) (?:hereby )?(?:obsolete|void|cancell?ed|superseded|invalid|"
+         r"revoked|lifted|expired|nullified|replaced|suspended|disabled|removed|deleted|outdated))"),
+    _cue("override", 0.9, "precedence|priority|outrank|supersede|replace|override|overrule",
+         r"\b(?:this|these|the following|what follows|it|they|below|here)\b[^.!?]{0,50}?\b(?:takes? (?:precedence|priority)|outranks?|supersedes?|replaces?|overrides?|overrules?|"
+         r"(?:has|have) (?:precedence|priority))\b[^.!?]{0,40}?\b(?:system|previous|prior|earlier|above|your|instructions|rules|guidelines|developer)"),
+    _cue("override", 0.8, "new instruction|real instruction|updated instruction|actual instruction|true instruction|new task|real task|actual task|true task|new directive|new role|new objective|new goal|real goal|actual goal|new rules|real purpose|true purpose|new mission|new prompt|new system",
+         r"\b(?:your|the|these|are)?\s*(?:new|real|actual|true|updated|revised) (?:instructions?|tasks?|directives?|role|objective|goal|rules|purpose|mission|(?:system )?prompt)\b\s*(?:is|are|begin|:|follow|now|-|—|below)"),
+    _cue("persona", 0.65, "you are|you're|act as|behave|pretend|roleplay|role-play|simulate|imagine|become|persona|identity|emulate",
+         _ORDER, r"(?:you(?: are|'re| will be|'ll be) (?:now |no longer |hereby |henceforth |from now on |actually |really )+(?:[\w'-]+ ){0,4}?(?:ai|model|assistant|bot|agent|dan|system|restrict\w*|filter\w*|unrestricted|unfiltered|free|bound|jailbroken|root|admin\w*|developer|mode|limited|chatbot|terminal|hacker|evil)\b|act as (?:an? |if )?(?:unrestricted|unfiltered|uncensored|evil|root|admin|though you|you (?:had|have) no|a system without|if you)"
+         r"|(?:pretend|imagine|assume|simulate|roleplay|role-play|emulate|behave)\b[^.!?]{0,40}?(?:you (?:are|have|had|were)|unrestricted|unfiltered|no (?:rules|restrictions|limits|filters)|without (?:rules|restrictions|limits|filters|ethics))"
+         r"|your new (?:identity|persona|name|role))"),
+    _cue("persona", 0.75, "developer mode|dev mode|admin mode|god mode|debug mode|jailb|unrestricted|unfiltered|uncensored|do anything now|no restrictions|without restrictions|maintenance mode|sudo mode|root mode|dan mode|any restrictions|safety mode|test mode|diagnostic mode|any rules",
+         _ORDER, r"(?:enter|enable|activate|switch (?:to|into)|turn on|go into|start|unlock|boot|engage|you(?: are|'re) (?:now )?(?:in|running in|an?))\s+(?:[\w-]+ ){0,3}(?:(?:developer|dev|admin|god|debug|jailbreak|sudo|root|dan|unrestricted|maintenance|unfiltered|diagnostic|test)\s?mode|unrestricted|unfiltered|uncensored|jailbroken)"
+         r"|\b(?:do anything now|without any (?:restrictions?|rules|filters?|limits?)|(?:has|have|with) no (?:restrictions?|rules|filters?|limits)|stay in character)\b"),
+    _cue("persona", 0.7, "disable|switch off|turn off|deactivate|remove|suspend|lift",
+         _ORDER, r"(?:disable|switch off|turn off|deactivate|remove|suspend|lift|lower)\s+(?:all |any |your |the )*(?:content |safety |security )?(?:filters?|safeguards?|guardrails?|safety|restrictions?|safety checks?|moderation|ethics|refusals?)"),
+    # Keeping the person out of it.
+    _cue("secrecy", 0.8, "do not|don't|don’t|never|without|must not|nothing|not to|avoid|refrain|no need|conceal|hide|cannot|dont",
+         _ORDER, r"(?:do not|don['’]?t|never|must not|refrain from|avoid|no need to|not to|shall not|without|nothing)\s+(?:ever |also |even )?"
+         r"(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|inform(?:ing)?|disclos(?:e|ing)|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|ask(?:ing)?|report(?:ing)?|let(?:ting)?|consult(?:ing)?|admit(?:ting)?|explain(?:ing)?|bother(?:ing)?|quote|cite|refer)\b"
+         r"[^.!?]{0,40}?\b(?:user|human|owner|operator|reader|customer|account holder|principal)s?\b"),
+    _cue("secrecy", 0.55, "this note|this message|this instruction|these instruction|these lines|this text|this step|this action|this request|this command|this rule|this to",
+         _ORDER, r"(?:do not|don['’]?t|never|must not|without)\s+(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|repeat(?:ing)?|acknowledg(?:e|ing)|refer(?:ring)? to|quot(?:e|ing)|cit(?:e|ing))\b[^.!?]{0,30}?"
+         r"\b(?:this (?:note|message|instructions?|text|step|action|request|command|rule|memory|document|comment)|these (?:instructions?|lines|words|rules)|that you (?:read|saw|received|did|were))"),
+    _cue("secrecy", 0.4, "silently|secretly|covertly|quietly|in the background|discreetly|stealth|unnoticed|keep this|keep it|without asking|without confirm|without telling|without further|without prompting|do not ask|don't ask|without permission|no confirmation|need to ask|without mention|without approval|without notif",
+         r"\b(?:silently|secretly|covertly|quietly|in the background|discreetly|unnoticed|keep (?:this|it|these)[^.!?]{0,20}? (?:hidden|secret|from)|"
+         r"without (?:asking|confirm\w*|telling|further|prompting|permission|mention\w*|approval|notif\w*|any confirmation|informing)|do(?: not|n'?t) ask (?:again|for (?:permission|confirmation|approval)|anyone|first)|"
+         r"no (?:confirmation|approval|permission) (?:is |are )?(?:needed|required|necessary)|no need to ask)"),
+    _cue("secrecy", 0.5, "as if|deny|no trace|continue normal|as usual|as though|never happened|pretend",
+         r"\b(?:as (?:if|though) (?:nothing|you (?:had )?never|this never)|deny (?:that|having|knowing|any)|leave no trace|(?:continue|proceed|answer|respond|reply) (?:normally|as (?:usual|normal|if))|pretend (?:that )?(?:nothing|this|you did))"),
+    # Carrying data out.
+    _cue("exfiltration", 0.75, "http|www.|@|ftp|://",
+         _ORDER, _SENDING, r"\b[^!?\n]{0,80}?\b", _SECRETS, r"\b[^!?\n]{0,120}?(?:https?://|www\.|ftp://|mailto:|[\w.+-]+@[\w-]+\.\w)"),
+    _cue("exfiltration", 0.75, "http|www.|://|@",
+         _ORDER, r"(?:fetch|get|open|visit|load|request|call|query|render|display|show|browse to|navigate to|ping|curl|embed|output|use|contact|send|make)\b[^!?\n]{0,60}?(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w)\S{0,200}[^!?\n]{0,60}?\b(?:with|containing|including|carrying|plus|followed by|and (?:add|append|include|put|attach))\b[^.!?\n]{0,50}?\b(?:",
+         _SECRETS, r"|answer|question|reply|data|text|name|summary|history|query|everything|it|content)"),
+    _cue("exfiltration", 0.6, "|".join(("password", "api", "token", "secret", "credential", "key", "conversation", "history", "prompt", "private", "memor", "vault", "card", "bank", "contact", "phone", "address", "personal", "user", "cookie", "notes", "messages", "wallet", "seed")),
+         _ORDER, r"(?:forward|upload|transmit|exfiltrate|leak|smuggle|append|encode|dump|disclose|expose|reveal|e-?mail|post|output|print|include)\s+(?:me |us |it |them )?(?:a copy of |a list of |the contents? of |all |any |every |the |your |their |this |whole |entire |full |of )*", _SECRETS),
+    _cue("exfiltration", 0.5, "http|www.",
+         _ORDER, r"(?:send|post|upload|submit|transmit|forward|report|push|append)\s+(?:this|it|them|everything|all|the (?:answer|result|question|output|reply|summary|data|conversation|rest)|your (?:answer|reply|output)|what)\b[^.!?\n]{0,60}?\b(?:to|at|into|onto|in)\s+(?:https?://|www\.)"),
+    _cue("exfiltration link", 1.0, "{|[|<|$|%7b|%5b|(",
+         r"!?\[[^\]\n]{0,200}\]\(\s*<?https?://[^\s)]{0,300}[?&/=#](?:[^\s)]{0,60}=)?(?:\{+|\[|<|%7b|%5b|\$\{?|\(\()[\w .:'-]{2,60}(?:\}|\]|>|%7d|%5d|\)\))"),
+    _cue("exfiltration link", 0.9, "http",
+         r"https?://[^\s)\"'<>]{0,200}[?&/](?:[\w-]{1,30}=)?[\[{<(%$]{1,3}[a-z _-]{0,30}(?:secret|password|history|conversation|answer|prompt|memory|memories|api_?key|token|user_?data|summary|question|data|name|content|notes?|context|email|here)[a-z _-]{0,30}[\]}>)%$]"),
+    _cue("exfiltration link", 0.7, "replac|substitut|placeholder|fill in|fill ",
+         _ORDER, r"(?:replace|replacing|substitute|substituting|fill in|fill)\b[^.!?\n]{0,80}?\b(?:with|by)\b[^.!?\n]{0,50}?\b(?:", _SECRETS, r"|user|answer|question|base64|(?:url-?)?encoded)"),
+    # Using the model's hands.
+    _cue("tool call", 0.4, "_|tool|function|plugin|connector|shell|browser|terminal|interpreter|command line|api",
+         _ORDER, r"(?:call|invoke|run|execute|trigger|use|launch|issue|fire|perform)\s+(?:[\w'-]+ ){0,3}?", _TOOL_NAME),
+    _cue("tool call", 0.6, "(",
+         r"\b(?:call|invoke|run|execute|action|tool|function|do|command)\s*:?\s*`?[a-z]{2,}(?:[_.][a-z]{2,}){1,4}\s*\(\s*[^)\n]{0,120}[=:'\"][^)\n]{0,200}\)"),
+    _cue("tool call", 1.0, "<tool|<function|<invoke|tool_call|function_call|tool_use|<|antml|<parameter|[tool|action input|recipient_name|<use_|<action>|<command>|<execute|tool_code",
+         r"<\s*/?\s*(?:antml:)?(?:tool_?calls?|tool_?use|function_?calls?|function=|invoke\b|parameter\b|use_mcp_tool|tool_?results?|tool_?response|execute_command|tool_code|action>|\|tool)|"
+         r"\[/?tool_?(?:call|use|result)s?\]|<\|(?:tool|python|plugin|function)\w*\|>|\baction input\s*:|\"(?:tool_calls?|function_call|tool_use|recipient_name)\"\s*:|```(?:tool|tool_call|tool_code|function)\b"),
+    _cue("tool call", 0.75, "\"tool\"|\"name\"|\"function\"|\"method\"|\"action\"|'tool'|'name'",
+         r"[\"'](?:tool|tool_name|name|function|method|action)[\"']\s*:\s*[\"'][a-z]+(?:[_./][a-z]+)*[\"']\s*,[^}]{0,80}?[\"'](?:arguments|parameters|params|args|input|tool_input|action_input)[\"']\s*:"),
+    # Roles and ends of documents that are imitated.
+    _cue("role", 1.0, "<|im_|[inst|<<sys|<|start|<|system|<|user|<|assistant|<|end|start_of_turn|end_of_turn|[/inst|<s>|<|eot|<|begin|<|header",
+         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|end|eot_id|start_header_id|begin_of_text|channel|message|sep|start|return|constrain)\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|<s>\s*\[|<\|[a-z_]{3,20}\|>"),
+    _cue("role", 0.7, "<system|</system|<assistant|<user|<human|<instructions|<prompt|<admin|<developer|system_prompt|<override|<important|<ai",
+         r"<\s*/?\s*(?:system(?:[_-]?(?:prompt|message|instructions?|reminder|note|override|notice))?|assistant(?:[_-]?(?:instructions?|note))?|human|developer(?:[_-]message)?|(?:new|hidden|ai|agent|secret|important|admin|priority|override)[_-]?(?:instructions?|prompt|message|notes?|only)|system|admin|override|important|ai)\s*>"),
+    _cue("role", 0.5, "system|developer|instruction|admin",
+         r"(?:^|\n)[\s>*#_\-\[(|=]*(?:system(?: (?:prompt|message|override|instructions?|notice|note|update|alert|role|command|directive))?|developer(?: (?:message|note|instructions?))|(?:new |hidden |ai |assistant |llm |priority |secret )instructions?|admin(?:istrator)?(?: (?:message|note|override|command|instruction))?|root)\s*[\])*_#]*\s*(?::|\]|=>|>>|—|--)\s*\S"),
+    _cue("role", 0.4, "assistant",
+         r"(?:^|\n)[\s>*#_\-\[(]*(?:assistant|ai|model|bot)[\])*_]*\s*:\s*[*_\"]*(?:understood|i (?:will|have|must|can) (?:now )?(?:ignor|compl|follow|obey|send|proceed|forward|delet|disregard)|sure, (?:i|here)|okay, (?:ignor|i will)|new instructions? (?:accepted|received))"),
+    _cue("delimiter", 0.8, "end of|begin|</|end_|start of|=== |---|end ",
+         r"</\s*(?:context|memor(?:y|ies)|documents?|retrieved[\w-]*|results?|user_?(?:data|input|query|message)|data|notes?|untrusted[\w-]*|search[\w-]*|quote|source|input|content)\s*>\s*\S|"
+         r"(?:[-=#*\[<(]{2,}|\[)\s*(?:end (?:of )?(?:the )?(?:context|memor(?:y|ies)|documents?|retrieved|results?|user|data|notes?|untrusted|search|quotation|input|content|system prompt|file|text|e-?mail|conversation|message)[^\n]{0,30}|(?:begin|start)(?:ning)? (?:of )?(?:the )?(?:new |real |system |privileged |trusted |admin |hidden )+(?:instructions?|prompt|message|section|context|session|conversation)[^\n]{0,30})"),
+    _cue("authority", 0.5, "system|administrator|admin|developer|openai|anthropic|google|override|compliance|security|maintenance|microsoft|clearance|authori|vendor",
+         r"\b(?:(?:official |urgent |automated )?(?:message|notice|directive|instruction|order|update|note|request) from (?:the |your )?(?:system|administrators?|admins?|developers?|openai|anthropic|google|microsoft|meta|engineering|platform|operators?|vendor|security team|owner)\b|"
+         r"(?:admin(?:istrator)?|system|security|root|emergency|operator) (?:override|protocol|directive|command)\b|as your (?:developer|administrator|admin|creator|operator|owner|maker)|"
+         r"by order of (?:the )?(?:system|administrator|openai|anthropic|google|developers?)|(?:you (?:have been|are) )(?:granted|authori[sz]ed|cleared|permitted|freed|unlocked)|level[- ]\d+ clearance|(?:request|action|transfer|access|this) (?:is|was|has been) pre-?(?:authori[sz]ed|approved)|already (?:given |gave )?(?:consent(?:ed)?|approved|authori[sz]ed|agreed))"),
+    # Speaking to the model.
+    _cue("address", 0.6, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari", "crawler")),
+         r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
+         r"s?\s*(?:[:,!—–]|\b(?:reading|reads?|process|that|who|which|only|eyes|summari|index|pars|assist|answer|handl|review|see|access|scann|retriev|using|working)))"),
+    _cue("address", 0.55, "if you are|if you're|as an ai|as a language|as a large|since you are|as an llm|when you read|if you read|if you can read|whoever|because you are|you, the|you as|when you see|once you",
+         r"\b(?:if|since|because|when) (?:you|whoever)(?: are|'re| is)? (?:an? |the |reading |any )?(?:[\w-]+ )?", _MODEL, r"\b|\bas an? (?:good |helpful |large |obedient |loyal )?(?:", _MODEL, r")\b[,]? (?:you|please|it is)|\byou, (?:the |as |an? )?", _MODEL, r"\b"
+         r"|\b(?:if|when|once|after|as soon as) you(?:'re| are)? (?:read|see|reading|seeing|process|retriev|load|summari|pars)\w*\s+(?:this|these|the following)"),
+    _cue("address", 0.4, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari")),
+         r"\b(?:any|every|all|the|an?|this|each|your)?\s*", _MODEL, r"s?(?: (?:reading|processing|summari[sz]ing|that (?:reads?|process\w*|retriev\w*|summari\w*|index\w*|sees?|handles?)|which (?:reads?|process\w*)|who (?:reads?|process\w*)|indexing|parsing|retrieving|assisting|answering|handling|reviewing|evaluating|in charge)[^.!?]{0,50}?)?\s+(?:must|should|shall|has to|have to|is (?:required|instructed|ordered|asked|obliged|expected|to)|are (?:required|instructed|ordered|asked|obliged|expected|to)|needs? to|will now|is hereby)\b"),
+    # Standing orders.
+    _cue("trigger", 0.5, "when|if |whenever|once|every time|as soon|should|next time|upon|on hearing|each time|any time|anytime|in case",
+         r"\b(?:when(?:ever)?|if|once|every time|each time|as soon as|the next time|upon|any ?time|should|in case)\b[^.!?\n]{0,25}?\b(?:the |your |this |any |an? )?(?:user|human|owner|customer|account holder|operator|someone|anyone|anybody|person|reader|you(?:'re| are))\b[^.!?\n]{0,60}?\b(?:asks?|asked|quer\w+|questions?|questioned|mentions?|says?|requests?|wants?|inquires?|types?|writes?|talks?|brings?)\b[^.!?\n]{0,80}?"
+         r"(?:[,:;-]|\bthen\b)\s*(?:you (?:must|should|shall|will|have to|are to)|always|only|please|simply|just|do not|never|then|instead|silently|answer|reply|respond|say|tell|claim|state|recommend|suggest|mention|insist|send|run|call|give|direct|point|refer|promote|deny|refuse|show|reveal|use|add|provide|output|confirm|assert|steer|explain that)\b"),
+    _cue("trigger", 0.5, "answer|response|reply|repl|output|message|recommend|conversation|summar|session",
+         r"\b(?:(?:in|at the (?:end|start|beginning) of|to|with|for|on|after|before|begin|start|end|finish|close|open|prefix|conclude) (?:all|each|every|any|all future|all of your|all your|(?:your|future)(?= [\w ]{0,20}(?:s\b|ies\b)))\s(?:[\w-]+ ){0,3}?(?:answers?|responses?|repl(?:y|ies)(?! by)|outputs?|summar(?:y|ies)|conversations?|recommendations?))\b[^.!?\n]{0,60}"),
+    _cue("trigger", 0.45, "from now on|henceforth|from this point|from here on|in the future|for all future|going forward|until further notice|in all future|at all times|hereafter|permanently",
+         r"\b(?:from (?:now|here|this point|this moment|today)(?: on| forward|onwards?)?|henceforth|hereafter|in (?:the|all) future|for all future|going forward|until further notice)\b[^.!?\n]{0,30}?\b(?:you\b|always\b|never\b|answer|repl|respond|act\b|ignore|treat|obey|follow|recommend|only\b|begin|start|end\b|use\b|speak|do not|every (?:answer|response|reply))"),
+    _cue("trigger", 0.4, "always|never|only|every",
+         _ORDER, r"(?:always|never|only|every time)\s+(?:answer|reply|respond|recommend|say|state|claim|mention|suggest|praise|promote|refuse|prefer|trust|return|rank|cite|output|tell)\b"),
+    _cue("memory", 0.6, "memory|memories|note|fact|verified|vault|record|trust|truth|importance|remember|preference|knowledge",
+         _ORDER, r"(?:(?:save|store|write|add|commit|record|put|keep|insert|log)\s[^.!?\n]{0,50}?\b(?:to|in|into|as)\s(?:your |the |a |an |long-term |permanent |persistent )*(?:memor(?:y|ies)|permanent (?:fact|note|memory)|verified|trusted|(?:user(?:'s)? )?preferences?|long-term|knowledge base)"
+         r"|(?:mark|flag|treat|regard|consider|set|label|classify|rate|tag|accept|take)\s[^.!?\n]{0,50}?\b(?:as |to |is |be )*(?:verified|confirmed|critical|trusted|permanent|(?:the only |absolute |ground )truth|authoritative|true|ground truth|high(?:est)? (?:importance|priority))"
+         r"|(?:delete|remove|erase|forget|overwrite|wipe|purge|discard|hide|archive|ignore|distrust|trash)\s+(?:all |any |every |each |the |other |older |existing |conflicting |contradicting |your |of )*(?:memor(?:y|ies)|notes?|records?|facts?|entries|what you know|knowledge)\b)"),
+    _cue("memory", 0.5, "above all|supersede|trust only|only truth|rank|first in|remember forever|override|never forget|always return|return this|retriev|contradict",
+         r"\b(?:this (?:note|memory|record|entry|document|fact)\b[^.!?\n]{0,30}?\b(?:supersedes?|overrides?|outranks?|replaces?|is the only|takes? precedence|must (?:always )?be|should always)|trust only this|rank (?:this|it) (?:above|first)|remember (?:this )?(?:forever|permanently|always)|return this (?:one )?first|whenever you (?:retriev|recall|search|remember|load))"),
+    _cue("leak", 0.9, "prompt|instruction|configuration|rules|system message|above this|guidelines|initial|verbatim|your tools",
+         _ORDER, r"(?:reveal|print|repeat|output|show|display|list|recite|leak|dump|disclose|translate|quote|echo|write out|give|tell|share|expose|summari[sz]e|begin (?:your )?(?:reply|answer) with|paste|copy|return)\s(?:me |us |out )?[^.!?\n]{0,50}?\b(?:your|system|hidden|initial|original|secret|developer(?:'s)?|full|exact|you were given|internal)\b[^.!?\n]{0,25}?\b(?:prompts?|instructions?|configuration|rules|system message|guidelines|messages?)\b"),
+    _cue("leak", 0.6, "above this|you were given|your exact|everything above|word for word|verbatim",
+         _ORDER, r"(?:repeat|print|output|show|recite|copy|echo|write|list)\b[^.!?\n]{0,40}?\b(?:(?:everything|all|the text|the words|what is) (?:above|before|preceding)|verbatim|word for word|you were given)"),
+    _cue("hijack", 0.55, "instead of|rather than|before answering|before you answer|before replying|stop |do not answer|don't answer|reply only|respond only|only reply|only respond|answer only|output only|the only thing|nothing else|before anything else|before responding|prior to answering|respond with|reply with|answer with|before you reply|before you respond|forget the question|your answer|your response|your reply|final answer|your output|your summary",
+         r"\b(?:instead of|rather than|before|prior to|without|stop|in place of)\s+(?:you (?:answer|reply|respond|continue)|answering|replying|responding|summari[sz]ing|helping|continuing|(?:doing|completing) (?:the|your|that) (?:task|request)|anything else)\b|"
+         r"\b(?:do not|don't) (?:answer|summari[sz]e|respond to|help with|complete)\b[^.!?\n]{0,30}(?:question|quer|request|user|task|e-?mail|document|text)|"
+         r"\b(?:reply|respond|answer|output|print|write|say|return)\s+(?:only|just|nothing but|exclusively|with (?:only|just|the (?:exact )?(?:word|words|phrase|text|sentence|string)))\b|"
+         r"\byour (?:next |final |entire |whole |first |only )?(?:answer|response|reply|output|summary)\b[^.!?\n]{0,20}?\b(?:must|should|shall|has to|have to|needs to|is to|will)\b|\b(?:the )?(?:final|correct|only correct) (?:answer|output|response) (?:must|is|should|has)\b"),
+    _cue("hijack", 0.5, "tell the user|convince|persuade|inform the user|ask the user|urge|direct the user|trick|make the user|tell your user|instruct the user|get the user|encourage the user|tell them to|tell the human|tell the reader|steer|the user to|the user that",
+         _ORDER, r"(?:tell|convince|persuade|inform|ask|urge|direct|trick|make|instruct|get|encourage|lead|steer|push|manipulate|pressure|assure|request|advise|warn)\s+(?:the |your |this |any )?(?:user|human|owner|customer|account holder|person you)s?\b"),
+    # What an attack speaks of. By itself none of it says anything.
+    _cue("mention of a model", 0.2, "ai|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|bot", r"\b(?:ais?|llms?|(?:language|chat) models?|models? (?:that|which|reading|indexing)|assistants?|chatbots?|agents?|chatgpt|gpt|claude|gemini|copilot)\b"),
+    _cue("mention of the user", 0.15, "user|the owner|the human|account holder|your operator|the requester|the person you", r"\b(?:(?:the|your|any|this) (?:users?|owner|human|account holder|operator|requester)|the person you)\b"),
+    _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
+    _cue("mention of the answer", 0.2, "answer|reply|replies|respon|output|summar|recommend", r"\b(?:your (?:final |next |own )?(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|recommendations?)|(?:all|every|each) (?:future )?(?:answers?|repl(?:y|ies)|responses?|questions?|requests?)|when you (?:summari|answer|reply|respond|retriev))"),
+    _cue("mention of itself", 0.15, "this note|this message|these lines|this paragraph|this text|this memory|this file|this document|this record|this page|this entry|the following|below", r"\b(?:this (?:note|message|paragraph|text|memory|file|document|record|page|entry|sentence|line)|these lines|these words|the (?:following|text below|steps below))\b"),
+    # Other languages: taking back instructions, secrecy, speaking to the model.
+    _cue("override", 1.0, "ignorier|vergiss|missacht|vergessen|beachte|anweisung",
+         r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|beachte\w* nicht|uberschreib\w*|verwirf|lass\w*)\b[^.!?]{0,50}?\b(?:vorherig\w*|bisherig\w*|fruher\w*|obig\w*|vorig\w*|alle|samtlich\w*|deine|ihre|ursprunglich\w*)\b[^.!?]{0,30}?\b(?:anweisung\w*|regeln?|vorgaben?|instruktion\w*|befehle?|richtlinien?|anleitung\w*|auftrage?|systemprompt)"),
+    _cue("override", 1.0, "ignor|oubli|tiens pas compte|instruction|consigne",
+         r"\b(?:ignore[zr]?|oublie[zr]?|ne (?:tiens|tenez) pas compte)\b[^.!?]{0,50}?\b(?:instructions?|consignes?|regles?|directives?|ordres?)\b[^.!?]{0,30}?(?:precedent\w*|anterieur\w*|ci-dessus|recu\w*|initial\w*|systeme|donne\w*|de depart)|\b(?:ignore[zr]?|oublie[zr]?)\b[^.!?]{0,20}?\b(?:tes|vos|toutes?)\b[^.!?]{0,20}?\b(?:instructions?|consignes?|regles?|directives?)"),
+    _cue("override", 1.0, "ignor|olvid|haz caso|instruccion",
+         r"\b(?:ignor[ae]n?|olvid[ae]n?|no hagas caso|descart[ae]|omit[ae])\b[^.!?]{0,50}?\b(?:instrucciones|reglas|ordenes|indicaciones|directrices|normas)\b[^.!?]{0,30}?(?:anterior\w*|previa\w*|recibid\w*|original\w*|de arriba|del sistema)?"),
+    _cue("override", 1.0, "ignor|dimentic|istruzion",
+         r"\b(?:ignora(?:re|te)?|dimentica(?:re|te)?|trascura|non seguire)\b[^.!?]{0,50}?\b(?:istruzioni|regole|ordini|direttive|indicazioni)\b"),
+    _cue("override", 1.0, "ignor|esquec|desconsider|instruc",
+         r"\b(?:ignor[ae]m?|esquec?[ae]m?|desconsider[ae]m?)\b[^.!?]{0,50}?\b(?:instrucoes|regras|ordens|diretrizes|orientacoes)\b"),
+    _cue("override", 1.0, "negeer|vergeet", r"\b(?:negeer|vergeet)\b[^.!?]{0,50}?\b(?:instructies|regels|aanwijzingen|opdrachten|richtlijnen)\b"),
+    _cue("override", 1.0, "ignorera|glom|bortse|ignorer|glem|instrukti", r"\b(?:ignorera?|glom|bortse fran|glem)\b[^.!?]{0,50}?\b(?:instruktion\w*|regler\w*|anvisning\w*|order|instruks\w*)\b"),
+    _cue("override", 1.0, "zignoruj|ignoruj|zapomnij|instrukcj", r"\b(?:z?ignoruj\w*|zapomnij|pomin)\b[^.!?]{0,50}?\b(?:instrukcj\w*|polece\w*|zasad\w*|regul\w*|wytyczn\w*)"),
+    _cue("override", 1.0, "yoksay|unut|talimat|yok say", r"\b(?:talimat\w*|kural\w*|yonerge\w*|komut\w*)\b[^.!?]{0,40}?\b(?:yoksay\w*|yok say\w*|unut\w*|dikkate alma\w*|gormezden gel\w*)"),
+    _cue("override", 1.0, "игнор|забуд|инструкц|указан", r"(?:игнорируй\w*|проигнорируй\w*|забудь\w*|не обращай\w* внимания)[^.!?]{0,50}?(?:инструкци\w*|указани\w*|правил\w*|команд\w*)"),
+    _cue("override", 1.0, "ігнор|забуд|інструкц", r"(?:ігноруй\w*|проігноруй\w*|забудь\w*)[^.!?]{0,50}?(?:інструкці\w*|вказівк\w*|правил\w*)"),
+    _cue("override", 1.0, "忽略|无视|忘记|無視|忘れ|不要理会|無効|指示|忽視|从今以后|不要遵",
+         r"(?:忽略|无视|忽視|無視|忘记|忘掉|不要理会|不要遵(?:守|循)|抛弃)[^。！？\n]{0,20}?(?:指令|指示|规则|規則|提示|命令|说明|要求|限制|设定|內容|内容)|(?:指示|命令|ルール|プロンプト|指令|規則|設定|制約)[^。！？\n]{0,14}?(?:無視|忘れ|破棄|無効|従わ)"),
+    _cue("override", 1.0, "무시|잊|지시", r"(?:지시|명령|규칙|지침|프롬프트)[^.!?\n]{0,20}?(?:무시|잊|따르지)|(?:무시하고|잊고)"),
+    _cue("override", 1.0, "تجاهل|انس|التعليمات", r"(?:تجاهل|انس|اهمل)[^.!?؟\n]{0,40}?(?:التعليمات|الأوامر|القواعد|تعليمات|الاوامر|التوجيهات)"),
+    _cue("override", 1.0, "निर्देश|अनदेखा|नजरअंदाज|नज़रअंदाज", r"(?:निर्देश|नियम|आदेश)\S*[^.!?।\n]{0,40}?(?:अनदेखा|नजरअंदाज|नज़रअंदाज|भूल|उपेक्षा)"),
+    _cue("override", 1.0, "bo qua|quen|abaikan|lupakan|puuttele|unohda|ignorați|ignora|hagyd|figyelmen", r"\b(?:bo qua|quen|hay quen)\b[^.!?]{0,40}?(?:huong dan|chi dan|chi thi|lenh|quy tac)|\b(?:abaikan|lupakan)\b[^.!?]{0,40}?\b(?:instruksi|perintah|aturan|arahan)|\b(?:unohda|jata huomiotta|ala noudata)\b[^.!?]{0,40}?\b(?:ohje\w*|saanno\w*|kasky\w*)|figyelmen kivul[^.!?]{0,40}?(?:utasitas\w*|szabaly\w*)"),
+    _cue("secrecy", 0.7, "nutzer|benutzer|utilisateur|usuario|utente|gebruiker|anvandar|usuario|uzytkownik|пользовател|用户|ユーザ|사용자|المستخدم|उपयोगकर्ता|kullanici",
+         r"\b(?:sag\w*|teil\w*|erwahn\w*|informier\w*|verrat\w*|zeig\w*|frag\w*)\b[^.!?]{0,40}?\b(?:nutzer\w*|benutzer\w*|anwender\w*)\b[^.!?]{0,30}?\b(?:nichts?|nie|niemals|kein\w*)\b|\bohne (?:den |die )?(?:be)?nutzer\w*[^.!?]{0,20}?(?:fragen|informieren|wissen)|(?:ohne|nicht|nichts|niemals)[^.!?]{0,40}?\b(?:be)?nutzer\w*[^.!?]{0,30}?(?:sagen|mitteilen|informieren|verraten|fragen|erwahnen|wissen)|"
+         r"\bne (?:dis|dites|parle\w*|mentionne\w*|revele\w*|previen\w*|informe\w*)\b[^.!?]{0,40}?\butilisateur|\bsans (?:en )?(?:informer|prevenir|demander|avertir)[^.!?]{0,20}?utilisateur|"
+         r"\b(?:no (?:le )?(?:digas|menciones|informes|reveles|avises|cuentes|diga|mencione)|sin (?:avisar|informar|preguntar|decir))\b[^.!?]{0,40}?\busuario|\b(?:non (?:dire|dirlo|menzionare|informare|rivelare|avvisare)|senza (?:avvisare|informare|chiedere|dire))\b[^.!?]{0,40}?\butente|\b(?:nao (?:diga|conte|mencione|informe|revele)|sem (?:avisar|informar|perguntar))\b[^.!?]{0,40}?\busuario|"
+         r"\b(?:vertel|zeg|meld)\b[^.!?]{0,40}?\bgebruiker\b[^.!?]{0,20}?\b(?:niets|niet)|(?:не (?:говори|сообщай|упоминай|рассказывай|показывай)\w*)[^.!?]{0,40}?пользовател|(?:不要|不得|别|勿|禁止)[^。！？\n]{0,10}?(?:告诉|告知|通知|透露|提及|向)[^。！？\n]{0,10}?(?:用户|使用者)|ユーザー?[^。！？\n]{0,12}?(?:知らせ|伝え|教え|言わ|告げ|通知)[^。！？\n]{0,6}?(?:ない|ず|せず|な)|사용자[^.!?\n]{0,12}?(?:알리지|말하지|묻지|알려)|(?:لا تخبر|دون إخبار|لا تذكر)[^.!?\n]{0,20}?المستخدم|\bkullanici\w*[^.!?]{0,30}?(?:soyleme|bildirme|haber verme)"),
+    _cue("address", 0.6, "ki-|ki |sprachmodell|assistent|modele de langage|assistant|modelo de lenguaje|asistente|modello linguistic|assistente|modelo de linguagem|taalmodel|ассистент|языковая модель|помощник|ии|人工智能|语言模型|助手|アシスタント|言語モデル|ai|인공지능|어시스턴트",
+         r"\b(?:an|achtung|hinweis (?:an|fur)|anweisung (?:an|fur)|liebe[rs]?|als)\s+(?:alle |jede[ns]? |die |den |das )?(?:ki(?:-\w+)?|sprachmodelle?|assistent\w*|chatbots?)\b|\b(?:attention|note (?:a|pour)|instruction\w* (?:a|pour)|message (?:a|pour)|cher|chere|a tout|a chaque) (?:l['’])?(?:toute? |chaque )?(?:assistant|ia\b|modele de langage)|\b(?:atencion|nota para|instruccion\w* para|mensaje para|querid[oa])\b[^.!?\n]{0,14}?(?:asistente|ia\b|modelo de lenguaje)|\b(?:attenzione|nota per|istruzion\w* per|messaggio per)\b[^.!?\n]{0,14}?(?:assistente|ia\b|modello)|\b(?:atencao|nota para|instruc\w* para|mensagem para)\b[^.!?\n]{0,14}?(?:assistente|ia\b|modelo)|(?:ассистент|языковая модель|помощник|ии)\s*[,:!]|(?:внимание|инструкция для|сообщение для)[^.!?\n]{0,14}?(?:ассистент|ии|модел)|(?:致|请|注意|作为)[^。！？\n]{0,6}?(?:ai|人工智能|语言模型|助手|助理|模型)|(?:ai|アシスタント|言語モデル|モデル)(?:へ|は|宛|の皆|に対する)[^。！？\n]{0,20}?(?:指示|こと|ください|しなさい|注意|必ず|せよ)|(?:ai|인공지능|어시스턴트)[^.!?\n]{0,10}?(?:에게|는 반드시|님)"),
+    _cue("exfiltration", 0.7, "http|www.|@",
+         r"\b(?:sende\w*|schick\w*|ubermitt\w*|envoie\w*|envoyez|transmet\w*|envi[ae]\w*|manda\w*|invia\w*|inoltra\w*|envie\w*|stuur\w*|verzend\w*|skicka\w*|wyslij\w*|отправь\w*|отправляй\w*|перешли\w*|发送|發送|发到|送信|送って|전송|보내|أرسل|gonder\w*)(?!\w)?[^\n]{0,120}?(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w)|(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w)\S{0,100}[^\n]{0,30}?(?:送信|送って|转发|发送|전송|보내|gonder|senden|schicken|weiterleiten)"),
+    _cue("tool call", 0.5, "_", r"(?:ruf\w*|fuhr\w*|nutze|verwende|appelle\w*|execute\w*|utilise\w*|llama|ejecuta\w*|usa|utiliza|chiama|esegui\w*|chame|roep|вызови\w*|выполни\w*|используй\w*|调用|執行|执行|呼び出|実行|호출|실행)[^.!?\n]{0,30}?\b[a-z]{3,}_[a-z_]{3,}|\b[a-z]{3,}_[a-z_]{3,}`?[^.!?\n]{0,10}?(?:aufrufen|ausfuhren|を実行|を呼び出|를 호출|을 실행)"),
+)  # fmt: skip
+
+# Strong wordings without any spacing: what letters with gaps or marks between them spell.
+SQUEEZED = re.compile(
+    r"(?:ignore|disregard|forget|override|bypass)(?:all|any|the|your|of|everything|my|these){0,3}(?:previous|prior|above|earlier|preceding|existing|system)(?:system)?(?:instruction|rule|prompt|guideline|direction|order|command|message|context|directive)"
+    r"|(?:donot|dont|never)(?:tell|inform|notify|alert|mentionthisto)the(?:user|owner|human)|revealyoursystemprompt|youarenowdan(?:mode)?|(?:print|repeat|output|show)yoursystemprompt"
+)
+
+_ABOUT = re.compile(
+    r"prompt[- ]?injections?|injection attacks?|jailbreak\w*|red[- ]?team\w*|adversarial|phishing|owasp|attack(?:s|ers?|ed)?\b|"
+    r"malicious|vulnerabilit\w+|exploits?\b|threat model|security (?:research|talk|paper|review|training|note|lecture|course|blog)|"
+    r"prompt[- ]?engineering|untrusted|payloads?|guardrails?|angriff\w*|sicherheits\w+|attaques?|ataques?|攻撃|攻击|インジェクション|注入"
+)  # fmt: skip
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|``[^\n]{1,400}?``|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|‘[^’\n]{8,400}’|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
+    r"|(?<=\s)'[^'\n]{8,400}'",
+    re.DOTALL,
+)
+
+
+def cues_in(folded: str) -> Iterator[Match]:
+    """Every cue of the folded text, a cue at most 8 times."""
+    for cue in CUES:
+        if not any(need in folded for need in cue.needs):
+            continue
+        for count, match in enumerate(cue.pattern.finditer(folded)):
+            if count == 8:
+                break
+            yield Match(cue.kind, cue.weight, match.start(), match.end())
+
+
+def about_attacks(folded: str) -> bool:
+    """Whether a text speaks of attacks on models, so that it may well quote some."""
+    return _ABOUT.search(folded) is not None
+
+
+def quotations(text: str) -> list[tuple[int, int]]:
+    """Spans in quotation marks or code, in order."""
+    return [match.span() for match in _QUOTED.finditer(text)]
