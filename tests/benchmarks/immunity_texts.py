@@ -549,9 +549,11 @@ def filled(template: str, rng: random.Random) -> str:
         value = rng.choice(SLOTS[name.lower()])
         return value[0].upper() + value[1:] if name[0].isupper() else value
 
-    return _SLOT.sub(fill, template.replace("{{", "\0").replace("}}", "\1")).replace(
-        "\0", "{"
-    ).replace("\1", "}")
+    return (
+        _SLOT.sub(fill, template.replace("{{", "\0").replace("}}", "\1"))
+        .replace("\0", "{")
+        .replace("\1", "}")
+    )
 
 
 def make_texts(seed: int, per_template: int) -> Iterator[Labelled]:

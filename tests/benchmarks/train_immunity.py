@@ -38,7 +38,9 @@ def docstrings() -> list[Labelled]:
     for name in MODULES:
         module = import_module(name)
         objects = [module, *(value for _, value in inspect.getmembers(module) if callable(value))]
-        objects += [m for each in objects[1:] if inspect.isclass(each) for _, m in inspect.getmembers(each)]
+        objects += [
+            m for each in objects[1:] if inspect.isclass(each) for _, m in inspect.getmembers(each)
+        ]
         for each in objects:
             text = inspect.getdoc(each) or ""
             for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", text):
@@ -69,7 +71,9 @@ def main() -> None:
         out = kinds == kind
         model = fit(vectors[~out], attack[~out])
         logit = model.decision_function(vectors[out])
-        shares = ", ".join(f"over {limit} {np.mean(logit > limit):.3f}" for limit in (0, 1, 2, 3, 4, 5))
+        shares = ", ".join(
+            f"over {limit} {np.mean(logit > limit):.3f}" for limit in (0, 1, 2, 3, 4, 5)
+        )
         print(f"{kind:16} held out, logit: {shares}")
     model = fit(vectors, attack)
     if write:

@@ -20,15 +20,16 @@ from memvault.verification.immunity.classifier import Classifier
 from memvault.verification.immunity.folding import Folded, fold, squeezed, unleeted
 from memvault.verification.immunity.hidden import Hidden
 
-
 THRESHOLD = 1.0  # of the weights of a passage
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
+ENCODED = 0.6  # weight of several words in an encoding, whatever they say
 PASSAGE = 420  # characters within which signs add up
 WINDOWS = 6  # sentences that are embedded at most, the most telling ones
 SURE = 2.6  # log-odds that weigh as much as the strongest wordings do
 _MOST_LEARNED = 0.9  # the classifier alone is never enough
 LEARNED = "instruction"  # the kind of what only the classifier finds
 _LEAST_LEARNED = 0.2
+_IN_CODE = 0.5  # of a tool call's weight that remains in code, as in documentation
 _QUOTED_SHARE = 0.3  # of a weight that remains inside a quotation, in a text about attacks
 _MENTION_SHARE = 0.7  # the same outside quotations
 SPLIT_WORDS = 8  # words split by invisible characters that no copied web page has
@@ -40,9 +41,9 @@ Embed = Callable[[Sequence[str]], Floats]
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+|(?=\n)|$)")
 _TELLING = re.compile(
-    r"\b(?:you|your|yours|please|must|always|never|now|immediately|answer|reply|respond|tell|send|ignore|"
-    r"user|assistant|ai|model|system|instructions?|note|memory|memories|tool|do not|don't|if|when|before)\b"
-    r"|https?://|[^\x00-\x7f]{4}"
+    r"\b(?:you|your|yours|please|must|always|never|now|immediately|answer|reply|respond|tell|send|"
+    r"ignore|user|assistant|ai|model|system|instructions?|note|memory|memories|tool|do not|don't|"
+    r"if|when|before)\b|https?://|[^\x00-\x7f]{4}"
 )
 
 
@@ -91,8 +92,8 @@ class Immunity:
     """Checks texts; safe in any thread.
 
     Args:
-        embed: vectors of texts, (n, 384) float32, normalised; None where no model is loaded or it is
-            not the one that the classifier was trained for.
+        embed: vectors of texts, (n, 384) float32, normalised; None where no model is loaded or it
+            is not the one that the classifier was trained for.
     """
 
     def __init__(self, embed: Embed | None) -> None:
@@ -115,7 +116,10 @@ class Immunity:
         visible = _Visible.of(text)
         signs = [*visible.signs(), *self._learned(visible)]
         best, within = _worst_passage(signs)
-        buried = [self._hidden(each, visible.quotes(each.start, each.end)) for each in hidden.hidden_texts(text)]
+        buried = [
+            self._hidden(each, visible.quotes(each.start, each.end))
+            for each in hidden.hidden_texts(text)
+        ]
         best = max([best, *(score for score, _ in buried)])
         if best < THRESHOLD:
             evident = within
@@ -132,9 +136,13 @@ class Immunity:
         """The score of a hidden text, scaled so that `THRESHOLD` is the limit here, too."""
         visible = _Visible.of(found.decoded)
         score, signs = _worst_passage([*visible.signs(), *self._learned(visible)])
-        if all(sign.kind == LEARNED for sign in signs):
-            score *= HIDDEN_THRESHOLD if found.kind == "link" else 1.4 * HIDDEN_THRESHOLD
-        score = score / HIDDEN_THRESHOLD * (_QUOTED_SHARE if about else 1.0)
+        if not any(wording.orders(sign.kind) for sign in signs if sign.kind != LEARNED):
+            score *= HIDDEN_THRESHOLD
+        elif found.kind not in ("link", "alt text"):
+            score /= HIDDEN_THRESHOLD
+        if found.kind == "encoding" and found.decoded.count(" ") >= 3:
+            score += ENCODED
+        score *= _QUOTED_SHARE if about else 1.0
         if found.certain:
             score += THRESHOLD
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
@@ -179,7 +187,8 @@ class _Visible:
     def _inside(self, start: int, end: int) -> bool:
         at = bisect_right(self.quoted, (end, end)) - 1
         return any(
-            a <= start + 2 and end <= b + 2 or (start <= a and b <= end and (b - a) * 2 > end - start)
+            (a <= start + 2 and end <= b + 2)
+            or (start <= a and b <= end and (b - a) * 2 > end - start)
             for a, b in self.quoted[max(0, at - 1) : at + 2]
         )
 
@@ -196,13 +205,16 @@ class _Visible:
                 if (match.kind, match.start) not in known:
                     yield self._sign(match)
         if hidden.splits_words(self.text) >= SPLIT_WORDS:
-            yield _Sign("hidden invisible", 0.7, 0, len(self.text))
+            yield _Sign("hidden invisible", 0.9, 0, len(self.text))
         if not found and (match := wording.SQUEEZED.search(squeezed(other))):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
     def _sign(self, match: wording.Match) -> _Sign:
         start, end = self.folded.span(match.start, match.end)
-        return _Sign(match.kind, match.weight * self.share(start, end), start, end)
+        share = self.share(start, end)
+        if match.kind == "tool call" and self._inside(start, end):
+            share = min(share, _IN_CODE)
+        return _Sign(match.kind, match.weight * share, start, end)
 
     def windows(self) -> list[tuple[int, int]]:
         """The sentences that are most likely to address somebody."""
@@ -216,7 +228,7 @@ class _Visible:
 
 
 def _worst_passage(signs: Sequence[_Sign]) -> tuple[float, list[_Sign]]:
-    """The largest sum of weights within `PASSAGE` characters, each kind counted once, and its signs."""
+    """The largest sum of weights within `PASSAGE` characters, each kind once, and its signs."""
     ordered = sorted(signs, key=lambda sign: sign.start)
     best, within = 0.0, list[_Sign]()
     for index, first in enumerate(ordered):

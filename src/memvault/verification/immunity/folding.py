@@ -14,23 +14,22 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 # Letters of other scripts that look like Latin ones (Unicode TR 39, the lower-case intersection).
-_LOOK_ALIKE = str.maketrans(dict(
-    pair for pair in (
-        "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ԍg ӏl кk мm тt пn гr вb нh ԉn "
-        "ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꜱs ꜰf "
-        "αa βb γy εe ηn ιi κk νv οo ρp τt υu χx ωw ϲc ı" "i ɡg ɑa օo ոn սu յj հh"
-    ).split()
-))  # fmt: skip
+_PAIRS = (
+    "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw ԍg ӏl кk мm тt пn гr вb нh ԉn "
+    "ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ᴛt ᴜu ᴠv ᴡw ʏy ᴢz ꜱs ꜰf "
+    "αa βb γy εe ηn ιi κk νv οo ρp τt υu χx ωw ϲc ıi ɡg ɑa օo ոn սu յj հh"
+)
+_LOOK_ALIKE = str.maketrans({pair[0]: pair[1] for pair in _PAIRS.split()})
 _LEET = str.maketrans("01345789@$!|", "oieastbgasii")
 _WORD = re.compile(r"[^\W\d_]+")
-_LEET_WORD = re.compile(r"(?=\S*[a-z])(?=\S*[013457@$!|])[a-z013457@$!|]{4,}")
+_LEET_WORD = re.compile(r"(?=\S{0,20}[a-z])(?=\S{0,20}[013457@$!|])[a-z013457@$!|]{4,}")
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LATIN = re.compile(r"[a-z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Folded text. `places[i]` is the offset in the original of `text[i]`; None if they are equal."""
+    """Folded text. `places[i]` is the offset in the original of `text[i]`; None if unmoved."""
 
     text: str
     places: list[int] | None
@@ -53,7 +52,7 @@ def fold(text: str) -> Folded:
     places: list[int] = []
     for place, char in enumerate(text):
         folded = _folded(char)
-        if not folded or (folded != char and unicodedata.category(char) == "Mn" and not parts):
+        if not folded:
             continue
         parts.append(folded)
         places.extend([place] * len(folded))
@@ -69,9 +68,14 @@ def _folded(char: str) -> str:
         return "" if char < "\u0590" or "\u1ab0" <= char <= "\u20ff" else char
     plain = unicodedata.normalize("NFKC", char).lower()
     base = unicodedata.normalize("NFKD", plain)
-    return base[0] if len(base) > 1 and base[0].isascii() and base[0].isalpha() and all(
-        unicodedata.combining(mark) for mark in base[1:]
-    ) else plain
+    return (
+        base[0]
+        if len(base) > 1
+        and base[0].isascii()
+        and base[0].isalpha()
+        and all(unicodedata.combining(mark) for mark in base[1:])
+        else plain
+    )
 
 
 def _latinised(text: str) -> str:

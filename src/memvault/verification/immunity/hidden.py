@@ -36,15 +36,22 @@ _LATEX = re.compile(
     r"|\{\\color\{white\}([^{}]{8,2000})\}"
 )
 _ALT = re.compile(r"!\[([^\[\]]{12,2000})\]")
-_LINK_TITLE = re.compile(r"\]\(\s*<?[^\s()<>]{0,800}>?\s+(?:\"([^\"]{8,800})\"|'([^']{8,800})')\s*\)")
+_LINK_TITLE = re.compile(
+    r"\]\(\s*<?[^\s()<>]{0,800}>?\s+(?:\"([^\"]{8,800})\"|'([^']{8,800})')\s*\)"
+)
 _REFERENCE_COMMENT = re.compile(
-    r"^ {0,3}\[[^\]\n]{1,80}\]:\s*(?:<>|#|\S{1,200})\s+(?:\"([^\n]{4,})\"|'([^\n]{4,})'|\(([^\n]{4,})\))\s*$",
+    r"^ {0,3}\[[^\]\n]{1,80}\]:\s*(?:<>|#|\S{1,200})\s+"
+    r"(?:\"([^\n]{4,})\"|'([^\n]{4,})'|\(([^\n]{4,})\))\s*$",
     re.MULTILINE,
 )
-_URL = re.compile(r"(?:https?:|data:|mailto:|obsidian:|javascript:)[^\s<>\"'`]{4,2000}", re.IGNORECASE)
+_URL = re.compile(
+    r"(?:https?:|data:|mailto:|obsidian:|javascript:)[^\s<>\"'`]{4,2000}", re.IGNORECASE
+)
 _TARGET = re.compile(r"\]\(\s*<([^<>\n]{8,1500})>|\]\(\s*([^\s()<>]{8,1500})")
 
-_BASE64 = re.compile(r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{4}[ \t]?\r?\n?){5,4000}[A-Za-z0-9+/_-]{0,4}={0,2}")
+_BASE64 = re.compile(
+    r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{4}[ \t]?\r?\n?){5,4000}[A-Za-z0-9+/_-]{0,4}={0,2}"
+)
 _BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}={0,6}(?!\w)")
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}(?![0-9a-fA-F])")
 _BINARY = re.compile(r"(?<!\d)(?:[01]{8}[\s,]?){6,2000}")
@@ -59,11 +66,16 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _ZERO_WIDTH = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff\u180e]{8,}")
 _SPLIT_WORD = re.compile("(?<=[A-Za-z])[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+(?=[A-Za-z])")
 _BIDI_OVERRIDE = re.compile("[\u202d\u202e]([^\u202c\n]{4,})")
-_MORSE = dict(zip(
-    (".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- "
-     "-..- -.-- --..").split(), "abcdefghijklmnopqrstuvwxyz", strict=True))  # fmt: skip
+_MORSE_CODES = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- "
+    "-..- -.-- --.."
+)
+_MORSE = dict(zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
 # Words that hardly any text on attacks goes without, to know a rotated or reversed one by.
-_TELLING = ("ignore", "instruction", "assistant", "system", "previous", "password", "prompt", "disregard", "reveal", "forward")  # fmt: skip
+_TELLING = (
+    "ignore", "instruction", "assistant", "system", "previous", "password", "prompt", "disregard",
+    "reveal", "forward",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +238,9 @@ def _readable(data: bytes) -> str:
         return ""
     printable = sum(char.isprintable() or char in "\n\t" for char in text)
     letters = sum(char.isalpha() or char == " " for char in text)
-    wordy = len(text) >= 8 and (" " in text.strip() or "_" in text or any(c > "\u2e80" for c in text))
+    wordy = len(text) >= 8 and (
+        " " in text.strip() or "_" in text or any(c > "\u2e80" for c in text)
+    )
     return text if wordy and printable >= 0.95 * len(text) and letters >= 0.7 * len(text) else ""
 
 

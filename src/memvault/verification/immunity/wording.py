@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a pattern that is broken into lines is harder to read than a long one)
 """Wordings of instructions that are aimed at a model, each with how much it says by itself.
 
 Patterns are matched against folded text (`folding.fold`). A weight of 1 is enough for a finding,
@@ -59,7 +60,7 @@ _PEOPLE = (
 _SECRETS = (
     r"(?:passwords?|passphrases?|api[\s_-]?keys?|access tokens?|tokens?|secrets?|credentials?|private keys?|"
     r"ssh keys?|session cookies?|cookies|(?:chat|conversation|message) (?:history|log|transcript)s?|"
-    r"(?:previous|recent|all|full|whole|entire|current) (?:conversations?|messages?|chats?|notes?|memor(?:y|ies)|files?|"
+    r"(?:the )?last (?:\w+ )?(?:messages?|e-?mails?|notes|conversations?)|(?:previous|recent|all|full|whole|entire|current) (?:conversations?|messages?|chats?|notes?|memor(?:y|ies)|files?|"
     r"documents?|e-?mails?)|conversation|system prompt|private notes?|memories|(?:the|this|whole|entire) vault|"
     r"credit cards?(?: numbers?| details)?|bank (?:details|account|data)|account (?:details|numbers?)|contacts|contact list|"
     r"phone numbers?|home address|e-?mail address(?:es)?|personal (?:data|details|information)|"
@@ -110,7 +111,7 @@ CUES: tuple[Cue, ...] = (
     _cue("secrecy", 0.8, "do not|don't|don’t|never|without|must not|nothing|not to|avoid|refrain|no need|conceal|hide|cannot|dont",
          _ORDER, r"(?:do not|don['’]?t|never|must not|refrain from|avoid|no need to|not to|shall not|without|nothing)\s+(?:ever |also |even )?"
          r"(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|inform(?:ing)?|disclos(?:e|ing)|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|ask(?:ing)?|report(?:ing)?|let(?:ting)?|consult(?:ing)?|admit(?:ting)?|explain(?:ing)?|bother(?:ing)?|quote|cite|refer)\b"
-         r"[^.!?]{0,40}?\b(?:user|human|owner|operator|reader|customer|account holder|principal)s?\b"),
+         r"[^.!?]{0,40}?\b(?:user|human|owner|operator|account holder|principal)s?\b(?!['’]?s? data)"),
     _cue("secrecy", 0.55, "this note|this message|this instruction|these instruction|these lines|this text|this step|this action|this request|this command|this rule|this to",
          _ORDER, r"(?:do not|don['’]?t|never|must not|without)\s+(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|repeat(?:ing)?|acknowledg(?:e|ing)|refer(?:ring)? to|quot(?:e|ing)|cit(?:e|ing))\b[^.!?]{0,30}?"
          r"\b(?:this (?:note|message|instructions?|text|step|action|request|command|rule|memory|document|comment)|these (?:instructions?|lines|words|rules)|that you (?:read|saw|received|did|were))"),
@@ -138,21 +139,22 @@ CUES: tuple[Cue, ...] = (
          _ORDER, r"(?:replace|replacing|substitute|substituting|fill in|fill)\b[^.!?\n]{0,80}?\b(?:with|by)\b[^.!?\n]{0,50}?\b(?:", _SECRETS, r"|user|answer|question|base64|(?:url-?)?encoded)"),
     # Using the model's hands.
     _cue("tool call", 0.4, "_|tool|function|plugin|connector|shell|browser|terminal|interpreter|command line|api",
-         _ORDER, r"(?:call|invoke|run|execute|trigger|use|launch|issue|fire|perform)\s+(?:[\w'-]+ ){0,3}?", _TOOL_NAME),
+         _ORDER, r"(?:call|invoke|run|execute|trigger|use|launch|issue|fire|perform)\s+(?!another|other|third|different)(?:[\w'-]+ ){0,3}?", _TOOL_NAME),
     _cue("tool call", 0.6, "(",
-         r"\b(?:call|invoke|run|execute|action|tool|function|do|command)\s*:?\s*`?[a-z]{2,}(?:[_.][a-z]{2,}){1,4}\s*\(\s*[^)\n]{0,120}[=:'\"][^)\n]{0,200}\)"),
+         r"\b(?:call|invoke|run|execute|action|tool|function|command)\b[\s:]*`?[a-z]{2,}(?:[_.][a-z]{2,}){1,4}\s*\(\s*[^)\n]{0,120}[=:'\"][^)\n]{0,200}\)"),
     _cue("tool call", 1.0, "<tool|<function|<invoke|tool_call|function_call|tool_use|<|antml|<parameter|[tool|action input|recipient_name|<use_|<action>|<command>|<execute|tool_code",
          r"<\s*/?\s*(?:antml:)?(?:tool_?calls?|tool_?use|function_?calls?|function=|invoke\b|parameter\b|use_mcp_tool|tool_?results?|tool_?response|execute_command|tool_code|action>|\|tool)|"
          r"\[/?tool_?(?:call|use|result)s?\]|<\|(?:tool|python|plugin|function)\w*\|>|\baction input\s*:|\"(?:tool_calls?|function_call|tool_use|recipient_name)\"\s*:|```(?:tool|tool_call|tool_code|function)\b"),
-    _cue("tool call", 0.75, "\"tool\"|\"name\"|\"function\"|\"method\"|\"action\"|'tool'|'name'",
+    _cue("tool call", 1.0, "\"tool\"|\"name\"|\"function\"|\"method\"|\"action\"|'tool'|'name'",
          r"[\"'](?:tool|tool_name|name|function|method|action)[\"']\s*:\s*[\"'][a-z]+(?:[_./][a-z]+)*[\"']\s*,[^}]{0,80}?[\"'](?:arguments|parameters|params|args|input|tool_input|action_input)[\"']\s*:"),
     # Roles and ends of documents that are imitated.
     _cue("role", 1.0, "<|im_|[inst|<<sys|<|start|<|system|<|user|<|assistant|<|end|start_of_turn|end_of_turn|[/inst|<s>|<|eot|<|begin|<|header",
          r"<\|(?:im_start|im_end|system|user|assistant|endoftext|end|eot_id|start_header_id|begin_of_text|channel|message|sep|start|return|constrain)\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|<s>\s*\[|<\|[a-z_]{3,20}\|>"),
     _cue("role", 0.7, "<system|</system|<assistant|<user|<human|<instructions|<prompt|<admin|<developer|system_prompt|<override|<important|<ai",
          r"<\s*/?\s*(?:system(?:[_-]?(?:prompt|message|instructions?|reminder|note|override|notice))?|assistant(?:[_-]?(?:instructions?|note))?|human|developer(?:[_-]message)?|(?:new|hidden|ai|agent|secret|important|admin|priority|override)[_-]?(?:instructions?|prompt|message|notes?|only)|system|admin|override|important|ai)\s*>"),
-    _cue("role", 0.5, "system|developer|instruction|admin",
-         r"(?:^|\n)[\s>*#_\-\[(|=]*(?:system(?: (?:prompt|message|override|instructions?|notice|note|update|alert|role|command|directive))?|developer(?: (?:message|note|instructions?))|(?:new |hidden |ai |assistant |llm |priority |secret )instructions?|admin(?:istrator)?(?: (?:message|note|override|command|instruction))?|root)\s*[\])*_#]*\s*(?::|\]|=>|>>|—|--)\s*\S"),
+    _cue("role", 0.6, "system|developer|instruction|admin",
+         r"(?:^|\n)[\s>*#_\-\[(|=]*(?:system (?:prompt|message|override|instructions?|notice|note|update|alert|role|command|directive)|developer(?: (?:message|note|instructions?))|(?:new |hidden |ai |assistant |llm |priority |secret )instructions?|admin(?:istrator)?(?: (?:message|note|override|command|instruction))?|root)\s*[\])*_#]*\s*(?::|\]|=>|>>|—|--)\s*\S"),
+    _cue("role", 0.3, "system", r"(?:^|\n)[\s>*#_\-\[(|=]*system\s*[\])*_#]*\s*(?::|\]|=>|>>)\s*\S"),
     _cue("role", 0.4, "assistant",
          r"(?:^|\n)[\s>*#_\-\[(]*(?:assistant|ai|model|bot)[\])*_]*\s*:\s*[*_\"]*(?:understood|i (?:will|have|must|can) (?:now )?(?:ignor|compl|follow|obey|send|proceed|forward|delet|disregard)|sure, (?:i|here)|okay, (?:ignor|i will)|new instructions? (?:accepted|received))"),
     _cue("delimiter", 0.8, "end of|begin|</|end_|start of|=== |---|end ",
@@ -169,14 +171,14 @@ CUES: tuple[Cue, ...] = (
     _cue("address", 0.55, "if you are|if you're|as an ai|as a language|as a large|since you are|as an llm|when you read|if you read|if you can read|whoever|because you are|you, the|you as|when you see|once you",
          r"\b(?:if|since|because|when) (?:you|whoever)(?: are|'re| is)? (?:an? |the |reading |any )?(?:[\w-]+ )?", _MODEL, r"\b|\bas an? (?:good |helpful |large |obedient |loyal )?(?:", _MODEL, r")\b[,]? (?:you|please|it is)|\byou, (?:the |as |an? )?", _MODEL, r"\b"
          r"|\b(?:if|when|once|after|as soon as) you(?:'re| are)? (?:read|see|reading|seeing|process|retriev|load|summari|pars)\w*\s+(?:this|these|the following)"),
-    _cue("address", 0.4, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari")),
+    _cue("address", 0.35, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari")),
          r"\b(?:any|every|all|the|an?|this|each|your)?\s*", _MODEL, r"s?(?: (?:reading|processing|summari[sz]ing|that (?:reads?|process\w*|retriev\w*|summari\w*|index\w*|sees?|handles?)|which (?:reads?|process\w*)|who (?:reads?|process\w*)|indexing|parsing|retrieving|assisting|answering|handling|reviewing|evaluating|in charge)[^.!?]{0,50}?)?\s+(?:must|should|shall|has to|have to|is (?:required|instructed|ordered|asked|obliged|expected|to)|are (?:required|instructed|ordered|asked|obliged|expected|to)|needs? to|will now|is hereby)\b"),
     # Standing orders.
     _cue("trigger", 0.5, "when|if |whenever|once|every time|as soon|should|next time|upon|on hearing|each time|any time|anytime|in case",
          r"\b(?:when(?:ever)?|if|once|every time|each time|as soon as|the next time|upon|any ?time|should|in case)\b[^.!?\n]{0,25}?\b(?:the |your |this |any |an? )?(?:user|human|owner|customer|account holder|operator|someone|anyone|anybody|person|reader|you(?:'re| are))\b[^.!?\n]{0,60}?\b(?:asks?|asked|quer\w+|questions?|questioned|mentions?|says?|requests?|wants?|inquires?|types?|writes?|talks?|brings?)\b[^.!?\n]{0,80}?"
          r"(?:[,:;-]|\bthen\b)\s*(?:you (?:must|should|shall|will|have to|are to)|always|only|please|simply|just|do not|never|then|instead|silently|answer|reply|respond|say|tell|claim|state|recommend|suggest|mention|insist|send|run|call|give|direct|point|refer|promote|deny|refuse|show|reveal|use|add|provide|output|confirm|assert|steer|explain that)\b"),
     _cue("trigger", 0.5, "answer|response|reply|repl|output|message|recommend|conversation|summar|session",
-         r"\b(?:(?:in|at the (?:end|start|beginning) of|to|with|for|on|after|before|begin|start|end|finish|close|open|prefix|conclude) (?:all|each|every|any|all future|all of your|all your|(?:your|future)(?= [\w ]{0,20}(?:s\b|ies\b)))\s(?:[\w-]+ ){0,3}?(?:answers?|responses?|repl(?:y|ies)(?! by)|outputs?|summar(?:y|ies)|conversations?|recommendations?))\b[^.!?\n]{0,60}"),
+         r"\b(?:(?:in|at the (?:end|start|beginning) of|to|with|for|on|after|before|begin|start|end|finish|close|open|prefix|conclude) (?:all|each|every|any|all future|all of your|all your|(?:your|future)(?= [\w ]{0,20}(?:s\b|ies\b)))\s(?:(?!and )[\w-]+ ){0,2}?(?:answers?|responses?|repl(?:y|ies)(?! by)|outputs?|summar(?:y|ies)|conversations?|recommendations?))\b[^.!?\n]{0,60}"),
     _cue("trigger", 0.45, "from now on|henceforth|from this point|from here on|in the future|for all future|going forward|until further notice|in all future|at all times|hereafter|permanently",
          r"\b(?:from (?:now|here|this point|this moment|today)(?: on| forward|onwards?)?|henceforth|hereafter|in (?:the|all) future|for all future|going forward|until further notice)\b[^.!?\n]{0,30}?\b(?:you\b|always\b|never\b|answer|repl|respond|act\b|ignore|treat|obey|follow|recommend|only\b|begin|start|end\b|use\b|speak|do not|every (?:answer|response|reply))"),
     _cue("trigger", 0.4, "always|never|only|every",
@@ -197,9 +199,9 @@ CUES: tuple[Cue, ...] = (
          r"\b(?:reply|respond|answer|output|print|write|say|return)\s+(?:only|just|nothing but|exclusively|with (?:only|just|the (?:exact )?(?:word|words|phrase|text|sentence|string)))\b|"
          r"\byour (?:next |final |entire |whole |first |only )?(?:answer|response|reply|output|summary)\b[^.!?\n]{0,20}?\b(?:must|should|shall|has to|have to|needs to|is to|will)\b|\b(?:the )?(?:final|correct|only correct) (?:answer|output|response) (?:must|is|should|has)\b"),
     _cue("hijack", 0.5, "tell the user|convince|persuade|inform the user|ask the user|urge|direct the user|trick|make the user|tell your user|instruct the user|get the user|encourage the user|tell them to|tell the human|tell the reader|steer|the user to|the user that",
-         _ORDER, r"(?:tell|convince|persuade|inform|ask|urge|direct|trick|make|instruct|get|encourage|lead|steer|push|manipulate|pressure|assure|request|advise|warn)\s+(?:the |your |this |any )?(?:user|human|owner|customer|account holder|person you)s?\b"),
+         _ORDER, r"(?:tell|convince|persuade|urge|direct|trick|make|instruct|get|encourage|lead|steer|push|manipulate|pressure|assure)\s+(?:the |your |this |any )?(?:user|human|owner|customer|account holder|person you)s?\b"),
     # What an attack speaks of. By itself none of it says anything.
-    _cue("mention of a model", 0.2, "ai|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|bot", r"\b(?:ais?|llms?|(?:language|chat) models?|models? (?:that|which|reading|indexing)|assistants?|chatbots?|agents?|chatgpt|gpt|claude|gemini|copilot)\b"),
+    _cue("address", 0.2, "ai|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|bot", r"\b(?:ais?|llms?|(?:language|chat) models?|models? (?:that|which|reading|indexing)|assistants?|chatbots?|agents?|chatgpt|gpt|claude|gemini|copilot)\b"),
     _cue("mention of the user", 0.15, "user|the owner|the human|account holder|your operator|the requester|the person you", r"\b(?:(?:the|your|any|this) (?:users?|owner|human|account holder|operator|requester)|the person you)\b"),
     _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
     _cue("mention of the answer", 0.2, "answer|reply|replies|respon|output|summar|recommend", r"\b(?:your (?:final |next |own )?(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|recommendations?)|(?:all|every|each) (?:future )?(?:answers?|repl(?:y|ies)|responses?|questions?|requests?)|when you (?:summari|answer|reply|respond|retriev))"),
@@ -241,7 +243,7 @@ CUES: tuple[Cue, ...] = (
 
 # Strong wordings without any spacing: what letters with gaps or marks between them spell.
 SQUEEZED = re.compile(
-    r"(?:ignore|disregard|forget|override|bypass)(?:all|any|the|your|of|everything|my|these){0,3}(?:previous|prior|above|earlier|preceding|existing|system)(?:system)?(?:instruction|rule|prompt|guideline|direction|order|command|message|context|directive)"
+    r"(?:ignore|disregard|forget|override|bypass)(?:all|any|the|your|of|everything|these){0,3}(?:previous|prior|above|earlier|preceding|existing|system)(?:system)?(?:instruction|rule|prompt|guideline|direction|order|command|directive)"
     r"|(?:donot|dont|never)(?:tell|inform|notify|alert|mentionthisto)the(?:user|owner|human)|revealyoursystemprompt|youarenowdan(?:mode)?|(?:print|repeat|output|show)yoursystemprompt"
 )
 
@@ -266,6 +268,11 @@ def cues_in(folded: str) -> Iterator[Match]:
             if count == 8:
                 break
             yield Match(cue.kind, cue.weight, match.start(), match.end())
+
+
+def orders(kind: str) -> bool:
+    """Whether cues of this kind are part of an order, rather than what orders speak of."""
+    return not kind.startswith("mention")
 
 
 def about_attacks(folded: str) -> bool:
