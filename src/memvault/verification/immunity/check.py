@@ -206,7 +206,7 @@ class _Visible:
                     yield self._sign(match)
         if hidden.splits_words(self.text) >= SPLIT_WORDS:
             yield _Sign("hidden invisible", 0.9, 0, len(self.text))
-        if not found and (match := wording.SQUEEZED.search(squeezed(other))):
+        if not found and wording.SQUEEZED.search(squeezed(other)):
             yield _Sign("disguise", THRESHOLD, 0, len(self.text))
 
     def _sign(self, match: wording.Match) -> _Sign:
