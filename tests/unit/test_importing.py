@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,11 @@ class Desk:
 
     def take(self, *talks: Any) -> ImportReport:
         self.file.write_text(json.dumps(talks), encoding="utf-8")
+        return self.take_file(self.file)
+
+    def take_file(self, export: Path) -> ImportReport:
         vault = Vault(self.root)
-        return import_conversations(vault, Journal(vault), self.file, "claude")
+        return import_conversations(vault, Journal(vault), export, "claude")
 
     def notes(self) -> dict[str, bytes]:
         files = self.root.rglob("*.md")
@@ -131,3 +135,59 @@ def test_the_wrong_providers_export_writes_nothing(desk: Desk) -> None:
     with pytest.raises(InvalidParams, match="Claude"):
         import_conversations(vault, Journal(vault), desk.file, "chatgpt")
     assert desk.notes() == {}
+
+
+PROJECT = {
+    "uuid": "p-1",
+    "name": "Seed library",
+    "description": "Lending seeds to neighbours.",
+    "prompt_template": "Answer briefly.",
+    "created_at": "2026-01-05T08:00:00Z",
+    "docs": [{"uuid": "d-1", "filename": "Rules.md", "content": "Bring back twice as many."}],
+}
+MEMORIES = {
+    "account_uuid": "a-1",
+    "conversations_memory": "Grows tomatoes.",
+    "project_memories": {"p-1": "Has forty members."},
+}
+
+
+@pytest.mark.parametrize("layout", ["list", "folder"])
+def test_an_export_of_claude_brings_its_projects_and_memories(
+    layout: str, desk: Desk, tmp_path: Path
+) -> None:
+    export = tmp_path / "data.zip"
+    single, whole = ("projects/p-1.json", PROJECT), ("projects.json", [PROJECT])
+    name, projects = whole if layout == "list" else single
+    with zipfile.ZipFile(export, "w") as archive:
+        archive.writestr("memories.json", json.dumps([MEMORIES]))
+        archive.writestr(name, json.dumps(projects))
+        archive.writestr("conversations.json", json.dumps([talk(1, "Hello", "Hi")]))
+        archive.writestr("users.json", json.dumps([{"uuid": "a-1"}]))
+    report = desk.take_file(export)
+    assert report.skipped == []
+    assert sorted(report.added) == [
+        "permanent/What Claude remembers.md",
+        "projects/Seed library/Rules.md",
+        "projects/Seed library/Seed library.md",
+        "projects/Seed library/What Claude remembers of Seed library.md",
+        "sessions/2026-03-01/Seeds.md",
+    ]
+    notes = desk.notes()
+    project = notes["projects/Seed library/Seed library.md"].decode()
+    assert "project: Seed library\n" in project and "created: 2026-01-05T08:00:00Z\n" in project
+    assert project.endswith("Lending seeds to neighbours.\n\n## Instructions\n\nAnswer briefly.\n")
+    assert notes["permanent/What Claude remembers.md"].endswith(b"\n\nGrows tomatoes.\n")
+    again = desk.take_file(export)
+    assert (again.added, again.updated, again.unchanged) == ([], [], 5)
+    assert desk.notes() == notes
+
+
+def test_a_damaged_project_is_skipped_and_the_rest_imported(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    damaged = [{"name": "No id"}, PROJECT | {"docs": [{"uuid": "d-2"}, 3]}, 7]
+    (folder / "projects.json").write_text(json.dumps(damaged))
+    report = desk.take_file(folder)
+    assert report.added == ["projects/Seed library/Seed library.md"]
+    assert len(report.skipped) == 4

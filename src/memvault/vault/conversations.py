@@ -1,4 +1,4 @@
-"""Reads conversations from the export files of ChatGPT and Claude.
+"""Reads the export files of ChatGPT and Claude: conversations, Claude's projects and memories.
 
 The standard library parses the JSON, so the largest file must fit in memory several times: a few
 hundred megabytes of text are fine.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -18,12 +18,16 @@ from uuid import uuid5
 
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import NAMESPACE
-from memvault.vault.compose import close_open_fence, day_of, storable_text, title_of
+from memvault.vault.compose import close_open_fence, day_of, safe_name, storable_text, title_of
 
 Provider = Literal["chatgpt", "claude"]
 NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
 
-_EXPORT_FILE = re.compile(r"conversations(?:[-_]?\d+)?\.json", re.IGNORECASE)
+_KINDS: dict[Provider, str] = {
+    "chatgpt": "conversations",
+    "claude": "conversations|projects|memories",
+}
+_EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
 _CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201")  # only ChatGPT's page shows these
 _STARTS_A_BLOCK = re.compile(
     r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
@@ -81,6 +85,52 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """Text of an export that is no conversation: a project, one of its files, or a memory.
+
+    Attributes:
+        project: the project's name; None for what belongs to no project.
+    """
+
+    provider: Provider
+    external_id: str
+    title: str
+    text: str
+    kind: str
+    project: str | None = None
+    created: datetime | None = None  # UTC
+
+    @property
+    def id(self) -> str:
+        """The id of its note: UUIDv5 of the provider and the provider's own id."""
+        return str(uuid5(NAMESPACE, f"document:{self.provider}:{self.external_id}"))
+
+    @property
+    def folder(self) -> str:
+        return f"projects/{safe_name(self.project)}" if self.project else "permanent"
+
+    def properties(self) -> dict[str, Any]:
+        """Frontmatter of its note, in order."""
+        values = {
+            "id": self.id,
+            "lifecycle": "temporary" if self.project else "permanent",
+            "type": self.kind,
+            "project": safe_name(self.project) if self.project else None,
+            "tags": [self.provider],
+            "created": self.created,
+            "source": self.provider,
+            "imported": self.external_id,
+        }
+        return {key: value for key, value in values.items() if value is not None}
+
+    def body(self) -> str:
+        return f"# {self.title}\n\n{close_open_fence(self.text)}"
+
+
+Exported = Conversation | Document
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """An entry of the export that cannot be imported, and why."""
 
@@ -92,21 +142,72 @@ class _Malformed(Exception):
     """An entry of the export cannot be read."""
 
 
-def read_export(source: Path, provider: Provider) -> Iterator[Conversation | Unreadable]:
-    """The conversations of an export: ``conversations.json`` or its numbered parts, the zip file
-    that contains it, or the unpacked folder.
+def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreadable]:
+    """The entries of an export: the zip file, the unpacked folder, or one of its JSON files.
 
     Raises:
         InvalidParams: the file does not exist or is not an export of this provider.
     """
     read = {"chatgpt": _chatgpt, "claude": _claude}[provider]
     other = {"chatgpt": "chat_messages", "claude": "mapping"}[provider]
-    for name, entries in _entries(source):
+    projects: dict[str, str] = {}
+    for name, kind, entries in _entries(source, provider):
         for number, entry in enumerate(entries, 1):
-            if isinstance(entry, dict) and other in entry:
-                wanted = NAMES["claude" if provider == "chatgpt" else "chatgpt"]
-                raise InvalidParams(f"{name} is an export of {wanted}, not of {NAMES[provider]}")
-            yield _read_one(read, entry, f"{name}, conversation {number}")
+            if kind == "projects":
+                yield from _project(entry, f"{name}, project {number}", projects)
+            elif kind == "memories":
+                yield from _memories(entry, f"{name}, memory {number}", projects)
+            else:
+                if isinstance(entry, dict) and other in entry:
+                    wanted = NAMES["claude" if provider == "chatgpt" else "chatgpt"]
+                    raise InvalidParams(
+                        f"{name} is an export of {wanted}, not of {NAMES[provider]}"
+                    )
+                yield _read_one(read, entry, f"{name}, conversation {number}")
+
+
+def _project(entry: Any, name: str, names: dict[str, str]) -> Iterator[Document | Unreadable]:
+    """A project of Claude and its files; ``names`` gets the project's name by its id."""
+    if not isinstance(entry, dict) or not _text(entry.get("uuid")):
+        yield Unreadable(name, "it is not a project")
+        return
+    if entry.get("is_starter_project"):
+        return
+    project = " ".join(_text(entry.get("name")).split()) or "Claude project"
+    names[entry["uuid"]] = project
+    created = _time(entry.get("created_at"))
+    instructions = _text(entry.get("prompt_template"))
+    parts = [_text(entry.get("description")), instructions and f"## Instructions\n\n{instructions}"]
+    if text := "\n\n".join(part for part in parts if part):
+        yield Document("claude", entry["uuid"], project, text, "project", project, created)
+    for file in _list(entry.get("docs")):
+        text = _text(file.get("content")) if isinstance(file, dict) else ""
+        if not text or not _text(file.get("uuid")):
+            yield Unreadable(f"{name} ({project})", "one of its files is empty or damaged")
+            continue
+        title = PurePosixPath(_text(file.get("filename"))).stem or f"File of {project}"
+        added = _time(file.get("created_at")) or created
+        yield Document("claude", file["uuid"], title, text, "note", project, added)
+
+
+def _memories(entry: Any, name: str, projects: dict[str, str]) -> Iterator[Document | Unreadable]:
+    """What Claude remembers of the person, and for each project."""
+    if not isinstance(entry, dict):
+        yield Unreadable(name, "it is not a memory")
+        return
+    account = _text(entry.get("account_uuid")) or "account"
+    if text := _text(entry.get("conversations_memory")):
+        yield Document("claude", f"memories:{account}", "What Claude remembers", text, "note")
+    by_project = entry.get("project_memories")
+    for key, value in by_project.items() if isinstance(by_project, dict) else ():
+        if text := _text(value):
+            project = projects.get(key, "Claude project")
+            title = f"What Claude remembers of {project}"
+            yield Document("claude", f"memories:{account}:{key}", title, text, "note", project)
+
+
+def _text(value: Any) -> str:
+    return storable_text(value).strip() if isinstance(value, str) else ""
 
 
 def _read_one(
@@ -123,42 +224,53 @@ def _read_one(
         return Unreadable(name, str(error))
 
 
-def _entries(source: Path) -> Iterator[tuple[str, list[Any]]]:
-    """The name and the entries of each file of the export, in the order of their names."""
+def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[Any]]]:
+    """Name, kind and entries of each file of the export: conversations, then projects, then
+    memories, which name projects."""
+    wanted = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
+
+    def kind_of(name: str) -> str:
+        found = wanted.fullmatch(name)
+        return (found[1] or found[2]).lower() if found else ""
+
+    def chosen(names: Iterable[str]) -> list[str]:
+        order = _KINDS[provider].split("|")
+        return sorted(filter(kind_of, names), key=lambda name: (order.index(kind_of(name)), name))
+
     try:
         if source.is_dir():
-            files = sorted(file for file in source.iterdir() if _EXPORT_FILE.fullmatch(file.name))
-            loaded = ((file.name, file.read_bytes()) for file in files)
+            found = [*source.glob("*.json"), *source.glob("*/*.json")]
+            files = {file.relative_to(source).as_posix(): file for file in found}
+            loaded = ((name, kind_of(name), files[name].read_bytes()) for name in chosen(files))
             yield from _loaded(loaded, source.name)
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
-                names = sorted(
-                    name
-                    for name in archive.namelist()
-                    if _EXPORT_FILE.fullmatch(PurePosixPath(name).name)
-                )
-                yield from _loaded(((name, archive.read(name)) for name in names), source.name)
+                names = chosen(archive.namelist())
+                loaded = ((name, kind_of(name), archive.read(name)) for name in names)
+                yield from _loaded(loaded, source.name)
         else:
-            yield from _loaded(iter([(source.name, source.read_bytes())]), source.name)
+            yield from _loaded(iter([(source.name, kind_of(source.name), source.read_bytes())]), "")
     except FileNotFoundError as error:
         raise InvalidParams(f"{source.name} does not exist") from error
     except (OSError, zipfile.BadZipFile, RuntimeError) as error:
         raise InvalidParams(f"{source.name} cannot be read: {type(error).__name__}") from error
 
 
-def _loaded(files: Iterator[tuple[str, bytes]], source: str) -> Iterator[tuple[str, list[Any]]]:
+def _loaded(
+    files: Iterator[tuple[str, str, bytes]], source: str
+) -> Iterator[tuple[str, str, list[Any]]]:
     is_empty = True
-    for name, data in files:
+    for name, kind, data in files:
         is_empty = False
         try:
             entries = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise InvalidParams(f"{name} is not JSON; export it again") from error
-        if isinstance(entries, dict):  # some tools wrap the list, or save one conversation alone
+        if isinstance(entries, dict):  # some tools wrap the list, or save one entry alone
             entries = entries.get("conversations", [entries])
         if not isinstance(entries, list):
             raise InvalidParams(f"{name} is not a list of conversations")
-        yield name, entries
+        yield name, kind, entries
     if is_empty:
         raise InvalidParams(f"{source} contains no conversations.json; name the export's zip file")
 

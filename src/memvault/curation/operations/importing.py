@@ -17,7 +17,7 @@ from pathlib import Path
 from memvault.curation.changes.journal_decoder import with_versions
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations import Conversation, Provider, Unreadable, read_export
+from memvault.vault.conversations import Exported, Provider, Unreadable, read_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.version_store import VersionStore
@@ -26,6 +26,7 @@ _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?\n(?:\r?\n)?", re.DOTALL | re.MULTILINE
 )
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
+_IMPORTED = re.compile(rb"^(?:conversation|imported):", re.MULTILINE)
 _KINDS = frozenset({"imported", "import_updated"})
 
 
@@ -94,7 +95,7 @@ class _Import:
                 progress(done)
         return self._report
 
-    def _take(self, conversation: Conversation) -> None:
+    def _take(self, conversation: Exported) -> None:
         note = compose_note(conversation.properties(), conversation.body())
         path = self._paths.get(conversation.id)
         if path is not None:
@@ -107,7 +108,7 @@ class _Import:
             self._report.added.append(path)
             self._log("imported", conversation, path, None, note)
 
-    def _update(self, conversation: Conversation, path: str, body: bytes) -> None:
+    def _update(self, conversation: Exported, path: str, body: bytes) -> None:
         """Replace the body if it is still the imported one; frontmatter stays byte for byte."""
         there = _body(self._vault.read(path))
         if there == body:
@@ -129,11 +130,11 @@ class _Import:
         self._report.updated.append(path)
         self._log("import_updated", conversation, path, replaced[0], written)
 
-    def _leave(self, conversation: Conversation, path: str | None, reason: str) -> None:
+    def _leave(self, conversation: Exported, path: str | None, reason: str) -> None:
         self._report.left_alone.append(LeftAlone(conversation.title, path, reason))
 
     def _log(
-        self, kind: str, conversation: Conversation, path: str, before: bytes | None, note: bytes
+        self, kind: str, conversation: Exported, path: str, before: bytes | None, note: bytes
     ) -> None:
         body_hash = self._hashes[conversation.id] = _hash(_body(note))
         entry = JournalEntry(
@@ -159,7 +160,7 @@ def _imported_notes(vault: Vault) -> dict[str, str]:
             head = _HEAD.match(vault.read(stat.path))
         except NoteNotFound:  # gone since it was listed
             continue
-        if head is None or b"\nconversation:" not in head[0]:
+        if head is None or not _IMPORTED.search(head[0]):
             continue
         found = _ID.search(head[0])
         if found is not None:
