@@ -182,6 +182,10 @@ class Catalogue:
     def in_project(self, project: str) -> set[str]:
         return set(self._in_project.get(project.casefold(), set()))
 
+    def projects(self) -> set[str]:
+        """The names of all projects, as notes spell them."""
+        return {memory.project for memory in self.all() if memory.project}
+
     def __len__(self) -> int:
         return len(self._records)
 

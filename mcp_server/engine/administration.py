@@ -44,6 +44,10 @@ class Backend(Protocol):
     def status(self) -> dict[str, Any]: ...
     def doctor(self, *, fix: bool) -> Sequence[Any]: ...
     def rebuild(self, report: Report) -> object: ...
+    def hook(self, client: str, event: str, data: bytes) -> bytes | None:
+        """What a client's hook prints; None while nothing is open that could answer."""
+        ...
+
     def write_manifest(self) -> object: ...
     def wind_down(self) -> None:
         """Make long work end soon; returns at once."""
@@ -75,6 +79,12 @@ def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None])
         lines = _start_rebuild(backend, presence, rebuilding)
         return StreamingResponse(_drain(lines), media_type="application/x-ndjson")
 
+    async def hook(request: Request) -> Response:
+        client, event = request.path_params["client"], request.path_params["event"]
+        data = await request.body()
+        answer = await run_in_threadpool(backend.hook, client, event, data)
+        return Response(answer, status_code=200 if answer is not None else 503)
+
     async def shutdown(_: Request) -> Response:
         stop()
         return JSONResponse({"stopping": os.getpid()})
@@ -85,6 +95,7 @@ def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None])
         Route("/manifest", manifest, methods=["POST"]),
         Route("/rebuild", rebuild, methods=["POST"]),
         Route("/shutdown", shutdown, methods=["POST"]),
+        Route("/hook/{client}/{event}", hook, methods=["POST"]),
     ]
 
 

@@ -166,6 +166,13 @@ class Opening:
     def rebuild(self, report: Report) -> object:
         return self.wait().indexing.rebuild(report)
 
+    def hook(self, client: str, event: str, data: bytes) -> bytes | None:
+        """The answer to a client's hook, which waits for nothing: None until the services are
+        open."""
+        if not self._opened.done() or self._opened.exception() is not None:
+            return None
+        return self._opened.result().hooks.answer(client, event, data)
+
     def write_manifest(self) -> WrittenManifest:
         return self.wait().manifest().write()
 

@@ -17,6 +17,7 @@ from indexer.entity_cache import open_found
 from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
 from indexer.progress import Report, ScanReport, silent
+from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_worker import Curation
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
 from mcp_server.runtime.indexing_service import Indexing
@@ -124,6 +125,7 @@ class Services:
             moving=self._move_activity,
             moved=lambda: self.curation.changed(()),
         )
+        self.hooks = HookService(self)
         self._closed = threading.Event()
 
     @property
@@ -175,8 +177,10 @@ class Services:
         return self._live.landscape
 
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
-        """Index the vault and watch it, as `Indexing.start`."""
-        return self.indexing.start(watch=watch, report=report)
+        """Index the vault and watch it, as `Indexing.start`; then capture what waits."""
+        scanned = self.indexing.start(watch=watch, report=report)
+        self.hooks.start()
+        return scanned
 
     def status(self) -> dict[str, Any]:
         """What is indexed, by which stores, how fresh."""
@@ -252,6 +256,7 @@ class Services:
         impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
         impatience.daemon = True
         impatience.start()
+        self.hooks.close()
         self.indexing.stop(LAST_WORDS_SECONDS)
         self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]

@@ -127,6 +127,11 @@ def says_little(text: str) -> bool:
     return all(word in _FILLER for word in words)
 
 
+def is_command(text: str) -> bool:
+    """Whether a message tells the assistant to do something, rather than asking or stating."""
+    return _COMMANDS.match(text) is not None
+
+
 def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
     requested = False
     pasted = len(turn.text) > LONG_TURN_CHARS
@@ -134,7 +139,7 @@ def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
         if kind is not None:
             yield Item(kind, sentence, "person", turn.at)
             continue
-        asks = sentence.endswith(("?", "？")) or _COMMANDS.match(sentence) is not None
+        asks = sentence.endswith(("?", "？")) or is_command(sentence)
         if (asks and requested) or (pasted and at >= 5):
             continue
         requested = requested or asks

@@ -72,9 +72,8 @@ def new_note(
     if not lines:
         return None
     started = next((item.at for item in items if item.at is not None), now)
-    place = session.project or PurePath(session.folder).name or "no folder"
-    stamp = f"{started:%Y-%m-%d %H.%M}"
-    title = f"{session.client} session in {place}, {stamp}"
+    place = session.project or PurePath(session.folder).name or session.client
+    title = f"Session in {place}, {started:%Y-%m-%d %H.%M}"
     properties = {
         "id": session.note_id,
         "lifecycle": "ephemeral",
@@ -89,7 +88,8 @@ def new_note(
     kept = {key: value for key, value in properties.items() if value is not None}
     sections = (f"## {name}\n\n" + "\n".join(lines[name]) for name in _ORDER if name in lines)
     body = f"# {_inert(title)}\n\n" + "\n\n".join(sections)
-    path = f"sessions/{started.astimezone(UTC):%Y-%m-%d}/{safe_name(title)}.md"
+    name = safe_name(f"{place} {started:%H.%M}")
+    path = f"sessions/{started.astimezone(UTC):%Y-%m-%d}/{name}.md"
     return path, compose_note(kept, body)
 
 

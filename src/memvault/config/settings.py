@@ -79,6 +79,17 @@ class ReasoningSettings(BaseModel):
     )
 
 
+class HookSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    exclude: list[str] = Field(
+        [], description="folders in which hooks neither give nor capture anything"
+    )
+    start_tokens: int = Field(1_000, ge=0, le=10_000, description="given at a session's start")
+    prompt_tokens: int = Field(300, ge=0, le=2_000, description="given with one prompt")
+    notices: bool = Field(True, description="whether conflicts are told, once a session at most")
+
+
 class LimitSettings(BaseModel):
     """Rate limits. The defaults stop runaway programs and do not affect normal use."""
 
@@ -121,6 +132,7 @@ class Settings(BaseSettings):
     cache: CacheSettings = CacheSettings()
     sessions: SessionSettings = SessionSettings()
     limits: LimitSettings = LimitSettings()
+    hooks: HookSettings = HookSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     user: str = Field("", description="id of the vault's owner; empty derives one from the account")
 

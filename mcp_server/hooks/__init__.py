@@ -1,0 +1,1 @@
+"""What the engine does for clients' hooks: give memories, and capture sessions."""

@@ -1,0 +1,158 @@
+"""Each client's hook input and output, and the one form that memvault works with.
+
+Checked against Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61, run offline; Cursor and VS Code
+follow their documentation.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memvault.capture.transcripts import spoken
+
+# The client's own name of an event, where it differs.
+_OWN_NAMES: Mapping[str, Mapping[str, str]] = {
+    "gemini-cli": {
+        "UserPromptSubmit": "BeforeAgent",
+        "PreToolUse": "BeforeTool",
+        "PostToolUse": "AfterTool",
+        "PreCompact": "PreCompress",
+        "Stop": "AfterAgent",
+    }
+}
+# The events after which a client takes text for its model.
+_TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
+    "claude-code": frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
+    "codex": frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}),
+    "gemini-cli": frozenset({"SessionStart", "UserPromptSubmit", "PostToolUse"}),
+    "vscode": frozenset({"SessionStart", "PreToolUse", "PostToolUse"}),
+    "cursor": frozenset({"SessionStart", "PostToolUse"}),
+}
+CLIENTS = frozenset(_TAKES_CONTEXT)
+_EDITS = re.compile(
+    r"(?i)^(?:write|edit|multiedit|notebookedit|delete|apply_patch|write_file|replace|edit_file|"
+    r"create_file|delete_file|search_replace|replace_string_in_file|insert_edit_into_file|editFiles)$"
+)
+_SHELLS = frozenset({"bash", "shell", "run_shell_command", "run_in_terminal", "powershell"})
+_REMOVES = re.compile(
+    r"(?:^|[;&|]\s*|\bsudo\s+)(?:git\s+)?(?:rm|mv|rmdir|unlink|shred|truncate|del)\b"
+)
+_PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file", "files")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Delete|Add) File: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """One call of a hook. ``source`` is how a session starts, ``trigger`` why it is compacted."""
+
+    client: str
+    event: str
+    session_id: str
+    folder: str = ""
+    transcript: str = ""
+    prompt: str = ""
+    source: str = ""
+    tool: str = ""
+    tool_input: Mapping[str, Any] = field(default_factory=dict)
+    agent: str = ""
+    message: str = ""
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """What the tool call edits or removes: paths, or the shell command that names them."""
+        if self.tool.lower() in _SHELLS:
+            command = self.tool_input.get("command", self.tool_input.get("cmd", ""))
+            removes = isinstance(command, str) and _REMOVES.search(command)
+            patched = _PATCHED.findall(command) if isinstance(command, str) else []
+            return tuple(patched) or ((command,) if removes else ())
+        if not _EDITS.match(self.tool):
+            return ()
+        found: list[str] = []
+        for key in _PATH_KEYS:
+            value = self.tool_input.get(key)
+            found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        patch = self.tool_input.get("input", self.tool_input.get("command"))
+        found += _PATCHED.findall(patch) if isinstance(patch, str) else []
+        return tuple(dict.fromkeys(path for path in found if isinstance(path, str) and path))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a hook gives back.
+
+    Attributes:
+        context: text for the model.
+        notice: one line for the person.
+        denied: why an operation is refused.
+    """
+
+    context: str = ""
+    notice: str = ""
+    denied: str = ""
+
+
+def read_call(client: str, event: str, data: bytes) -> HookCall:
+    """The call in memvault's form.
+
+    Raises:
+        ValueError: the client is unknown, or the input is not a JSON object with a session.
+    """
+    if client not in CLIENTS:
+        raise ValueError(f"unknown client {client}")
+    given = json.loads(data)
+    if not isinstance(given, dict):
+        raise ValueError("the input is not a JSON object")
+
+    def text(*keys: str) -> str:
+        values = (given.get(key) for key in keys)
+        return next((value for value in values if isinstance(value, str) and value), "")
+
+    session_id = text("session_id", "sessionId", "conversation_id")
+    if not session_id:
+        raise ValueError("the input names no session")
+    roots = given.get("workspace_roots")
+    first_root = roots[0] if isinstance(roots, list) and roots else ""
+    tool_input = given.get("tool_input")
+    transcript = text("agent_transcript_path") if event == "SubagentStop" else ""
+    return HookCall(
+        client=client,
+        event=event,
+        session_id=session_id,
+        folder=text("cwd") or (first_root if isinstance(first_root, str) else ""),
+        transcript=transcript or text("transcript_path"),
+        prompt=spoken(text("prompt")),
+        source=text("source", "trigger", "reason"),
+        tool=text("tool_name"),
+        tool_input=tool_input if isinstance(tool_input, dict) else {},
+        agent=text("agent_type", "subagent_type"),
+        message=text("last_assistant_message", "prompt_response", "summary", "message"),
+    )
+
+
+def written_reply(client: str, event: str, reply: Reply) -> bytes:
+    """The reply as the client reads it; empty where it has nothing to say to this client."""
+    if client == "cursor":
+        takes = reply.context and event in _TAKES_CONTEXT[client]
+        return _json({"additional_context": reply.context}) if takes else b""
+    output: dict[str, Any] = {}
+    own_name = _OWN_NAMES.get(client, {}).get(event, event)
+    if reply.denied:
+        decision = {"behavior": "deny", "message": reply.denied}
+        output["hookSpecificOutput"] = {"hookEventName": own_name, "decision": decision}
+    elif reply.context and event in _TAKES_CONTEXT[client]:
+        specific = {"hookEventName": own_name, "additionalContext": reply.context}
+        output["hookSpecificOutput"] = specific
+    elif reply.context and event in ("UserPromptSubmit", "PreToolUse"):
+        output["systemMessage"] = reply.context  # the person sees it, since the model cannot
+    if reply.notice:
+        shown = output.get("systemMessage")
+        output["systemMessage"] = f"{shown}\n{reply.notice}" if shown else reply.notice
+    return _json(output) if output else b""
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()

@@ -1,0 +1,177 @@
+"""Answers clients' hooks: what to give them, and what of their sessions to capture."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mcp_server.hooks.capture_queue import CaptureQueue
+from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
+from mcp_server.hooks.recall import HookRecall, Quotation, project_of
+from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
+from memvault.capture.session_note import Session
+from memvault.config.hook_files import CAPTURES, HookFiles
+from memvault.model.change import Priority, TaskType
+from memvault.model.errors import MemvaultError
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Services
+
+_log = logging.getLogger(__name__)
+RETAINED_SHARE = 0.3  # of the memories given, kept over a compaction (REQ-AUTO-06)
+_DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_dream")
+
+
+class HookService:
+    """One per engine. Thread-safe."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._settings = services.settings.hooks
+        self.files = HookFiles(str(services.state.root))
+        self.records = SessionRecords(services.state.root / "hooks" / "sessions")
+        self._recall = HookRecall(services)
+        self.captures = CaptureQueue(
+            services, self.files, self.records, self._project, self._excluded
+        )
+        self._answers: dict[str, Callable[[HookCall, SessionRecord], Reply]] = {
+            "SessionStart": self._session_start,
+            "UserPromptSubmit": self._prompt,
+            "PreToolUse": self._before_tool,
+            "PostToolUse": self._after_tool,
+            "PermissionRequest": self._permission,
+        }
+
+    def start(self) -> None:
+        """Capture what waits from an earlier run."""
+        self.records.prune()
+        self.captures.start()
+
+    def close(self) -> None:
+        self.captures.close()
+
+    def answer(self, client: str, event: str, data: bytes) -> bytes:
+        """What the hook prints. Never raises: what goes wrong is logged, and nothing is printed."""
+        began = time.perf_counter()
+        outcome = "nothing added"
+        written = b""
+        try:
+            call = read_call(client, event, data)
+            if self._excluded(call.folder):
+                outcome = "nothing done: the folder is excluded"
+            elif event in CAPTURES:
+                self.captures.add(client, event, data)
+                outcome = "taken for capture"
+            elif event in self._answers:
+                reply = self._reply(call)
+                written = written_reply(client, event, reply)
+                outcome = f"added {len(reply.context)} characters" if written else outcome
+        except (ValueError, MemvaultError) as error:
+            outcome = f"failed: {error}"
+        except OSError as error:
+            outcome = f"failed: {error.strerror}"
+        except Exception as error:
+            _log.exception("hook %s of %s failed", event, client)
+            outcome = f"failed: {type(error).__name__}"
+        took = (time.perf_counter() - began) * 1_000
+        self.files.log(client, event, f"{took:.0f} ms {outcome}")
+        return written
+
+    def _reply(self, call: HookCall) -> Reply:
+        if call.source == "compact":
+            self.captures.wait()  # its own note is given back; the capture needs the lock, too
+        with self.records.lock(call.client, call.session_id):
+            record = self.records.get(call.client, call.session_id)
+            if call.folder:
+                record.folder, record.project = call.folder, self._project(call.folder)
+            reply = self._answers[call.event](call, record)
+            self.records.save(record)
+        return reply
+
+    def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
+        if call.source == "compact":
+            return self._after_compaction(record)
+        current = Session(call.client, call.session_id).note_id
+        found = self._recall.last_session(record.folder, record.project, current)
+        goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
+        found += self._recall.at_start(record.project, goal)
+        context = self._give(
+            record, call.event, found, "for this project", self._settings.start_tokens
+        )
+        return Reply(context, self._notice(record))
+
+    def _after_compaction(self, record: SessionRecord) -> Reply:
+        """What the session must not lose: its own note, and the best of what it was given."""
+        found = self._recall.of_session(record.note_path)
+        given = record.given_ids
+        best = self._recall.at_start(record.project, record.project or "", only=given)
+        found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
+        tokens = self._settings.start_tokens
+        return Reply(self._give(record, "SessionStart", found, "kept over the compaction", tokens))
+
+    def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
+        found = self._recall.with_prompt(call.prompt, record.project, record.given_ids)
+        tokens = self._settings.prompt_tokens
+        return Reply(self._give(record, call.event, found, "for this prompt", tokens))
+
+    def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
+        if not call.touched:
+            return Reply()
+        found = self._recall.before_edit(
+            call.touched, record.folder, record.project, record.given_ids
+        )
+        tokens = self._settings.prompt_tokens
+        return Reply(self._give(record, call.event, found, "about what is edited", tokens))
+
+    def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
+        """Remember the files that were edited: not every transcript names them."""
+        files = [path for path in call.touched if "\n" not in path and " " not in path]
+        record.files = list(dict.fromkeys([*record.files, *files]))[-500:]
+        return Reply()
+
+    def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
+        """Refuse to destroy what could not be restored (REQ-AUTO-10, ERR-AUTO-06)."""
+        action = next((name for name in _DESTRUCTIVE if call.tool.endswith(name)), None)
+        full = self._services.without_room() if action else []
+        if not full:
+            return Reply()
+        reason = f"{' and '.join(full)} is full, so the earlier version cannot be kept"
+        return Reply(denied=f"Operation {action} denied: {reason}")
+
+    def _give(
+        self, record: SessionRecord, event: str, found: list[Quotation], why: str, tokens: int
+    ) -> str:
+        context, ids = self._recall.fence(found, why, tokens)
+        if ids:
+            record.given.append(GivenEvent(at=record.last_active, event=event, memories=ids))
+            self._services.activity.accessed(ids)
+        return context
+
+    def _notice(self, record: SessionRecord) -> str:
+        """At most one line a session: what stored notes contradict."""
+        if record.noticed or not self._settings.notices:
+            return ""
+        pressing = [
+            task
+            for task in self._services.curation.tasks()
+            if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH
+        ]
+        if not pressing:
+            return ""
+        record.noticed = True
+        count = len(pressing)
+        notes = "1 conflict" if count == 1 else f"{count} conflicts"
+        return f"memory_drift_warning: {notes} between notes in memvault: {pressing[0].detail}"
+
+    def _project(self, folder: str) -> str | None:
+        return project_of(folder, self._services.catalogue.projects())
+
+    def _excluded(self, folder: str) -> bool:
+        if not folder:
+            return False
+        path = Path(folder).expanduser()
+        excluded = (Path(each).expanduser() for each in self._settings.exclude)
+        return any(path == each or each in path.parents for each in excluded)

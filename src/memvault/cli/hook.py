@@ -1,0 +1,215 @@
+"""``memvault hook EVENT``: what the clients' hooks run.
+
+It passes the client's JSON from stdin to the engine, and the engine's answer to stdout. Clients
+wait for it at every prompt and tool call, so it loads nothing but a little of the standard
+library, and whatever goes wrong ends in exit code 0, no output and a line in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+
+from memvault.config.hook_files import CAPTURES, LIMITS, MOST_TIMEOUTS, HookFiles
+
+# Clients end sooner than that when a session ends (Claude Code after 1.5 s, Codex after 3 s). The
+# engine only has to take the request in that time; its work may take the 120 seconds.
+_HANDOVER_SECONDS = 1.2
+_MARGIN = 0.9  # of the limit, so that the client's own limit is never what ends this process
+_START_SECONDS = 60.0  # an engine that was started less long ago may still be opening
+_MOST_INPUT = 16_000_000
+
+
+def run_hook_command(arguments: list[str]) -> int | None:
+    """Run one hook; None where the arguments are for Typer to judge (help).
+
+    Exit code 0 whatever happens: anything else would block or disturb the client.
+    """
+    options = _options(arguments)
+    if options is None:
+        return None
+    event, client = options["event"], options["client"]
+    try:
+        files = HookFiles(options["state"] or _state_of(options))
+    except Exception as error:  # no folder to log to
+        sys.stderr.write(f"memvault: {error}\n")
+        return 0
+    try:
+        if event not in LIMITS:
+            files.log(client, event, "unknown event: nothing done")
+        elif not files.is_off(event):
+            _run(files, client, event, options)
+    except Exception as error:
+        files.log(client, event, f"failed: {type(error).__name__}: {error}")
+    return 0
+
+
+def _run(files: HookFiles, client: str, event: str, options: dict[str, str]) -> None:
+    limit = _HANDOVER_SECONDS if event == "SessionEnd" else LIMITS[event] * _MARGIN
+    began = time.monotonic()
+    watch = threading.Timer(limit, _timed_out, (files, client, event))
+    watch.daemon = True
+    watch.start()
+    data = sys.stdin.buffer.read(_MOST_INPUT)
+    answer = None
+    if data.strip():
+        try:
+            answer = _ask(files.state, f"/admin/hook/{client}/{event}", data, began + limit)
+        except TimeoutError:
+            watch.cancel()
+            _timed_out(files, client, event)
+    watch.cancel()
+    files.forget_timeouts(event)
+    if answer is None:
+        _without_engine(files, client, event, data, options)
+    elif answer:
+        _write(answer)
+
+
+def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
+    """The engine's answer; None where no engine takes the request.
+
+    Raises:
+        TimeoutError: it took the connection and did not answer in time.
+    """
+    try:
+        with open(os.path.join(state, "engine.json"), "rb") as file:
+            address = json.load(file)
+        connection = socket.create_connection(
+            (address["host"], address["port"]), timeout=max(0.05, deadline - time.monotonic())
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    host = f"[{address['host']}]" if ":" in address["host"] else address["host"]
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {host}:{address['port']}\r\n"
+        f"Authorization: Bearer {address['token']}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(data)}\r\nConnection: close\r\n\r\n"
+    )
+    parts = []
+    with connection:
+        try:
+            connection.sendall(head.encode() + data)
+            while True:
+                connection.settimeout(max(0.01, deadline - time.monotonic()))
+                part = connection.recv(65536)
+                if not part:
+                    break
+                parts.append(part)
+        except TimeoutError:
+            raise
+        except OSError:
+            return None  # the engine ended
+    headers, separator, body = b"".join(parts).partition(b"\r\n\r\n")
+    status = headers.split(b" ", 2)[1:2]
+    return body if separator and status in ([b"200"], [b"202"], [b"204"]) else None
+
+
+def _without_engine(
+    files: HookFiles, client: str, event: str, data: bytes, options: dict[str, str]
+) -> None:
+    """Keep what is to be captured, and start the engine for the next call."""
+    if event in CAPTURES and data.strip():
+        files.keep(client, event, data)
+    vault = options["vault"]
+    if not os.path.isdir(vault):
+        files.log(client, event, f"nothing done: there is no vault at {vault}")
+        return
+    if _start_is_due(files):
+        _start_engine(files, options)
+        files.log(client, event, "nothing added: the engine is being started")
+    else:
+        files.log(client, event, "nothing added: the engine is not ready")
+
+
+def _start_is_due(files: HookFiles) -> bool:
+    """Whether this process is the one to start the engine; of a hundred at once, one is."""
+    mark = os.path.join(files.folder, "starting")
+    os.makedirs(files.folder, mode=0o700, exist_ok=True)
+    try:
+        if time.time() - os.stat(mark).st_mtime > _START_SECONDS:
+            os.unlink(mark)
+    except FileNotFoundError:
+        pass
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _start_engine(files: HookFiles, options: dict[str, str]) -> None:
+    import subprocess
+
+    config = ["--config", options["config"]] if options["config"] else []
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    with open(os.path.join(files.state, "engine.log"), "ab") as log:
+        subprocess.Popen(
+            # -P: the folder a client was started in must not lend modules to the engine.
+            [sys.executable, "-P", "-m", "memvault.cli", "--vault", options["vault"], *config,
+             "serve", "--idle-exit"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=files.state,
+            creationflags=flags,
+            start_new_session=sys.platform != "win32",
+        )  # fmt: skip
+
+
+def _timed_out(files: HookFiles, client: str, event: str) -> None:
+    """End the process: also called from a thread, while stdin or the engine keeps it waiting."""
+    off = False
+    try:
+        off = files.count_timeout(event)
+        files.log(client, event, "timed out" + ("; the hook is off now" if off else ""))
+        if off and client != "cursor":
+            notice = (
+                f"memvault switched its {event} hook off: it timed out {MOST_TIMEOUTS + 1} times "
+                f"in a row. `memvault hooks on {event}` switches it on again."
+            )
+            _write(json.dumps({"systemMessage": notice}).encode())
+    finally:
+        os._exit(0)
+
+
+def _write(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError:
+        pass  # the client is gone
+
+
+def _options(arguments: list[str]) -> dict[str, str] | None:
+    """Options by name, and ``event``; None where they are not a hook's."""
+    options = {"vault": "", "config": "", "state": "", "client": "claude-code", "event": ""}
+    rest = iter(arguments)
+    words = []
+    for argument in rest:
+        name, mark, value = argument.removeprefix("--").partition("=")
+        if argument.startswith("--") and name in options:
+            options[name] = value if mark else next(rest, "")
+        elif argument.startswith("-"):
+            return None
+        else:
+            words.append(argument)
+    if len(words) != 2 or words[0] != "hook":
+        return None
+    options["event"] = words[1]
+    return options
+
+
+def _state_of(options: dict[str, str]) -> str:
+    """The state folder where the command does not name it: `memvault connect` always does."""
+    from memvault.cli.options import find_places
+
+    places = find_places(options["vault"] or None, options["config"] or None)
+    options["vault"] = str(places.vault)
+    return str(places.state.root)

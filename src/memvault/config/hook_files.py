@@ -1,0 +1,88 @@
+"""The files of the hooks in a vault's state folder: switches, time-outs, the log, what waits.
+
+Hooks run at every prompt, so this needs little of the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+# Seconds that each event may take (auto, appendix A).
+LIMITS = {
+    "SessionStart": 15.0,
+    "UserPromptSubmit": 3.0,
+    "PreToolUse": 2.0,
+    "PostToolUse": 5.0,
+    "PreCompact": 5.0,
+    "Stop": 10.0,
+    "SubagentStop": 10.0,
+    "SessionEnd": 120.0,
+    "Notification": 5.0,
+    "PermissionRequest": 2.0,
+}
+CAPTURES = frozenset({"PreCompact", "Stop", "SubagentStop", "SessionEnd"})
+MOST_TIMEOUTS = 3  # in a row; one more switches the hook off
+_LOG_BYTES = 1_000_000
+
+
+class HookFiles:
+    """The files of the hooks in a vault's state folder. Every call may fail with OSError."""
+
+    def __init__(self, state: str) -> None:
+        self.state = state
+        self.folder = os.path.join(state, "hooks")
+        self.log_file = os.path.join(self.folder, "hooks.log")
+        self.pending = os.path.join(self.folder, "pending")
+
+    def switch(self, event: str) -> str:
+        """Exists while the event's hook is off; ``all`` is every event's."""
+        return os.path.join(self.folder, f"{event}.off")
+
+    def timeouts(self, event: str) -> str:
+        """Holds one byte for each time-out in a row."""
+        return os.path.join(self.folder, f"{event}.timeouts")
+
+    def is_off(self, event: str) -> bool:
+        return os.path.exists(self.switch("all")) or os.path.exists(self.switch(event))
+
+    def log(self, client: str, event: str, outcome: str) -> None:
+        """Add one line; a log that grew large becomes ``hooks.log.1``."""
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            line = " ".join(f"{stamp} {client} {event} {outcome}".split()) + "\n"
+            with open(self.log_file, "a", encoding="utf-8", errors="replace") as file:
+                file.write(line)
+                large = file.tell() > _LOG_BYTES
+            if large:
+                os.replace(self.log_file, self.log_file + ".1")
+        except OSError:
+            pass  # a full disk: the client must not notice
+
+    def keep(self, client: str, event: str, data: bytes) -> None:
+        """Keep a capture that the engine has not taken, for its next start."""
+        os.makedirs(self.pending, mode=0o700, exist_ok=True)
+        path = os.path.join(self.pending, f"{time.time_ns()}-{os.getpid()}")
+        with open(path + ".tmp", "wb") as file:
+            file.write(f"{client} {event}\n".encode() + data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(path + ".tmp", path + ".hook")
+
+    def count_timeout(self, event: str) -> bool:
+        """Count a time-out, and tell whether the hook is off from now on."""
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        with open(self.timeouts(event), "ab") as file:
+            file.write(b".")
+            count = file.tell()
+        if count <= MOST_TIMEOUTS:
+            return False
+        with open(self.switch(event), "w", encoding="utf-8") as file:
+            file.write(f"{count} time-outs in a row\n")
+        os.unlink(self.timeouts(event))
+        return True
+
+    def forget_timeouts(self, event: str) -> None:
+        if os.path.exists(self.timeouts(event)):
+            os.unlink(self.timeouts(event))

@@ -1,0 +1,254 @@
+"""``memvault hook``: whatever happens, the client goes on, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from mcp_server.engine.launcher import EngineAddress, read_address, write_address
+from memvault.config.hook_files import LIMITS, HookFiles
+from memvault.config.paths import StateFolder
+from tests.waiting import until
+
+ROOT = Path(__file__).parents[2]
+SAID = "I moved to Bergen in May."
+
+
+class Hooks:
+    """The hook command of a vault, run as clients run it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        self.vault.mkdir()
+        self.state = StateFolder.of_vault(self.vault, folder / "state")
+        self.files = HookFiles(str(self.state.root))
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            "MEMVAULT_STATE": str(folder / "state"),
+            "MEMVAULT_INDEX__NER": "off",
+        }
+
+    def run(
+        self, event: str, given: bytes | dict[str, object], *more: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        data = given if isinstance(given, bytes) else json.dumps(given).encode()
+        state, vault = f"--state={self.state.root}", f"--vault={self.vault}"
+        command = [sys.executable, "-m", "memvault.cli", "hook", event, state, vault, *more]
+        return subprocess.run(  # noqa: PLW1510
+            command, input=data, capture_output=True, env=self.environment, timeout=60
+        )
+
+    def serve(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "memvault.cli", "--vault", str(self.vault), "serve"]
+        engine = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
+        until(
+            lambda: (
+                self.run("UserPromptSubmit", {"session_id": "probe"}).returncode == 0
+                and self.answered()
+            )
+        )
+        return engine
+
+    def answered(self) -> bool:
+        return "nothing added\n" in self.log()[-60:]
+
+    def log(self) -> str:
+        file = Path(self.files.log_file)
+        return file.read_text() if file.exists() else ""
+
+    def pending(self) -> list[Path]:
+        return sorted(Path(self.files.pending).glob("*.hook"))
+
+    def notes(self) -> list[str]:
+        return [path.read_text() for path in (self.vault / "sessions").rglob("*.md")]
+
+    def stop_input(self, folder: Path, said: str = SAID) -> dict[str, object]:
+        path = folder / "t.jsonl"
+        entry = {
+            "type": "user",
+            "message": {"role": "user", "content": said},
+            "timestamp": "2026-03-01T09:00:00Z",
+        }
+        path.write_text(json.dumps(entry) + "\n")
+        return {"session_id": "s-1", "cwd": "/srv/aurora", "transcript_path": str(path)}
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
+
+
+@pytest.fixture
+def silent_engine(hooks: Hooks) -> Iterator[None]:
+    """Takes connections and never answers."""
+    hooks.state.create()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        held: list[socket.socket] = []
+        stop = threading.Event()
+
+        def hold() -> None:
+            listener.settimeout(0.1)
+            while not stop.is_set():
+                try:
+                    held.append(listener.accept()[0])
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        port = listener.getsockname()[1]
+        write_address(hooks.state, EngineAddress(os.getpid(), "127.0.0.1", port, "t", "0.1.0", 0.0))
+        yield
+        stop.set()
+        thread.join()
+        for each in held:
+            each.close()
+
+
+def test_the_command_imports_next_to_nothing() -> None:
+    code = (
+        "import sys; from memvault.cli.hook import run_hook_command; "
+        "run_hook_command(['hook', 'Stop', '--state=/nowhere/at/all', '--vault=/nowhere']); "
+        "print(*sorted(sys.modules))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ran = subprocess.run(  # noqa: PLW1510
+        [sys.executable, "-c", code], input="", env=environment, capture_output=True, text=True
+    )
+    loaded = set(ran.stdout.split())
+    heavy = {"asyncio", "http.client", "numpy", "platformdirs", "pydantic", "subprocess", "typer"}
+    assert "memvault.cli.hook" in loaded and not loaded & heavy
+
+
+def test_every_event_of_the_specification_has_its_limit() -> None:
+    assert LIMITS == {
+        "SessionStart": 15, "UserPromptSubmit": 3, "PreToolUse": 2, "PostToolUse": 5,
+        "PreCompact": 5, "Stop": 10, "SubagentStop": 10, "SessionEnd": 120,
+        "Notification": 5, "PermissionRequest": 2,
+    }  # fmt: skip
+
+
+def test_a_missing_vault_is_a_line_in_the_log(hooks: Hooks, tmp_path: Path) -> None:
+    hooks.vault.rmdir()
+    ran = hooks.run("SessionStart", {"session_id": "s-1"})
+    assert (ran.returncode, ran.stdout) == (0, b"")
+    assert "there is no vault at" in hooks.log()
+    assert not hooks.vault.exists()
+
+
+@pytest.mark.parametrize("given", [b"", b"garbage", b"\xff\x00", b"[1, 2"])
+def test_garbage_is_passed_over(hooks: Hooks, given: bytes) -> None:
+    hooks.vault.rmdir()  # so that no engine is started
+    for event in ("UserPromptSubmit", "Stop", "NoSuchEvent"):
+        ran = hooks.run(event, given)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_a_state_folder_that_cannot_be_written_is_passed_over(hooks: Hooks, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    ran = hooks.run("Stop", {"session_id": "s-1"})
+    assert (ran.returncode, ran.stdout) == (0, b"")
+
+
+def test_four_time_outs_in_a_row_switch_the_hook_off_with_a_notice(
+    hooks: Hooks, silent_engine: None
+) -> None:
+    for _ in range(3):
+        ran = hooks.run("PreToolUse", {"session_id": "s-1"})
+        assert (ran.returncode, ran.stdout) == (0, b"")
+    notice = json.loads(hooks.run("PreToolUse", {"session_id": "s-1"}).stdout)["systemMessage"]
+    assert "memvault hooks on PreToolUse" in notice
+    began = time.monotonic()
+    assert hooks.run("PreToolUse", {"session_id": "s-1"}).stdout == b""
+    assert time.monotonic() - began < LIMITS["PreToolUse"] / 2
+    assert not Path(hooks.files.switch("UserPromptSubmit")).exists()
+    assert hooks.log().count("timed out") == 4
+
+
+def test_a_client_that_never_closes_stdin_does_not_hold_the_hook(hooks: Hooks) -> None:
+    state, vault = f"--state={hooks.state.root}", f"--vault={hooks.vault}"
+    command = [sys.executable, "-m", "memvault.cli", "hook", "PreToolUse", state, vault]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, env=hooks.environment)
+    try:
+        assert process.wait(timeout=LIMITS["PreToolUse"] + 5) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_without_an_engine_one_is_started_and_the_capture_is_made_then(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    given = hooks.stop_input(tmp_path)
+    with ThreadPoolExecutor(16) as pool:
+        runs = list(pool.map(lambda _: hooks.run("Stop", given), range(100)))
+    assert {(run.returncode, run.stdout) for run in runs} == {(0, b"")}
+    assert hooks.log().count("the engine is being started") == 1
+    until(lambda: read_address(hooks.state) is not None and hooks.notes() != [])
+    address = read_address(hooks.state)
+    assert address is not None
+    try:
+        until(lambda: hooks.pending() == [])
+        (note,) = hooks.notes()
+        assert note.count("Bergen") == 1
+    finally:
+        os.kill(address.pid, signal.SIGTERM)
+
+
+def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    said = [f"Fact number {n} is that box {n} stands on shelf {n * 7}." for n in range(12)]
+    for n, sentence in enumerate(said):
+        (tmp_path / str(n)).mkdir()
+        given = hooks.stop_input(tmp_path / str(n), sentence) | {"session_id": f"s-{n}"}
+        if n % 4 == 0:
+            engine = hooks.serve()
+        assert hooks.run("Stop", given).returncode == 0
+        if n % 4 == 3:
+            time.sleep(0.05 * n)
+            engine.kill()
+            engine.wait()
+    engine = hooks.serve()
+    try:
+        until(lambda: hooks.pending() == [])
+        notes = "\n".join(hooks.notes())
+        assert [sentence for sentence in said if sentence not in notes] == []
+        assert all(notes.count(sentence) == 1 for sentence in said)
+    finally:
+        engine.terminate()
+        engine.wait()
+
+
+def test_a_hundred_hooks_at_once_are_all_answered(hooks: Hooks) -> None:
+    (hooks.vault / "Cache.md").write_text(
+        "We keep the cache in SQLite, because it needs no server.\n"
+    )
+    engine = hooks.serve()
+    try:
+
+        def prompt(n: int) -> subprocess.CompletedProcess[bytes]:
+            return hooks.run(
+                "UserPromptSubmit",
+                {"session_id": f"s-{n}", "prompt": "Where do we keep the cache?"},
+            )
+
+        until(lambda: b"SQLite" in prompt(-1).stdout or prompt(-2).stdout != b"")
+        with ThreadPoolExecutor(16) as pool:
+            runs = list(pool.map(prompt, range(100)))
+        assert all(run.returncode == 0 and b"SQLite" in run.stdout for run in runs)
+    finally:
+        engine.terminate()
+        engine.wait()
