@@ -12,7 +12,7 @@ from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
 from indexer.entity_cache import FoundEntities
 from indexer.name_registry import Directory
-from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
+from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.stores.graph import GraphStore
@@ -125,6 +125,7 @@ class GraphWriter:
         found: the entities that were found in notes.
         hidden: what the graph leaves out, or has as one with another thing.
         max_note_bytes: notes that are larger are not read.
+        report: is given what `write_again` and `leave_out_forgotten` wrote.
     """
 
     def __init__(
@@ -137,6 +138,7 @@ class GraphWriter:
         found: FoundEntities,
         hidden: Hidden,
         max_note_bytes: int,
+        report: Callable[[NotesIndexed], None],
     ) -> None:
         self._vault = vault
         self._graph = graph
@@ -145,32 +147,34 @@ class GraphWriter:
         self._found = found
         self._hidden = hidden
         self._max_note_bytes = max_note_bytes
+        self._report = report
         self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
         self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
 
-    def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> None:
-        """The nodes and edges of notes that were read."""
-        self._graph.replace([self._graph_of(note, memory) for note, memory in notes])
+    def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
+        """Write the nodes and edges of notes that were read; what was written."""
+        graphs = tuple(self._graph_of(note, memory) for note, memory in notes)
+        self._graph.replace(graphs)
+        return graphs
 
     def write_again(self, paths: Collection[str]) -> None:
-        """The edges of unchanged notes, which are read once more."""
+        """Write the edges of unchanged notes again, and report them."""
         rest = iter(sorted(paths))
         while batch := list(islice(rest, BATCH)):
-            self._graph.replace(list(self._graphs_as_indexed(batch)))
+            graphs = tuple(self._graphs_as_indexed(batch))
+            self._graph.replace(graphs)
+            self._report(NotesIndexed(frozenset(batch), graphs))
 
     def forget_what_is_left_out(self) -> None:
         """Look at the whole graph when next something is forgotten or restored."""
         self._left_out = None
 
-    def leave_out_forgotten(self) -> set[str]:
-        """Make the graph lack what is forgotten by now, and have again what was restored.
-
-        Returns:
-            The paths of the notes whose edges that has changed.
-        """
+    def leave_out_forgotten(self) -> None:
+        """Remove from the graph what has been forgotten, put back what was restored, and report
+        the notes whose edges that changes."""
         forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
         if forgotten == self._left_out and joined == self._joined:
-            return set()
+            return
         graph, known = self._graph, self._joined if self._left_out is not None else {}
         out = graph.nodes(forgotten | joined.keys())
         gone = [key for key, node in out.items() if node.path is None]
@@ -182,16 +186,13 @@ class GraphWriter:
                 naming[edge.target].add(memory.path)
         self._hidden.record(naming)
         graph.remove(gone)
+        linking = frozenset(path for paths in naming.values() for path in paths)
+        self._report(NotesIndexed(linking, removed=frozenset(gone)))
         returned = self._hidden.returned()
         elsewhere = self._hidden.recorded(lambda key: joined.get(key) != known.get(key))
         self.write_again({p for paths in (*returned.values(), *elsewhere.values()) for p in paths})
         self._hidden.drop(returned)
         self._left_out, self._joined = forgotten, joined
-        return {
-            path
-            for paths in (*naming.values(), *returned.values(), *elsewhere.values())
-            for path in paths
-        }
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()

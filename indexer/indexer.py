@@ -11,8 +11,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.change_set import Pending, PendingReader, Reading, read_note
@@ -23,8 +24,9 @@ from indexer.progress import Progress, Report, ScanReport, silent
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
-from memvault.model.graph import GraphNode
+from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
+from memvault.model.note import ChunkSize, EmbeddedChunk, Vector, mean_vector
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -37,7 +39,7 @@ FEW = 64  # notes that a tool may wait for
 FEW_LINKED = 4  # notes that are linked anew while a tool waits, when more can be left for later
 LINKED_AT_ONCE = 32  # of those, before others have their turn
 BATCH = 512  # notes written and committed together, at most
-Listener = Callable[[Collection[str]], None]
+Listener = Callable[[NotesIndexed], None]
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is asked to tidy up
 
 
@@ -74,7 +76,7 @@ class Indexer:
         self.stores = stores
         self.catalogue = Catalogue(stores.keyvalue)
         self.version = 0  # counts changes, so that what is computed from the index can be cached
-        self.on_change: list[Listener] = []  # told the paths written or gone
+        self.on_change: list[Listener] = []  # called after every write
         self.on_batch: list[
             Callable[[int, float], object]
         ] = []  # told notes, and seconds they took
@@ -93,6 +95,7 @@ class Indexer:
             found=found,
             hidden=Hidden(stores.keyvalue, forgotten, joined),
             max_note_bytes=settings.max_note_bytes,
+            report=self._report,
         )
 
     def scan(self, report: Report = silent) -> ScanReport:
@@ -113,7 +116,7 @@ class Indexer:
             self.catalogue.flushed(unflushed)
             self.catalogue.names_looked_up(owed_names)
             self._graphs.forget_what_is_left_out()
-            self._tell(self._graphs.leave_out_forgotten())
+            self._graphs.leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
             if result.indexed >= OPTIMIZE_AFTER:
@@ -133,7 +136,7 @@ class Indexer:
             few = len(present) <= FEW  # what a tool has written must be found when it answers
             report = silent if few else self._until_stopped(silent)
             result = self._apply(present, gone, report, finish_later=finish_later)
-            self._tell(self._graphs.leave_out_forgotten())
+            self._graphs.leave_out_forgotten()
             return result
 
     def stop(self) -> None:
@@ -173,8 +176,13 @@ class Indexer:
         return Differing(changed, self.catalogue.paths() - set(on_disk), len(on_disk))
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Take in that another process has indexed these notes (any, if None)."""
+        """Take over what another process has indexed of these notes (any, if None).
+
+        Raises:
+            StoreUnavailable: a store does not answer; then follow the same paths again.
+        """
         with self._lock:
+            known = {m.id for m in self.catalogue.all()}
             changed = self.catalogue.reload(paths)
             for path in changed:
                 record = self.catalogue.record(path)
@@ -182,7 +190,11 @@ class Indexer:
                     self._directory.update(path, None)
                 else:
                     self._directory.update(path, record.memory, record.names)
-            self._tell(changed if paths is None else {*changed, *paths})
+            gone = frozenset(key for key in known if self.catalogue.by_id(key) is None)
+            self._report(NotesIndexed(frozenset(changed), removed=gone))
+            rest = iter(self.catalogue.paths() if paths is None else {*changed, *paths})
+            while batch := list(islice(rest, BATCH)):
+                self._report(self._as_stored(batch))
 
     def is_current(self, path: str) -> bool:
         """Whether the note is indexed as it is on disk, or is neither."""
@@ -200,7 +212,6 @@ class Indexer:
         """Write the edges of unchanged notes anew, since what they name is better known now."""
         with self._lock:
             self._graphs.write_again(paths)
-            self._tell(paths)
 
     def finish_some(self) -> bool:
         """Do some of what `index` left for later; False when nothing is left."""
@@ -215,7 +226,6 @@ class Indexer:
             some = owed[:LINKED_AT_ONCE]
             self._graphs.write_again(some)
             self.catalogue.links_made(some)
-            self._tell(some)
             return len(owed) > len(some)
 
     def flush(self) -> None:
@@ -239,8 +249,11 @@ class Indexer:
             return
         if self.has_lost_an_index():
             logger.warning("an index is empty though notes were indexed: indexing them again")
-            self.catalogue.commit([], self.catalogue.paths())
+            known = frozenset(memory.id for memory in self.catalogue.all())
+            paths = frozenset(self.catalogue.paths())
+            self.catalogue.commit([], paths)
             self._directory = Directory(())
+            self._report(NotesIndexed(paths, removed=known))
 
     def has_lost_an_index(self) -> bool:
         """Whether a store is empty though notes were indexed: a server lost what it had."""
@@ -262,6 +275,7 @@ class Indexer:
         chunks = set(self.stores.vectors.note_ids()) - known
         if chunks:
             self.stores.vectors.remove(chunks)
+        self._report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
         return linking
 
     def _depending_on(self, affected: Affected) -> set[str]:
@@ -323,7 +337,6 @@ class Indexer:
             self._index_batch(batch, pending, flush=not finish_later)
             result.indexed += len(batch)
             report(Progress("indexing", result.indexed, len(pending.memories)))
-        self._tell({*pending.memories, *pending.gone})
         result.removed = len(pending.gone)
         many = len(again) > FEW_LINKED
         result.unfinished = finish_later and bool(result.indexed or phrases or many)
@@ -331,16 +344,37 @@ class Indexer:
             return result
         self._graphs.write_again(again)
         self.catalogue.links_made(again)
-        self._tell(again)
         result.relinked = len(again)
         return result
 
-    def _tell(self, paths: Collection[str]) -> None:
-        """Say what was written or is gone."""
-        if paths:
+    def _report(self, indexed: NotesIndexed) -> None:
+        """Notify the listeners of what was written or is gone."""
+        if indexed:
             self.version += 1
             for listener in self.on_change:
-                listener(paths)
+                listener(indexed)
+
+    def _as_stored(self, paths: Collection[str]) -> NotesIndexed:
+        """What the stores have of these notes."""
+        memories = [m for m in map(self.catalogue.by_path, paths) if m is not None]
+        ids = [memory.id for memory in memories]
+        edges: dict[str, list[GraphEdge]] = {key: [] for key in ids}
+        for edge in self.stores.graph.stated_by(ids) if ids else ():
+            edges[edge.source].append(edge)
+        ends = {edge.target for stated in edges.values() for edge in stated}
+        nodes = self.stores.graph.nodes({*ids, *ends})
+        graphs = tuple(
+            NoteGraph(
+                nodes[key],
+                tuple(stated),
+                tuple(nodes[end] for end in {e.target for e in stated} if end in nodes),
+            )
+            for key, stated in edges.items()
+            if key in nodes
+        )
+        read = self.stores.vectors.vectors(ids, ChunkSize.NOTE) if ids else {}
+        vectors = {key: mean_vector(read.get(key, ())) for key in ids}
+        return NotesIndexed(frozenset(paths), graphs, vectors)
 
     def _learn_names(self, pending: Pending) -> Affected:
         affected = Affected()
@@ -366,6 +400,7 @@ class Indexer:
         for path in pending.gone:
             index_preferences(self.stores.keyvalue, path, None)
         self.catalogue.commit([], pending.gone)
+        self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
     def _index_batch(self, batch: list[Reading], pending: Pending, *, flush: bool) -> None:
         began = time.perf_counter()
@@ -375,7 +410,7 @@ class Indexer:
         self.stores.vectors.replace(
             [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
         )
-        self._graphs.write(notes)
+        graphs = self._graphs.write(notes)
         for note, _ in notes:
             index_preferences(self.stores.keyvalue, note.path, note)
         if flush:
@@ -385,7 +420,10 @@ class Indexer:
         self.catalogue.commit([self._record(reading, pending) for reading in batch])
         if flush:
             self.catalogue.flushed(paths)
-        self.version += 1
+        vectors = {
+            memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
+        }
+        self._report(NotesIndexed(frozenset(paths), graphs, vectors))
         for listener in self.on_batch:
             listener(len(batch), time.perf_counter() - began)
 
@@ -403,3 +441,8 @@ class Indexer:
             frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
             warnings=note.warnings,
         )
+
+
+def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:
+    """The vector of a note's whole text."""
+    return mean_vector([row.vector for row in chunks if ChunkSize.NOTE in row.chunk.sizes])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from memvault.cognition.pulse_history import Point
 from memvault.model.insights import Neighbour
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.neighbours import neighbours
+from memvault.stores.graph_view import GraphView
 
 NEAR, FAR = 14, 24  # nodes of the first ring, and of both
 MAP_WIDTH, MAP_HEIGHT = 760, 420
@@ -42,7 +42,7 @@ class Picture:
     height: int = MAP_HEIGHT
 
 
-def picture_of(node_id: str, edges: EdgeIndex) -> Picture:
+def picture_of(node_id: str, edges: GraphView) -> Picture:
     """Raises StoreUnavailable, GraphQueryError: the graph does not answer."""
     near = neighbours(node_id, edges, hops=1, limit=NEAR)
     inside = {each.thing.id for each in near}

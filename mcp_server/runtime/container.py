@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from functools import partial
@@ -25,7 +25,7 @@ from mcp_server.runtime.tuning import share_the_processor
 from mcp_server.runtime.vault_stats import Tally
 from memvault.cognition.activity import Activity
 from memvault.cognition.sessions import Sessions
-from memvault.cognition.similarity_index import Landscape
+from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
 from memvault.curation.changes.curator import Curator
@@ -41,14 +41,15 @@ from memvault.model.errors import (
     MemvaultError,
     StoreUnavailable,
 )
+from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.critique import Critic
-from memvault.reasoning.edges import EdgeIndex
 from memvault.search.fallback import AnswerCache, SteadyRecall
 from memvault.search.hybrid import Recall
 from memvault.search.relations.multihop import MultiHop
 from memvault.stores import faults
+from memvault.stores.graph_view import GraphView
 from memvault.stores.open import (
     Stores,
     drop_from_servers,
@@ -169,12 +170,12 @@ class Services:
         return self._live.steady
 
     @property
-    def edges(self) -> EdgeIndex:
+    def edges(self) -> GraphView:
         return self._live.edges
 
     @property
-    def landscape(self) -> Landscape:
-        return self._live.landscape
+    def similarity_index(self) -> SimilarityIndex:
+        return self._live.similarity_index
 
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
         """Index the vault and watch it, as `Indexing.start`; then capture what waits."""
@@ -296,9 +297,9 @@ class Services:
             self.found.remove(content)
         self.curator.expunge(tombstone)
 
-    def _after_change(self, indexer: Indexer, paths: Collection[str]) -> None:
-        self.indexing.take_note(indexer, paths)
-        self.curation.changed(paths)
+    def _after_change(self, indexer: Indexer, indexed: NotesIndexed) -> None:
+        self.indexing.take_note(indexer, indexed)
+        self.curation.changed(indexed.paths)
 
     def _move_activity(self, fresh: Index) -> None:
         self.activity.move_to(fresh.stores.keyvalue)

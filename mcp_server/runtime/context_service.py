@@ -181,7 +181,7 @@ class Contexts:
         found = reached.memories
         if working_set:
             ids = [each.note_id for each in found]
-            around = self._box.meter.landscape.around(ids)
+            around = self._box.meter.similarity_index.around(ids)
             linked = {key: around[key].neighbours for key in ids}
             found = coloured(found, nearness(ids, working_set, linked))[: asked.count]
         return self._box.known(found), reached.notice

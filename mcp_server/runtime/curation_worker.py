@@ -189,7 +189,9 @@ class Curation:
         index = self._index()
         everything = waiting.everything
         if self._finder is None or self._finder[0] is not index:
-            finder = TaskFinder(index.edges, index.landscape, index.indexer.vault.read, self._go_on)
+            finder = TaskFinder(
+                index.edges, index.similarity_index, index.indexer.vault.read, self._go_on
+            )
             self._finder, everything = (index, finder), True
         known, self._notes = self._notes, {}
         for record in index.indexer.catalogue.records():

@@ -17,21 +17,21 @@ from indexer.entity_cache import FoundEntities
 from indexer.generation import Generations
 from indexer.indexer import Indexer
 from mcp_server.runtime import tuning as heap
-from memvault.cognition.pulse import opposing
-from memvault.cognition.similarity_index import Landscape
+from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.graph import GraphNode
 from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
+from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
-from memvault.reasoning.edges import EdgeIndex
 from memvault.search.fallback import AnswerCache, SteadyRecall
 from memvault.search.hybrid import Recall
 from memvault.search.neighbourhood import Neighbourhood
 from memvault.search.relations.multihop import MultiHop
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
+from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
@@ -50,8 +50,8 @@ class Index:
     indexer: Indexer
     recall: Recall
     multihop: MultiHop
-    edges: EdgeIndex
-    landscape: Landscape
+    edges: GraphView
+    similarity_index: SimilarityIndex
     steady: SteadyRecall
     verified_recall: VerifiedRecall
     critic: Critic
@@ -59,21 +59,18 @@ class Index:
 
     def warm_up(self) -> None:
         """Load what answers questions now rather than with the first one."""
-        self.landscape.warm_up_soon()
-        self.edges.warm_up_soon()
-        threading.Thread(target=self._warm_up_vectors, name="memvault-vectors", daemon=True).start()
+        threading.Thread(target=self._load, name="memvault-loading", daemon=True).start()
         self.multihop.warm_up()
 
-    def _warm_up_vectors(self) -> None:
+    def _load(self) -> None:
         try:
+            self.similarity_index.load()
             self.stores.vectors.warm_up()
         except MemvaultError as error:
             logger.info("first searches will be slower: %s", error.message)
 
     def close_readers(self, timeout: float) -> None:
         """Wait for what reads in the background, so many seconds at most each."""
-        self.landscape.close(timeout)
-        self.edges.close(timeout)
         self.steady.close()
         self.multihop.close(timeout)
 
@@ -99,12 +96,13 @@ def open_index(
         indexer = Indexer(
             vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined
         )
-    multihop = MultiHop(stores, embedder, indexer)
-    edges = EdgeIndex(stores.graph, indexer.catalogue)
-    landscape = Landscape(stores, indexer)
+    edges = GraphView(stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(edges.apply)
+    multihop = MultiHop(stores, embedder, indexer, edges)
+    similarity_index = SimilarityIndex(edges, stores.vectors, indexer.catalogue)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
-        stores.vectors, by_id, names, partial(opposing, landscape, edges), indexer.names.state
+        stores.vectors, by_id, names, partial(stated_conflicts, edges), indexer.names.state
     )
     recall = Recall(stores.vectors, embedder)
     steady = SteadyRecall(
@@ -116,7 +114,6 @@ def open_index(
         cache=answers,
         limit_seconds=settings.limits.answer_seconds,
     )
-    indexer.on_change += [multihop.changed, edges.changed, landscape.changed]
     return Index(
         folder,
         stores,
@@ -124,7 +121,7 @@ def open_index(
         recall,
         multihop,
         edges,
-        landscape,
+        similarity_index,
         steady,
         VerifiedRecall(steady.recall, by_id, stores.vectors, embedder, verifier),
         Critic(multihop.recall, by_id, stores.vectors, names, verifier),

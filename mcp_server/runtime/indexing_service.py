@@ -22,6 +22,7 @@ from mcp_server.runtime.replication import Sharing
 from mcp_server.runtime.vault_stats import Tally
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, StorageError
+from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
@@ -141,13 +142,12 @@ class Indexing:
                 findings = examine(self._live.indexer)
         return findings
 
-    def take_note(self, indexer: Indexer, paths: Collection[str]) -> None:
-        """These notes were indexed: the processes that follow are told, and their sentences are
-        looked through for entities when there is time."""
+    def take_note(self, indexer: Indexer, indexed: NotesIndexed) -> None:
+        """Notify the processes that follow, and queue the notes for the entity pass."""
         if self._sharing is not None:
-            self._sharing.tell(indexer, paths)
+            self._sharing.tell(indexer, indexed.paths)
         if not self._follows:
-            self._entity_pass.add(paths)
+            self._entity_pass.add(indexed.paths)
 
     def standing(self) -> IndexerStatus | None:
         """How far indexing is, here or where it is done; None if no process seems to do it."""

@@ -152,7 +152,7 @@ class NavigationTools:
 
     def _likeness(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
         """Cosine, at least 0, of each memory's text with the centre's."""
-        vectors = self._box.meter.landscape.vectors([centre, *keys])
+        vectors = self._box.meter.similarity_index.vectors([centre, *keys])
         own = vectors.pop(centre, None)
         known = {key: vector for key, vector in vectors.items() if vector is not None}
         if own is None or not known:

@@ -21,9 +21,9 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Recalled, Scope
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.plans import GoalReader, Named, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import Found, search_plan
+from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class PlanningTools:
     ) -> Sequence[tuple[Recalled, Memory]]:
         return self._box.known(self._box.services.recall.recall(query, top_k, Scope(None, project)))
 
-    def _edges(self) -> tuple[EdgeIndex | None, str | None]:
+    def _edges(self) -> tuple[GraphView | None, str | None]:
         edges = self._box.services.edges
         try:
             edges.node("")

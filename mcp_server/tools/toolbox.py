@@ -68,7 +68,7 @@ class Toolbox:
         self._opening = opening
         self.tools: set[str] = set()  # names of all that can be called
         self.meter = PulseMeter(
-            lambda: self.services.landscape, lambda: self.services.curation.pending() > 0
+            lambda: self.services.similarity_index, lambda: self.services.curation.pending() > 0
         )
         self.memory_nodes = MemoryNodes(
             self._memory_of,
@@ -90,7 +90,7 @@ class Toolbox:
         small steps (`bench_pulse`)."""
         while True:
             with suppress(MemvaultError):  # still opening
-                if self.services.landscape.is_resident:
+                if self.services.similarity_index.is_loaded:
                     return self.meter.warm_up_soon()
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -195,7 +195,7 @@ class Toolbox:
             return [bare(each, memory) for each, memory in found]
         ids = [memory.id for _, memory in found]
         states = self.meter.states(ids)
-        around = self.meter.landscape.around(ids)
+        around = self.meter.similarity_index.around(ids)
         full = level is VerbosityLevel.FULL_INSIGHTS
         told = [
             Told(

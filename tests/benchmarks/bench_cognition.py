@@ -71,7 +71,7 @@ def main() -> None:
         settings = Settings(index=IndexSettings(ner="off"))
         services = Services(vault, settings, StateFolder(Path(scratch) / "state"))
         services.indexing.scan()
-        services.landscape.warm_up()
+        services.similarity_index.load()
         figures = reading(services) + counting(services)
         services.close()
     show("cognition", figures)

@@ -146,7 +146,7 @@ def main() -> None:
     given = parser_for(1_000, __doc__).parse_args()
     with opened(given.notes, given.keep) as services:
         services.start(watch=False)
-        services.landscape.warm_up()
+        services.similarity_index.load()
         asked = questions(services.vault.root)
         figures = asyncio.run(calling(services, asked))
         show("context", distilling(services, asked) + figures)

@@ -63,8 +63,8 @@ def edit(manifest: Path, count: int) -> None:
 
 def measure(services: Services) -> list[Figure]:
     keeper, count = services.manifest(), len(services.catalogue)
-    services.landscape.warm_up()
-    services.edges.warm_up()
+    services.similarity_index.load()
+    services.edges.load()
     concepts = len(keeper.concepts())
     writing = timed(keeper.write, 3, warm_up=0)
     edit(services.vault.root / "manifest.md", count)

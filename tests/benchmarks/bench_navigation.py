@@ -55,8 +55,8 @@ def drawn(ids: list[str], count: int) -> Iterator[list[str]]:
 def measure(services: Services, hub: bool) -> list[Figure]:
     box = Alone(Opening.of(services))
     tools = NavigationTools(box)
-    services.landscape.warm_up()
-    loading = timed(services.edges.warm_up, 1, warm_up=0)[0]
+    services.similarity_index.load()
+    loading = timed(services.edges.load, 1, warm_up=0)[0]
     ids = [memory.id for memory in services.catalogue.all()]
     one, ten = drawn(ids, 1), drawn(ids, SHOWN)
     by_id = services.catalogue.by_id

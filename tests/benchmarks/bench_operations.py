@@ -77,8 +77,8 @@ def main() -> None:
     asked = parser_for(2_000, __doc__).parse_args()
     with opened(asked.notes, asked.keep) as services:
         services.start()
-        services.landscape.warm_up()
-        services.edges.warm_up()
+        services.similarity_index.load()
+        services.edges.load()
         services.curation.wait(600)
         figures = asyncio.run(measure(services))
         show("operations", [*figures, Figure("notes", len(services.catalogue), "")])

@@ -40,8 +40,8 @@ def pages_of(site: Served) -> dict[str, list[str]]:
 
 def measure(site: Served) -> list[Figure]:
     services, process = site.services, psutil.Process()
-    services.landscape.warm_up()
-    services.edges.warm_up()
+    services.similarity_index.load()
+    services.edges.load()
     services.indexer.warm_up()
     services.multihop.warm_up()  # as an engine does when it starts
     site.caller.ok("get_memetic_status")

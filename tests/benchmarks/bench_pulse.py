@@ -15,8 +15,9 @@ import psutil
 
 from mcp_server.runtime.container import Services
 from memvault.cognition.pulse import PulseMeter
-from memvault.cognition.similarity_index import Landscape
+from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.search import Scope
+from memvault.stores.graph_view import GraphView
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
 from tests.benchmarks.vaults import opened, parser_for
@@ -36,7 +37,7 @@ class Answer:
 def added(meter: PulseMeter, ids: Sequence[str], weights: Sequence[float]) -> None:
     """What the tools ask for each answer."""
     meter.states(ids)
-    meter.landscape.around(ids)
+    meter.similarity_index.around(ids)
     meter.of(ids, weights)
 
 
@@ -59,7 +60,7 @@ def after_a_change(
         memory = services.catalogue.by_id(answer.ids[0])
         assert memory is not None
         start = time.perf_counter()
-        meter.landscape.changed([memory.path])
+        services.indexer.link_again([memory.path])
         read.append((time.perf_counter() - start) * 1000)
         services.recall.recall(answer.query, 10, Scope())
         spent += milliseconds(meter, [answer])
@@ -77,20 +78,22 @@ def measure(services: Services, vault: Path) -> list[Figure]:
         )
     before = process.memory_info().rss
     start = time.perf_counter()
-    landscape = Landscape(services.stores, services.indexer)
-    landscape.warm_up()
+    view = GraphView(services.stores.graph, services.catalogue.by_id)
+    similarity_index = SimilarityIndex(view, services.stores.vectors, services.catalogue)
+    services.indexer.on_change.append(view.apply)
+    similarity_index.load()
     warm = time.perf_counter() - start
     grown = (process.memory_info().rss - before) / 1e6
-    meter = PulseMeter(lambda: landscape)
+    meter = PulseMeter(lambda: similarity_index)
     first = milliseconds(meter, answers)
     again = milliseconds(meter, answers)
     meter.warm_up_soon()
     time.sleep(WARMING_SECONDS)
     read, changed = after_a_change(services, meter, answers)
     meter.close()
-    ids = landscape.memory_ids()
-    whole = timed(lambda: PulseMeter(lambda: landscape).states(ids), 3, warm_up=0)
-    of_vault = timed(lambda: PulseMeter(lambda: landscape).of_vault(), 5, warm_up=1)
+    ids = similarity_index.memory_ids()
+    whole = timed(lambda: PulseMeter(lambda: similarity_index).states(ids), 3, warm_up=0)
+    of_vault = timed(lambda: PulseMeter(lambda: similarity_index).of_vault(), 5, warm_up=1)
     return [
         Figure(
             "state and pulse of 10 memories never asked of, p95",

@@ -98,8 +98,8 @@ def main() -> None:
             figures = []
         else:
             services.start(watch=False)
-            services.landscape.warm_up()
-            services.edges.warm_up()
+            services.similarity_index.load()
+            services.edges.load()
             services.curation.wait(600)
             figures = asyncio.run(by_tools(services, tools))
         figures += candidates(services, plain)

@@ -130,8 +130,8 @@ def main() -> None:
     with opened(asked.notes, asked.keep, write, settings) as services:
         services.indexing.scan()
         services.multihop.warm_up()
-        services.edges.warm_up()
-        services.landscape.warm_up()
+        services.edges.load()
+        services.similarity_index.load()
         began = time.perf_counter()
         load_pgmpy()
         loading = Figure("pgmpy loaded, once, in the background", time.perf_counter() - began, "s")

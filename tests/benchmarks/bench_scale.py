@@ -162,7 +162,7 @@ def main() -> None:
             figures = [memory("the engine before", os.getpid())]
             figures += indexing(services)
             services.indexing._warm_up()  # as a start does after its first scan
-            services.landscape.warm_up()
+            services.similarity_index.load()
             figures += answering(services, asked.questions)
             figures += saving(services)
             figures += taken(services, servers)

@@ -49,6 +49,11 @@ class Caller:
 
         return asyncio.run(run())
 
+    def start_without_graph(self) -> None:
+        """The state after a start while the graph does not answer: nothing of it is in memory."""
+        self.services.stores.graph.close()
+        self.services.edges._loaded = False
+
     def ask(self, tool: str, query: str = QUESTION) -> tuple[list[str], str]:
         """Titles or ids found, and the notice."""
         result = self.raw(tool, query=query)
@@ -73,10 +78,17 @@ def caller(tmp_path: Path) -> Iterator[Caller]:
 
 @pytest.mark.parametrize("tool", ["recall_memory", "graph_query", "inject_context"])
 def test_without_the_graph_the_vectors_answer_and_the_answer_says_so(caller, tool):
-    caller.services.stores.graph.close()
+    caller.start_without_graph()
     found, notice = caller.ask(tool)
     assert found
     assert "graph does not answer" in notice
+
+
+def test_a_graph_that_stops_answering_once_it_is_in_memory_is_not_missed(caller):
+    caller.services.edges.load()
+    caller.services.stores.graph.close()
+    found, notice = caller.ask("graph_query")
+    assert found[0] == "Ines Moor" and not notice
 
 
 def test_search_needs_no_graph(caller):

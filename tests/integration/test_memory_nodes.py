@@ -41,7 +41,7 @@ def opened(home: Path) -> Services:
     state = StateFolder.of_vault(home / "vault", home / "state")
     services = open_services(home / "vault", Settings(index=IndexSettings(ner="off")), state)
     services.indexing.scan()
-    services.landscape.warm_up()
+    services.similarity_index.load()
     return services
 
 
@@ -170,7 +170,7 @@ def test_a_rebuilt_index_gives_the_same_nodes(services, nodes):
     assert np.allclose(after.embedding, before.embedding, atol=1e-3)
     assert after.model_copy(update={"embedding": before.embedding}) == before
     assert before.access_count > 0
-    services.landscape.warm_up()
+    services.similarity_index.load()
 
 
 def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(services):
@@ -182,7 +182,7 @@ def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(services):
     wanted = services.activity.of(bees).access_count
     fresh = Activity(services.stores.keyvalue, services.journal)
     assert fresh.of(bees).access_count == wanted >= 2
-    services.landscape.warm_up()
+    services.similarity_index.load()
 
 
 def test_the_memories_used_longest_ago_are_put_away(services, caplog):

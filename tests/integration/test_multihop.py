@@ -13,6 +13,7 @@ from memvault.model.search import Recalled, Scope
 from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.relations.multihop import NO_GRAPH, MultiHop
 from memvault.search.relations.settings import RoadSettings
+from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 
 Write = Callable[..., Path]
@@ -67,11 +68,16 @@ def vault(write: Write) -> Callable[[dict[str, str]], None]:
     return fill
 
 
+def viewed(indexer: Indexer) -> GraphView:
+    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(view.apply)
+    return view
+
+
 @pytest.fixture
 def multihop(indexer: Indexer, embedder: Embedder) -> MultiHop:
-    found = MultiHop(indexer.stores, embedder, indexer, today=lambda: date(2025, 12, 1))
-    indexer.on_change.append(found.changed)
-    return found
+    view = viewed(indexer)
+    return MultiHop(indexer.stores, embedder, indexer, view, today=lambda: date(2025, 12, 1))
 
 
 @pytest.fixture
@@ -227,7 +233,7 @@ def test_roads_that_are_not_sure_stand_behind_the_best_of_plain_recall(
     boatyard: Callable[..., list[str]], indexer: Indexer, embedder: Embedder
 ) -> None:
     doubting = RoadSettings(confident=2.0, confident_alone=2.0)
-    multihop = MultiHop(indexer.stores, embedder, indexer, settings=doubting)
+    multihop = MultiHop(indexer.stores, embedder, indexer, viewed(indexer), settings=doubting)
     multihop.warm_up()
     query = "Which boats are skippered by people I met at Spring Regatta?"
     found, plain = multihop.recall(query, 10), multihop._recall.recall(query, 10)
@@ -285,11 +291,20 @@ def test_no_road_leads_through_another_project(
 def test_without_the_graph_the_nearest_notes_are_given_and_it_is_said(
     boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
 ) -> None:
-    multihop.warm_up()
     indexer.stores.graph.close()
     reached = multihop.ask("Who is the skipper of Heron?", 3)
     assert reached.notice == NO_GRAPH
     assert reached.memories
+
+
+def test_a_graph_that_stops_answering_once_it_is_loaded_is_not_missed(
+    boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
+) -> None:
+    multihop.warm_up()
+    indexer.stores.graph.close()
+    reached = multihop.ask("Who is the skipper of Heron?", 3)
+    assert reached.notice is None
+    assert reached.memories[0].hops
 
 
 def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str, bool]]:
@@ -325,8 +340,7 @@ def test_steps_kept_up_to_date_are_those_read_anew(
 ) -> None:
     vault(BOATYARD)
     indexer.scan()
-    kept = StepIndex(indexer.stores.graph, indexer.catalogue, embedder.embed)
-    indexer.on_change.append(kept.changed)
+    kept = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed)
     kept.refresh()
     write("boats/Heron.md", "---\ntype: ship\n---\nSkipper: [[Pia Lund]], [[Nils Aho]]\n")
     write("people/Nils Aho.md", "---\ntype: person\n---\nOwns [[Dinghy]].\n")
@@ -336,7 +350,7 @@ def test_steps_kept_up_to_date_are_those_read_anew(
     (vault_folder / "log/Windy day.md").rename(vault_folder / "log/Calm day.md")
     indexer.scan()
     current = kept.refresh()
-    fresh = StepIndex(indexer.stores.graph, indexer.catalogue, embedder.embed).refresh()
+    fresh = StepIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert current is not None and fresh is not None
     assert texts_of(current) == texts_of(fresh)
     assert nodes_of(current) == nodes_of(fresh)

@@ -332,7 +332,7 @@ def test_without_the_graph_plans_and_manifest_still_answer(writer, monkeypatch):
     graph = writer.services.stores.graph
     for name in ("all_nodes", "all_edges", "neighbours", "nodes", "stated_by", "between"):
         monkeypatch.setattr(graph, name, down)
-    writer.services.edges.changed(["projects/kelp/Kelp census.md"])
+    monkeypatch.setattr(writer.services.edges, "_loaded", False)  # as at a start without a graph
     assert "graph does not answer" in writer.ok("get_graph_manifest")["notice"]
     assert writer.ok("generate_search_plan", query="kelp or oven")["notice"]
     assert writer.ok("reflect_on_memory", goal="Understand the kelp census")["suggested_sequence"]

@@ -19,7 +19,7 @@ from memvault.config.settings import IndexSettings, Settings
 from memvault.model.memory import JohariQuadrant
 from memvault.model.state import CognitivePulse
 from memvault.search.scope import FIRST
-from tests.integration.test_landscape import kept_at_hand
+from tests.integration.test_similarity_index import loaded_index
 
 SAME = [
     "The sourdough rises overnight in the cellar.",
@@ -41,7 +41,7 @@ class Desk:
     def __init__(self, indexer: Indexer, write: Callable[..., Path]) -> None:
         self.indexer = indexer
         self._write = write
-        self.meter = PulseMeter(lambda landscape=kept_at_hand(indexer): landscape)
+        self.meter = PulseMeter(lambda similarity_index=loaded_index(indexer): similarity_index)
 
     def save(self, notes: dict[str, str]) -> None:
         for name, text in notes.items():
@@ -57,7 +57,7 @@ class Desk:
 
     def vault(self) -> CognitivePulse:
         """Measured anew, as it is after a while."""
-        return PulseMeter(lambda: self.meter.landscape).of_vault()
+        return PulseMeter(lambda: self.meter.similarity_index).of_vault()
 
     def quadrant(self, name: str) -> JohariQuadrant:
         [key] = self.ids([name])

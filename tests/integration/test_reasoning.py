@@ -9,10 +9,10 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.insights import Conflict, Insights
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.insights import insights
 from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent import Openings
+from memvault.stores.graph_view import GraphView
 
 Write = Callable[..., Path]
 
@@ -30,7 +30,7 @@ class Vaulted:
 
     def scan(self) -> Vaulted:
         self.indexer.scan()
-        self.edges = EdgeIndex(self.indexer.stores.graph, self.indexer.catalogue)
+        self.edges = GraphView(self.indexer.stores.graph, self.indexer.catalogue.by_id)
         return self
 
     def id(self, title: str) -> str:

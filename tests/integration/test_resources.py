@@ -55,7 +55,7 @@ def opened(home: Path) -> Services:
     settings = Settings(index=IndexSettings(ner="off"))
     services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
     services.start(watch=False)
-    services.landscape.warm_up()
+    services.similarity_index.load()
     return services
 
 
@@ -152,7 +152,7 @@ def test_the_state_of_a_session_is_that_of_its_working_set(services: Services) -
 def services_pulse(services: Services, ids: list[str]) -> Any:
     from memvault.cognition.pulse import PulseMeter
 
-    return PulseMeter(lambda: services.landscape).of(ids)
+    return PulseMeter(lambda: services.similarity_index).of(ids)
 
 
 def test_the_context_is_what_was_shown_last_or_what_the_vault_is_about(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cognition.adjacency import Adjacency
 from memvault.cognition.coherence import Surroundings, coherence
 from memvault.cognition.entropy import entropy, similarity
+from memvault.cognition.similarity_index import surroundings
 from memvault.model.graph import EdgeOrigin, GraphEdge, contradicts
 
 DIMENSION = 384
@@ -31,8 +31,9 @@ def edge(source: str, target: str, relation: str = "links to") -> GraphEdge:
 
 
 def around(ids: list[str], *edges: GraphEdge) -> dict[str, Surroundings]:
-    adjacency = Adjacency.of(edges)
-    return {key: adjacency.around(key) for key in ids}
+    return {
+        key: surroundings(key, [e for e in edges if key in (e.source, e.target)]) for key in ids
+    }
 
 
 def test_memories_that_say_the_same_have_no_entropy():

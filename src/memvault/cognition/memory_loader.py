@@ -111,7 +111,7 @@ class MemoryNodes:
 
     def _load(self, memory: Memory) -> _Kept:
         content = _body(self._read(memory.path))
-        vector = self._meter.landscape.vectors([memory.id])[memory.id]
+        vector = self._meter.similarity_index.vectors([memory.id])[memory.id]
         stored = self._activity().of(memory.id).utl_state
         kept = _Kept(
             memory,

@@ -11,14 +11,10 @@ from itertools import islice
 
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
-from memvault.cognition.similarity_index import Landscape
-from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.insights import Conflict
+from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CognitivePulse, suggest_action
-from memvault.reasoning.conflicts import stated_conflict
-from memvault.reasoning.edges import EdgeIndex
 
 LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault
@@ -27,7 +23,7 @@ PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themsel
 SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
 MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
 
-Version = tuple[Landscape, int, int]
+Version = tuple[SimilarityIndex, int, int]
 Asked = tuple[tuple[str, ...], tuple[float, ...] | None]
 
 
@@ -50,17 +46,17 @@ class PulseMeter:
     """Measures entropy and coherence from the vectors and the graph. Thread-safe.
 
     Args:
-        landscape: gives that of the stores that answer now.
+        similarity_index: gives that of the stores that answer now.
         curation_pending: whether tasks wait for a person.
     """
 
     def __init__(
         self,
-        landscape: Callable[[], Landscape],
+        similarity_index: Callable[[], SimilarityIndex],
         curation_pending: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._landscape = landscape
-        self._seen: Landscape | None = None
+        self._similarity_index = similarity_index
+        self._seen: SimilarityIndex | None = None
         self._curation_pending = curation_pending
         self._vault: tuple[Version, MemoryState] | None = None
         self._states: dict[str, MemoryState] = {}
@@ -74,17 +70,17 @@ class PulseMeter:
         self._worker: ThreadPoolExecutor | None = None
 
     @property
-    def landscape(self) -> Landscape:
-        """The landscape as it is now."""
-        landscape = self._landscape()
-        if landscape is not self._seen:
+    def similarity_index(self) -> SimilarityIndex:
+        """That of the live generation."""
+        similarity_index = self._similarity_index()
+        if similarity_index is not self._seen:
             with self._lock:
-                if landscape is not self._seen:
-                    landscape.on_change.append(self._forget)
-                    self._seen, self._states, self._answers = landscape, {}, {}
+                if similarity_index is not self._seen:
+                    similarity_index.on_change.append(self._forget)
+                    self._seen, self._states, self._answers = similarity_index, {}, {}
                     self._is_filled = False
                     self._changes += 1
-        return landscape
+        return similarity_index
 
     def of(self, ids: Sequence[str], weights: Sequence[float] | None = None) -> CognitivePulse:
         """The pulse of an answer that rests on these memories, each named once; ``weights`` are
@@ -92,15 +88,14 @@ class PulseMeter:
 
         An answer that found nothing has entropy 0 and coherence 0, which suggests *explore*.
         """
-        landscape = self.landscape
-        landscape.take_in_changes()
+        similarity_index = self.similarity_index
         asked = (tuple(ids), None if weights is None else tuple(weights))
         with self._lock:
             known, changes = self._answers.get(asked), self._changes
         if known is None:
-            known = _measured_together(landscape, ids, weights)
+            known = _measured_together(similarity_index, ids, weights)
             with self._lock:
-                if changes == self._changes and landscape.is_resident:
+                if changes == self._changes and similarity_index.is_loaded:
                     self._answers[asked] = known
                     while len(self._answers) > MOST_ANSWERS:
                         self._answers.pop(next(iter(self._answers)))
@@ -112,8 +107,8 @@ class PulseMeter:
         It is measured in the calling thread once; when the index has changed since, what was
         measured last is given and measured anew meanwhile.
         """
-        landscape = self.landscape
-        version = self._version(landscape)
+        similarity_index = self.similarity_index
+        version = self._version(similarity_index)
         with self._lock:
             known = self._vault
             idle = self._measuring is None or self._measuring.done()
@@ -128,7 +123,7 @@ class PulseMeter:
         """The state of each of these memories. The first that is not known yet has all others
         measured in the background; from then on what changes is measured again there."""
         known, measured = self._look_up(ids)
-        if measured and not self._is_filled and self.landscape.is_resident:
+        if measured and not self._is_filled and self.similarity_index.is_loaded:
             self.warm_up_soon()
         return known
 
@@ -140,24 +135,23 @@ class PulseMeter:
 
     def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
         """The states, and whether some had to be measured."""
-        landscape = self.landscape
-        landscape.take_in_changes()
+        similarity_index = self.similarity_index
         with self._lock:
             known = {key: self._states[key] for key in ids if key in self._states}
             changes = self._changes
         missing = [key for key in ids if key not in known]
         if missing:
-            fresh = _measured(landscape, missing)
+            fresh = _measured(similarity_index, missing)
             known.update(fresh)
             with self._lock:
-                if changes == self._changes and landscape.is_resident:
+                if changes == self._changes and similarity_index.is_loaded:
                     self._states.update(fresh)
         return known, bool(missing)
 
     def _fill(self) -> None:
-        landscape = self.landscape
-        if self._measure(landscape.memory_ids()) and landscape is self._seen:
-            self._is_filled = landscape.is_resident
+        similarity_index = self.similarity_index
+        if self._measure(similarity_index.memory_ids()) and similarity_index is self._seen:
+            self._is_filled = similarity_index.is_loaded
 
     def _measure_again(self) -> None:
         time.sleep(SETTLE_SECONDS)
@@ -169,7 +163,7 @@ class PulseMeter:
         """Those of these memories that are not known, in small steps; False if it was closed."""
         with self._lock:
             missing = [key for key in ids if key not in self._states]
-        missing = [key for key in missing if self.landscape.is_memory(key)]
+        missing = [key for key in missing if self.similarity_index.is_memory(key)]
         for first in range(0, len(missing), AT_ONCE):
             if self._worker is None:  # closed
                 return False
@@ -183,9 +177,9 @@ class PulseMeter:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="pulse")
         return self._worker.submit(work)
 
-    def _version(self, landscape: Landscape) -> Version:
-        """Changes with the index, and again when the landscape has taken the change in."""
-        return landscape, landscape.version, self._changes
+    def _version(self, similarity_index: SimilarityIndex) -> Version:
+        """Changes with the index, and again when the similarity index has taken it over."""
+        return similarity_index, similarity_index.version, self._changes
 
     def _forget(self, ids: Collection[str]) -> None:
         with self._lock:
@@ -209,13 +203,12 @@ class PulseMeter:
             worker.shutdown(wait=True, cancel_futures=True)
 
     def _measure_vault(self) -> None:
-        landscape = self.landscape
-        landscape.take_in_changes()
-        version = self._version(landscape)
-        every = landscape.memory_ids()
+        similarity_index = self.similarity_index
+        version = self._version(similarity_index)
+        every = similarity_index.memory_ids()
         sample = every[:: max(1, -(-len(every) // SAMPLE))]
         if sample:
-            spread = entropy(similarity(list(landscape.vectors(sample).values())))
+            spread = entropy(similarity(list(similarity_index.vectors(sample).values())))
             states, _ = self._look_up(sample)
             holds = [state.coherence for state in states.values()]
             state = MemoryState(spread, sum(holds) / len(holds))
@@ -236,23 +229,26 @@ class PulseMeter:
 
 
 def _measured_together(
-    landscape: Landscape, ids: Sequence[str], weights: Sequence[float] | None
+    similarity_index: SimilarityIndex, ids: Sequence[str], weights: Sequence[float] | None
 ) -> MemoryState:
-    vectors = landscape.vectors(ids)
+    vectors = similarity_index.vectors(ids)
     kernel = similarity([vectors[key] for key in ids])
-    around = landscape.around(ids)
+    around = similarity_index.around(ids)
     return MemoryState(entropy(kernel, weights), coherence(ids, kernel, around, weights))
 
 
-def _measured(landscape: Landscape, ids: Sequence[str]) -> dict[str, MemoryState]:
-    around = landscape.around(ids)
+def _measured(similarity_index: SimilarityIndex, ids: Sequence[str]) -> dict[str, MemoryState]:
+    around = similarity_index.around(ids)
     local = {
-        key: [key, *islice(filter(landscape.is_memory, sorted(around[key].neighbours)), LOCAL)]
+        key: [
+            key,
+            *islice(filter(similarity_index.is_memory, sorted(around[key].neighbours)), LOCAL),
+        ]
         for key in ids
     }
     everyone = {key for keys in local.values() for key in keys}
-    vectors = landscape.vectors(everyone)
-    around.update(landscape.around(everyone - around.keys()))
+    vectors = similarity_index.vectors(everyone)
+    around.update(similarity_index.around(everyone - around.keys()))
     by_size: dict[int, list[list[str]]] = {}
     for keys in local.values():
         by_size.setdefault(len(keys), []).append(keys)
@@ -297,8 +293,8 @@ def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
     coherence of the memory among those it is linked with. Nothing is known yet of the affect and
     the phase of the call, so ``w_e`` and ``phi`` stay neutral.
     """
-    vector = meter.landscape.vectors([memory_id])[memory_id]
-    hits = meter.landscape.nearest(vector, NEAREST + 1) if vector is not None else []
+    vector = meter.similarity_index.vectors([memory_id])[memory_id]
+    hits = meter.similarity_index.nearest(vector, NEAREST + 1) if vector is not None else []
     others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
     surprise = 1.0 - max(others.values(), default=0.0)
     joins = meter.states([memory_id])[memory_id].coherence
@@ -314,15 +310,3 @@ def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:
     if outdated:
         return relevance / 2.0
     return (1.0 + relevance) / 2.0 if verified else relevance
-
-
-def opposing(landscape: Landscape, edges: EdgeIndex, ids: Collection[str]) -> list[Conflict]:
-    """The conflicts that these memories' notes or others state of them; none if the graph does not
-    answer. Only memories that the landscape knows to be opposed are looked at."""
-    try:
-        around = landscape.around(ids)
-        opposed = [key for key in ids if around[key].against]
-        stated = (stated_conflict(edge, edges) for key in opposed for edge in edges.of(key))
-        return [conflict for conflict in stated if conflict is not None]
-    except (StoreUnavailable, GraphQueryError):
-        return []

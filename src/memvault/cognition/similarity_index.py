@@ -1,30 +1,29 @@
-"""Vectors and surroundings of all memories, kept at hand and true to the index.
+"""Vectors and surroundings of all memories in memory: a projection of the graph view.
 
-They are read once, in the background; after that a change of the index costs what the changed
-notes cost, whoever else is linked with them: a few are read again by whoever indexed them, a
-millisecond each (`bench_pulse`), so that no call waits for it, and many in the background.
+The vectors are read from the store once; after that they come from the indexer with
+`NotesIndexed`. Surroundings are computed from the `GraphView`.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from memvault.cognition.adjacency import Adjacency
 from memvault.cognition.coherence import Surroundings
 from memvault.model.errors import GraphQueryError, StorageError
-from memvault.model.graph import GraphEdge
+from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.memory import Memory
-from memvault.model.note import ChunkSize, Vector
+from memvault.model.note import ChunkSize, Vector, mean_vector
 from memvault.model.search import ChunkHit
-from memvault.stores.open import Stores
+from memvault.stores.graph_view import GraphChange, GraphView
+from memvault.stores.vectors import VectorStore
 
 _FIRST_ROWS = 256
 _NONE = -1
@@ -97,9 +96,6 @@ class VectorRows:
 logger = logging.getLogger(__name__)
 MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
-FEW = 64  # changed notes that are read at once; more are read in the background
-PATIENCE = 1.0  # seconds that a call waits for another that reads what changed
-RETRY_SECONDS = 5.0  # after a store did not answer
 _FAULTS = (StorageError, GraphQueryError)
 
 
@@ -108,257 +104,154 @@ class Memories(Protocol):
 
     def by_id(self, memory_id: str) -> Memory | None: ...
 
-    def by_path(self, path: str) -> Memory | None: ...
-
     def all(self) -> Iterable[Memory]: ...
 
 
-class Indexed(Protocol):
-    """What the indexer knows; ``version`` changes whenever the content of its stores does."""
+class SimilarityIndex:
+    """How the memories of one generation of indexes are placed among each other. Thread-safe.
 
-    @property
-    def version(self) -> int: ...
-
-    @property
-    def catalogue(self) -> Memories: ...
-
-
-class Landscape:
-    """What stands where among the memories of one set of stores. Thread-safe.
-
-    Until `warm_up` is done everything is read through from the stores. A store that does not
-    answer is read as empty: what is measured is then of what can be seen.
+    Until `load` is done, what is missing is looked up in the stores. A store that does not answer
+    counts as empty.
     """
 
-    def __init__(self, stores: Stores, indexed: Indexed) -> None:
-        self._stores = stores
-        self._indexed = indexed
-        self._lock = threading.RLock()  # of all that is kept
-        self._reading = threading.Lock()  # one thread at a time takes in what changed
-        self._waiting: set[str] = set()  # paths
-        self._being_read = 0  # of those that waited
-        # Told the ids of memories of which a vector, or what is around them or around a
-        # neighbour, has changed.
-        self.on_change: list[Callable[[Collection[str]], None]] = []
-        self._id_at: dict[str, str] = {}
-        self._adjacency = Adjacency()
-        self._read: set[str] = set()  # ids of the notes whose edges are in it
-        self._vectors = VectorRows(MOST_KEPT)
-        self._wanted = False
+    def __init__(self, view: GraphView, vectors: VectorStore, memories: Memories) -> None:
+        self._view = view
+        self._store = vectors
+        self._memories = memories
+        self._lock = threading.Lock()  # of the rows
+        self._rows = VectorRows(MOST_KEPT)
         self._loaded = False
-        self._retry_at = 0.0
-        self._worker: threading.Thread | None = None
-        self._closed = threading.Event()
-
-    # -- what is asked --------------------------------------------------------------------------
+        # Called with the ids of memories whose vector, or whose surroundings or a neighbour's,
+        # have changed.
+        self.on_change: list[Callable[[Collection[str]], None]] = []
+        view.on_change.append(self._take)
 
     @property
     def version(self) -> int:
         """Changes whenever the index does."""
-        return self._indexed.version
+        return self._view.version
 
     @property
-    def is_resident(self) -> bool:
-        """Whether everything is kept, so that listeners are told of every change."""
+    def is_loaded(self) -> bool:
+        """Whether everything is in memory, so that listeners hear of every change."""
         return self._loaded
 
     def is_memory(self, node_id: str) -> bool:
-        """Whether this is a note's id, rather than that of a thing that is only named."""
-        return self._indexed.catalogue.by_id(node_id) is not None
+        """Whether this is a note's id, rather than that of an entity without a note."""
+        return self._memories.by_id(node_id) is not None
 
     def memory_ids(self) -> list[str]:
         """The ids of all memories, in order."""
-        return sorted(memory.id for memory in self._indexed.catalogue.all())
+        return sorted(memory.id for memory in self._memories.all())
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector | None]:
-        """The vector of each memory's whole text; None for what has no text of its own."""
+        """The vector of each memory's whole text; None for a memory without text."""
         wanted = list(ids)
-        self.take_in_changes()
         with self._lock:
-            found = {key: self._vectors.get(key) for key in wanted if key in self._vectors}
+            found = {key: self._rows.get(key) for key in wanted if key in self._rows}
         missing = [key for key in wanted if key not in found and self.is_memory(key)]
         if missing:
-            found.update(self._look_up_vectors(missing))
+            found.update(self._look_up(missing))
         return {key: found.get(key) for key in wanted}
 
-    def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
-        """What each node is linked to, in either direction."""
-        wanted = list(ids)
-        self.take_in_changes()
-        with self._lock:
-            known = {key: self._adjacency.around(key) for key in wanted if self._knows(key)}
-        missing = [key for key in wanted if key not in known]
-        if missing:
-            self._try_to_load()
-            alone = Adjacency.of(self._edges_of(missing))
-            known.update({key: alone.around(key) for key in missing})
-        return {key: known[key] for key in wanted}
-
     def rows(self, ids: Sequence[str]) -> Rows:
-        """The same of those that have one, to be compared all at once."""
-        self.take_in_changes()
+        """The vectors of those that have one, to be compared all at once."""
         with self._lock:
-            kept = self._vectors.rows([key for key in ids if key in self._vectors])
-            missing = [key for key in ids if key not in self._vectors and self.is_memory(key)]
+            kept = self._rows.rows([key for key in ids if key in self._rows])
+            missing = [key for key in ids if key not in self._rows and self.is_memory(key)]
         if not missing:
             return kept
-        looked_up = self._look_up_vectors(missing)
-        found = {key: row for key, row in looked_up.items() if row is not None}
+        found = {key: row for key, row in self._look_up(missing).items() if row is not None}
         if not found:
             return kept
         parts = [kept.matrix] if kept.ids else []
         return Rows([*kept.ids, *found], np.concatenate([*parts, np.stack(list(found.values()))]))
 
+    def around(self, ids: Iterable[str]) -> dict[str, Surroundings]:
+        """What each node is linked to, in either direction."""
+        wanted = list(ids)
+        try:
+            return {key: surroundings(key, self._view.touching(key)) for key in wanted}
+        except _FAULTS as error:
+            logger.warning("the graph does not answer; the pulse has no links: %s", error.message)
+            return dict.fromkeys(wanted, Surroundings())
+
     def nearest(self, vector: Vector, limit: int) -> list[ChunkHit]:
         """The notes nearest to a vector as wholes; none if the store does not answer."""
         try:
-            return self._stores.vectors.search_dense(
-                vector, limit, size=ChunkSize.NOTE, texts=False
-            )
+            return self._store.search_dense(vector, limit, size=ChunkSize.NOTE, texts=False)
         except _FAULTS:
             return []
 
-    # -- keeping true ---------------------------------------------------------------------------
+    def load(self) -> None:
+        """Read all vectors, and the graph.
 
-    def changed(self, paths: Collection[str]) -> None:
-        """Read these notes again, or have them read by the time that one asks next."""
-        with self._lock:
-            self._waiting.update(paths)
-        self.take_in_changes(patience=0.0)  # a thread that is reading takes them in as well
-
-    def take_in_changes(self, patience: float = PATIENCE) -> None:
-        """Read what changed; where that is much, have it read and go on with what is known.
-
-        Args:
-            patience: seconds to wait for another thread that reads.
+        Raises:
+            StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        with self._lock:
-            waiting = len(self._waiting) + self._being_read if self._loaded else 0
-        if not waiting or time.monotonic() < self._retry_at:
+        self._view.load()
+        if self._loaded:
             return
-        if waiting > FEW:
-            self.warm_up_soon()
-        elif self._reading.acquire(timeout=patience):
-            try:
-                self._read_waiting()
-            finally:
-                self._reading.release()
-
-    def warm_up(self) -> None:
-        """Read everything; until this is done nothing is kept."""
-        with self._lock:
-            self._wanted, loaded = True, self._loaded
-            if not loaded:
-                self._waiting.update(memory.path for memory in self._indexed.catalogue.all())
-        with self._reading:
-            if self._read_waiting() and not loaded:
-                self._loaded = True
-
-    def warm_up_soon(self) -> None:
-        """As `warm_up`, in a thread of its own."""
-        with self._lock:
-            if self._closed.is_set() or (self._worker is not None and self._worker.is_alive()):
-                return
-            self._worker = threading.Thread(
-                target=self.warm_up, name="memvault-landscape", daemon=True
-            )
-            self._worker.start()
-
-    def close(self, timeout: float) -> None:
-        """Stop reading in the background, waiting so many seconds at most."""
-        self._closed.set()
-        if self._worker is not None:
-            self._worker.join(timeout)
-
-    def _try_to_load(self) -> None:
-        """Where a store did not answer when it was tried."""
-        if self._wanted and not self._loaded and time.monotonic() >= self._retry_at:
-            self.warm_up_soon()
-
-    def _knows(self, node_id: str) -> bool:
-        return self._loaded and (node_id in self._read or not self.is_memory(node_id))
-
-    def _read_waiting(self) -> bool:
-        """Take in all that waits, while holding `_reading`; False if a store did not answer."""
-        while not self._closed.is_set():
+        ids = self.memory_ids()
+        for first in range(0, len(ids), READ_AT_ONCE):
+            some = ids[first : first + READ_AT_ONCE]
+            read = self._store.vectors(some, ChunkSize.NOTE)
             with self._lock:
-                paths = [self._waiting.pop() for _ in range(min(READ_AT_ONCE, len(self._waiting)))]
-                self._being_read = len(paths)
-            if not paths:
-                return True
-            try:
-                self._read_again(paths)
-            except _FAULTS as error:
-                logger.warning("the pulse is of what was known before: %s", error.message)
-                self._retry_at = time.monotonic() + RETRY_SECONDS
-                self._put_back(paths)
-                return False
-            except BaseException:
-                self._put_back(paths)
-                raise
-            finally:
-                self._being_read = 0
-        return False
+                for key in some:
+                    if key not in self._rows and self.is_memory(key):  # else it is newer, or gone
+                        self._rows.put(key, mean_vector(read.get(key, ())))
+        self._loaded = True
 
-    def _put_back(self, paths: Collection[str]) -> None:
+    def _take(self, change: GraphChange) -> None:
+        removed, vectors = change.indexed.removed, change.indexed.vectors
         with self._lock:
-            self._waiting.update(paths)
-
-    def _read_again(self, paths: Sequence[str]) -> None:
-        memories = {path: self._indexed.catalogue.by_path(path) for path in paths}
-        ids = [memory.id for memory in memories.values() if memory is not None]
-        edges: dict[str, list[GraphEdge]] = {key: [] for key in ids}
-        for edge in self._stores.graph.stated_by(ids) if ids else ():
-            edges[edge.source].append(edge)
-        rows = self._stores.vectors.vectors(ids, ChunkSize.NOTE) if ids else {}
-        vectors = {key: _middle(rows.get(key, ())) for key in ids}
-        with self._lock:
-            touched = self._forget_moved(memories)
-            for key in ids:
-                touched |= self._adjacency.state(key, edges[key]) | {key}
-                self._vectors.put(key, vectors[key])
-            self._read.update(ids)
-            near = (
-                self._adjacency.around(key).neighbours for key in touched if self.is_memory(key)
-            )
-            touched = touched.union(*near)
+            for key in removed:
+                self._rows.forget(key)
+            for key, vector in vectors.items():
+                self._rows.put(key, vector)
+        touched = {*change.touched, *vectors}
+        if self._view.is_loaded:
+            near = [
+                {edge.target, edge.source}
+                for key in touched
+                if self.is_memory(key)
+                for edge in self._view.touching(key)
+            ]
+            touched.update(*near)
         for listener in self.on_change:
             listener(touched)
 
-    def _forget_moved(self, memories: Mapping[str, Memory | None]) -> set[str]:
-        """Forget what stood under an id that none of these notes has any more."""
-        touched: set[str] = set()
-        for path, memory in memories.items():
-            before = self._id_at.pop(path, None)
-            if memory is not None:
-                self._id_at[path] = memory.id
-            if before is not None and not self.is_memory(before):
-                touched |= self._adjacency.state(before, ()) | {before}
-                self._vectors.forget(before)
-                self._read.discard(before)
-        return touched
-
-    # -- reading through ------------------------------------------------------------------------
-
-    def _look_up_vectors(self, ids: Sequence[str]) -> dict[str, Vector | None]:
+    def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:
         try:
-            rows = self._stores.vectors.vectors(ids, ChunkSize.NOTE)
-        except _FAULTS:
-            logger.warning("the vector store does not answer: pulse without vectors")
+            read = self._store.vectors(ids, ChunkSize.NOTE)
+        except _FAULTS as error:
+            logger.warning("the pulse has no vectors: %s", error.message)
             return dict.fromkeys(ids)
-        return {key: _middle(rows.get(key, ())) for key in ids}
-
-    def _edges_of(self, ids: Collection[str]) -> list[GraphEdge]:
-        try:
-            return self._stores.graph.neighbours(ids)
-        except _FAULTS:
-            logger.warning("the graph does not answer: pulse without links")
-            return []
+        return {key: mean_vector(read.get(key, ())) for key in ids}
 
 
-def _middle(rows: Collection[Vector]) -> Vector | None:
-    if not rows:
-        return None
-    total = np.sum(list(rows), axis=0, dtype=np.float32)
-    length = float(np.linalg.norm(total))
-    return np.asarray(total / length, dtype=np.float32) if length > 0.0 else None
+@lru_cache(maxsize=4_096)
+def _opposition(relation: str) -> tuple[bool, bool, bool]:
+    """Whether the relation sets its ends against each other, and which end it says is outdated:
+    the source, the target."""
+    if not contradicts(relation):
+        return False, False, False
+    name = relation_name(relation)
+    return True, name in SUPERSEDED, name not in SUPERSEDED and name in SUPERSEDING
+
+
+def surroundings(node_id: str, edges: Iterable[GraphEdge]) -> Surroundings:
+    """The surroundings of a node, from the edges that start or end at it."""
+    neighbours, against, outdated = set[str](), set[str](), set[str]()
+    for edge in edges:
+        own = edge.source == node_id
+        other = edge.target if own else edge.source
+        if other == node_id:
+            continue
+        neighbours.add(other)
+        opposed, source_outdated, target_outdated = _opposition(edge.relation)
+        if opposed:
+            against.add(other)
+        if source_outdated if own else target_outdated:
+            outdated.add(other)
+    return Surroundings(neighbours, against, outdated)

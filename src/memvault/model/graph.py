@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -10,7 +11,7 @@ from uuid import UUID, uuid5
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from memvault.model.memory import NAMESPACE
-from memvault.model.note import Domain, NeurotransmitterWeights
+from memvault.model.note import Domain, NeurotransmitterWeights, Vector
 
 STEERING_DECAY = 0.9  # temporal credit assignment
 REWARD_SHARE = 0.2  # of the weight, that a full reward adds or subtracts
@@ -166,6 +167,26 @@ class NoteGraph:
     node: GraphNode
     edges: tuple[GraphEdge, ...] = ()
     entities: tuple[GraphNode, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class NotesIndexed:
+    """What the indexer has just written to the stores; listeners need not read it back.
+
+    Attributes:
+        paths: of the notes that were written, linked anew, or are gone.
+        graphs: the nodes and edges that were written.
+        vectors: of the notes whose text was indexed, by note id; None for a note without text.
+        removed: ids of the notes and entities that were removed first.
+    """
+
+    paths: frozenset[str] = frozenset()
+    graphs: tuple[NoteGraph, ...] = ()
+    vectors: Mapping[str, Vector | None] = field(default_factory=dict)
+    removed: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.graphs or self.removed)
 
 
 def is_uuid(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -142,6 +143,15 @@ class ParsedNote:
 
 
 Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised
+
+
+def mean_vector(vectors: Collection[Vector]) -> Vector | None:
+    """The normalised mean of unit vectors; None if there are none, or they cancel out."""
+    if not vectors:
+        return None
+    total = np.sum(list(vectors), axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(total))
+    return np.asarray(total / length, dtype=np.float32) if length > 0.0 else None
 
 
 class ChunkSize(StrEnum):

@@ -23,7 +23,8 @@ from memvault.model.graph import (
     relation_name,
 )
 from memvault.model.insights import CausalLink
-from memvault.reasoning.edges import EdgeIndex, source_of, thing_of
+from memvault.reasoning.edges import source_of, thing_of
+from memvault.stores.graph_view import GraphView
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 LOOKED_INTO = 200  # sentences that name a hub
@@ -40,7 +41,7 @@ _BESIDE_WORDS = (
 _BESIDE = frozenset(_BESIDE_WORDS.split())
 
 
-def causal_links(ids: Sequence[str], edges: EdgeIndex, most: int = 20) -> tuple[CausalLink, ...]:
+def causal_links(ids: Sequence[str], edges: GraphView, most: int = 20) -> tuple[CausalLink, ...]:
     """Causal links that start or end at these nodes, or that these notes state.
 
     Links between two of the nodes come first, then those of the first ids."""
@@ -60,7 +61,7 @@ def causal_links(ids: Sequence[str], edges: EdgeIndex, most: int = 20) -> tuple[
     return tuple(link for _, (_, link) in best[:most])
 
 
-def _speaking_of(node_id: str, edges: EdgeIndex) -> Iterator[GraphEdge]:
+def _speaking_of(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
     """The edges of a node, and the edges of sentences that name it before a causal verb."""
     touching = edges.of(node_id)
     yield from (
@@ -73,7 +74,7 @@ def _speaking_of(node_id: str, edges: EdgeIndex) -> Iterator[GraphEdge]:
                 yield other
 
 
-def causal_link(edge: GraphEdge, edges: EdgeIndex) -> CausalLink | None:
+def causal_link(edge: GraphEdge, edges: GraphView) -> CausalLink | None:
     """The causal link that an edge states, or None."""
     forward = direction(edge)
     if forward is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import combinations
 
+from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import (
     ABOUT,
     OPPOSING,
@@ -24,7 +25,8 @@ from memvault.model.graph import (
 from memvault.model.insights import Conflict, ConflictKind, ConflictSide
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import EdgeIndex, thing_of
+from memvault.reasoning.edges import thing_of
+from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
@@ -45,7 +47,7 @@ class Statement:
 
 
 def conflicts(
-    ids: Sequence[str], edges: EdgeIndex, memory_of: MemoryOf, most: int = 20
+    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, most: int = 20
 ) -> tuple[Conflict, ...]:
     """Conflicts that these memories take part in: stated ones first, then differing values."""
     found: dict[tuple[str, ...], Conflict] = {}
@@ -63,7 +65,7 @@ def conflicts(
     return tuple(found.values())[:most]
 
 
-def stated_conflict(edge: GraphEdge, edges: EdgeIndex) -> Conflict | None:
+def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
     """The contradiction or supersession that an edge states, or None."""
     name = relation_name(edge.relation)
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
@@ -80,7 +82,18 @@ def stated_conflict(edge: GraphEdge, edges: EdgeIndex) -> Conflict | None:
     return Conflict(ConflictKind.SUPERSESSION, edge.relation, sides)
 
 
-def statements_of(memory: Memory, edges: EdgeIndex) -> Iterator[Statement]:
+def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
+    """The conflicts that these memories' notes or others state of them; none if the graph does not
+    answer."""
+    try:
+        touching = (edge for key in ids for edge in edges.touching(key))
+        found = (stated_conflict(edge, edges) for edge in touching)
+        return [conflict for conflict in found if conflict is not None]
+    except (StoreUnavailable, GraphQueryError):
+        return []
+
+
+def statements_of(memory: Memory, edges: GraphView) -> Iterator[Statement]:
     """A note's statements in fields that have one value at a time.
 
     The subject is the note itself, by title and aliases, unless a field (``about::``) names one.
@@ -110,7 +123,7 @@ def statements_of(memory: Memory, edges: EdgeIndex) -> Iterator[Statement]:
 
 
 def different_values(
-    statements: Iterable[Statement], edges: EdgeIndex, memory_of: MemoryOf
+    statements: Iterable[Statement], edges: GraphView, memory_of: MemoryOf
 ) -> Iterator[Conflict]:
     """Pairs of notes that give one subject different values, the newer of each first.
 
@@ -138,7 +151,7 @@ def different_values(
             )
 
 
-def _one_thing(one: Memory, other: Memory, edges: EdgeIndex) -> bool:
+def _one_thing(one: Memory, other: Memory, edges: GraphView) -> bool:
     if any(
         relation_name(edge.relation) in ABOUT and edge.origin in GIVEN
         for memory in (one, other)
@@ -149,7 +162,7 @@ def _one_thing(one: Memory, other: Memory, edges: EdgeIndex) -> bool:
     return (one.type, one.project) == (other.type, other.project) and len(days) < 2
 
 
-def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: EdgeIndex) -> set[str]:
+def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: GraphView) -> set[str]:
     about = {edge.target for edge in stated if relation_name(edge.relation) in ABOUT}
     if len(about) == 1:
         return {name_key(thing_of(about.pop(), edges).name)} - {""}
@@ -173,6 +186,6 @@ def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
     return memory.date or memory.created_at, memory.id
 
 
-def _side(statement: Statement, edges: EdgeIndex) -> ConflictSide:
+def _side(statement: Statement, edges: GraphView) -> ConflictSide:
     thing = thing_of(statement.memory_id, edges)
     return ConflictSide(thing, statement.text, thing.path, statement.line)

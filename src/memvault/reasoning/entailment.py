@@ -17,7 +17,8 @@ from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeK
 from memvault.model.insights import EntailmentCone, Related
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import EdgeIndex, folder_of, source_of, thing_of
+from memvault.reasoning.edges import source_of, thing_of
+from memvault.stores.graph_view import GraphView, folder_of
 
 LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list
@@ -28,7 +29,7 @@ _LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
 
 def entailment_cones(
     ids: Sequence[str],
-    edges: EdgeIndex,
+    edges: GraphView,
     memory_of: Callable[[str], Memory | None],
     most: int = 5,
 ) -> tuple[EntailmentCone, ...]:
@@ -38,7 +39,7 @@ def entailment_cones(
 
 
 def entailment_cone(
-    node_id: str, edges: EdgeIndex, memory: Memory | None, most: int = 5
+    node_id: str, edges: GraphView, memory: Memory | None, most: int = 5
 ) -> EntailmentCone:
     general: dict[str, Related] = {}
     special: dict[str, Related] = {}
@@ -64,7 +65,7 @@ def entailment_cone(
 def _relate(
     node_id: str,
     edge: GraphEdge,
-    edges: EdgeIndex,
+    edges: GraphView,
     general: dict[str, Related],
     special: dict[str, Related],
 ) -> None:
@@ -89,14 +90,14 @@ def is_listed(edge: GraphEdge) -> bool:
     return edge.origin is EdgeOrigin.LINK and edge.place >= 0 and long_enough
 
 
-def is_index(node_id: str, edges: EdgeIndex) -> bool:
+def is_index(node_id: str, edges: GraphView) -> bool:
     """Whether a note lists at least `LISTED` others, and most of its links are such lines."""
     links = [edge for edge in edges.stated_by(node_id) if edge.origin in _LINKS]
     listed = {edge.target for edge in links if is_listed(edge)}
     return len(listed) >= LISTED and 2 * len(listed) > len({edge.target for edge in links})
 
 
-def _above_in_folders(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
+def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
     """The folder note of the note's folder, else of the parent folder."""
     folder = folder_of(memory.path)
     if folder_note(folder, edges) == memory.id:
@@ -109,7 +110,7 @@ def _above_in_folders(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
         folder = folder_of(folder)
 
 
-def _below_in_folder(memory: Memory, edges: EdgeIndex, most: int) -> Iterator[Related]:
+def _below_in_folder(memory: Memory, edges: GraphView, most: int) -> Iterator[Related]:
     for folder in (folder_of(memory.path), memory.path.removesuffix(".md")):
         if folder and folder_note(folder, edges) == memory.id:
             for below in edges.notes_in(folder, most + 1):
@@ -117,7 +118,7 @@ def _below_in_folder(memory: Memory, edges: EdgeIndex, most: int) -> Iterator[Re
                     yield Related(thing_of(below, edges), f"in its folder {folder}")
 
 
-def folder_note(folder: str, edges: EdgeIndex) -> str | None:
+def folder_note(folder: str, edges: GraphView) -> str | None:
     """The note that represents a folder: inside it with its name or as an index, or next to it."""
     inside = (folder.rpartition("/")[2], *INDEX_STEMS)
     for path in (*(f"{folder}/{stem}.md" for stem in inside), f"{folder}.md"):
@@ -127,7 +128,7 @@ def folder_note(folder: str, edges: EdgeIndex) -> str | None:
     return None
 
 
-def _above_in_tags(memory: Memory, edges: EdgeIndex) -> Iterator[Related]:
+def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
     """The parent tags of a note's nested tags, nearest first."""
     parents = {
         tag.rpartition("/")[0].casefold(): tag for tag in memory.tags if tag.rpartition("/")[0]

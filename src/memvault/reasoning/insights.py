@@ -9,9 +9,9 @@ from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.entailment import entailment_cones
 from memvault.reasoning.neighbours import Relevance, neighbours
+from memvault.stores.graph_view import GraphView
 
 EVERY_ASPECT: tuple[Aspect, ...] = (
     "causal_links",
@@ -24,7 +24,7 @@ NEAR = 5  # neighbours of each memory
 
 def insights(
     ids: Sequence[str],
-    edges: EdgeIndex,
+    edges: GraphView,
     memory_of: Callable[[str], Memory | None],
     wanted: Collection[Aspect] = EVERY_ASPECT,
     *,

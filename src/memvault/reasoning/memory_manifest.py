@@ -11,7 +11,7 @@ from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.insights import Thing
 from memvault.model.memory import Memory
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 
 MOST = 20  # of each list
 PROJECT = "project"
@@ -42,7 +42,7 @@ class Manifest:
     last: date | None = None
 
 
-def manifest_of(memories: Iterable[Memory], edges: EdgeIndex | None) -> Manifest:
+def manifest_of(memories: Iterable[Memory], edges: GraphView | None) -> Manifest:
     """The manifest of these memories and the edges they state.
 
     Args:
@@ -78,7 +78,7 @@ def _most(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _of_graph(
-    edges: EdgeIndex,
+    edges: GraphView,
 ) -> tuple[tuple[Concept, ...], tuple[tuple[str, int], ...]]:
     naming: dict[str, set[str]] = defaultdict(set)
     relations: list[str] = []

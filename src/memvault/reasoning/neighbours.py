@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from memvault.model.graph import GraphEdge
 from memvault.model.insights import Neighbour
-from memvault.reasoning.edges import EdgeIndex, source_of, thing_of
+from memvault.reasoning.edges import source_of, thing_of
+from memvault.stores.graph_view import GraphView
 
 FANNED = 120  # edges of the first node that are looked at
 
@@ -42,7 +43,7 @@ class _Reached:
 
 def neighbours(
     node_id: str,
-    edges: EdgeIndex,
+    edges: GraphView,
     *,
     hops: int = 1,
     limit: int = 20,
@@ -74,7 +75,7 @@ def neighbours(
 
 
 def _walk(
-    node_id: str, edges: EdgeIndex, hops: int, allowed: Callable[[str], bool]
+    node_id: str, edges: GraphView, hops: int, allowed: Callable[[str], bool]
 ) -> dict[str, _Reached]:
     reached: dict[str, _Reached] = {}
     frontier: Sequence[str] = [node_id]
@@ -99,7 +100,7 @@ def _walk(
     return reached
 
 
-def _neighbour(key: str, found: _Reached, relevance: float, edges: EdgeIndex) -> Neighbour | None:
+def _neighbour(key: str, found: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:
     node, source = edges.node(key), source_of(found.edge, edges)
     if node is None or source is None:
         return None

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Scope
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.plans import Goal, Step, Wish
 from memvault.search.scope import in_scope, utc
+from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
 
 FEWEST = 2  # memories of a facet
@@ -73,7 +73,7 @@ def search_plan(
     goal: Goal,
     found: Sequence[Found],
     measure: Measure,
-    edges: EdgeIndex | None,
+    edges: GraphView | None,
     most: int,
     *,
     vague: bool,
@@ -137,7 +137,7 @@ def _some(found: Iterable[Found], filters: Filters) -> bool:
 
 
 def _facets_asked(
-    goal: Goal, found: Sequence[Found], measure: Measure, edges: EdgeIndex | None
+    goal: Goal, found: Sequence[Found], measure: Measure, edges: GraphView | None
 ) -> Iterator[Step]:
     whole = measure.entropy_of(found)
     measured = [(each, measure.entropy_of(each.members)) for each in _facets(goal, found, edges)]
@@ -175,7 +175,7 @@ def _question(goal: Goal, facet: _Facet) -> Step:
     return Step("recall_memory", params, facet.rationale)
 
 
-def _facets(goal: Goal, found: Sequence[Found], edges: EdgeIndex | None) -> Iterator[_Facet]:
+def _facets(goal: Goal, found: Sequence[Found], edges: GraphView | None) -> Iterator[_Facet]:
     """Facets of at least `FEWEST` results; also single memories if the goal names nothing."""
     yield from _by_project(goal, found)
     yield from _by_type(found)
@@ -212,7 +212,7 @@ def _by_type(found: Sequence[Found]) -> Iterator[_Facet]:
             yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
 
 
-def _by_thing(goal: Goal, found: Sequence[Found], edges: EdgeIndex) -> Iterator[_Facet]:
+def _by_thing(goal: Goal, found: Sequence[Found], edges: GraphView) -> Iterator[_Facet]:
     own = {each.id for each in goal.named}
     groups: dict[str, list[Found]] = defaultdict(list)
     for each in found:

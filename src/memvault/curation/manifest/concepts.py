@@ -12,8 +12,8 @@ from memvault.curation.operations.merge import Known
 from memvault.curation.targets import Target, names_of_memory, resolve
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
 from memvault.model.memory import Memory
-from memvault.reasoning.edges import EdgeIndex
 from memvault.stores.graph import GraphStore
+from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.ignore import MANIFEST
 
@@ -45,7 +45,7 @@ def concept_key(name: str) -> str:
 
 
 def concepts_of(
-    memories: Iterable[Memory], edges: EdgeIndex, gone: Mapping[str, str | None] | None = None
+    memories: Iterable[Memory], edges: GraphView, gone: Mapping[str, str | None] | None = None
 ) -> dict[str, Concept]:
     """The concepts by key.
 
@@ -74,7 +74,7 @@ _OWN_KEY = concept_key(PurePosixPath(MANIFEST).stem)  # notes may link to the ma
 
 
 def _naming(
-    edges: EdgeIndex, gone: Mapping[str, str | None]
+    edges: GraphView, gone: Mapping[str, str | None]
 ) -> tuple[dict[str, set[str]], set[str]]:
     """By node, the notes that name it; and the nodes that a person's own words name."""
     naming: dict[str, set[str]] = defaultdict(set)
@@ -91,7 +91,7 @@ def _naming(
 
 
 def _without_note(
-    edges: EdgeIndex, gone: Mapping[str, str | None], naming: Mapping[str, set[str]]
+    edges: GraphView, gone: Mapping[str, str | None], naming: Mapping[str, set[str]]
 ) -> dict[str, list[GraphNode]]:
     found: dict[str, list[GraphNode]] = defaultdict(list)
     for node in edges.nodes():
@@ -128,7 +128,7 @@ class Indexed:
     """The vault as it is indexed; ``known`` is what merging asks of it."""
 
     known: Known
-    edges: EdgeIndex
+    edges: GraphView
     graph: GraphStore
 
 

@@ -16,7 +16,7 @@ from memvault.reasoning.conflicts import (
     stated_conflict,
     statements_of,
 )
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.links import wikilink
 
@@ -34,7 +34,7 @@ class Stated:
         return bool(self.conflicts or self.statements)
 
 
-def stated(memory: Memory, edges: EdgeIndex) -> Stated:
+def stated(memory: Memory, edges: GraphView) -> Stated:
     found = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
     return Stated(
         tuple(conflict for conflict in found if conflict is not None),
@@ -43,7 +43,7 @@ def stated(memory: Memory, edges: EdgeIndex) -> Stated:
 
 
 def conflict_tasks(
-    said: Iterable[Stated], edges: EdgeIndex, memory_of: MemoryOf
+    said: Iterable[Stated], edges: GraphView, memory_of: MemoryOf
 ) -> Iterator[CurationTask]:
     """A task for each pair of notes that a person has not decided between yet.
 
@@ -101,7 +101,7 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
     )
 
 
-def _says_so(older: Memory, newer: Memory, edges: EdgeIndex) -> bool:
+def _says_so(older: Memory, newer: Memory, edges: GraphView) -> bool:
     return any(
         edge.target == newer.id and relation_name(edge.relation) in SUPERSEDED
         for edge in edges.stated_by(older.id)

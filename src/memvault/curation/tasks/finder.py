@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from memvault.cognition.similarity_index import Landscape, Rows
+from memvault.cognition.similarity_index import Rows, SimilarityIndex
 from memvault.curation.tasks.conflicts import Stated, conflict_tasks, stated
 from memvault.curation.tasks.duplicates import Duplicates
 from memvault.curation.tasks.links import Orphans, missing_notes, orphan, unresolved
@@ -16,7 +16,7 @@ from memvault.curation.tasks.note_facts import Noted, malformed
 from memvault.curation.tasks.stale import ages_from, outlived, unverified
 from memvault.model.change import CurationTask
 from memvault.model.memory import Memory
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 
 MOST_SUGGESTED = 20  # orphans for which the closest note is looked up: as many as are shown
 
@@ -39,20 +39,20 @@ class TaskFinder:
     thread-safe.
 
     Args:
-        edges, landscape: of that generation.
+        edges, similarity_index: of that generation.
         read: a note's bytes, by path.
         go_on: called between steps; may pause, and raises to stop.
     """
 
     def __init__(
         self,
-        edges: EdgeIndex,
-        landscape: Landscape,
+        edges: GraphView,
+        similarity_index: SimilarityIndex,
         read: Callable[[str], bytes],
         go_on: Callable[[], None] = lambda: None,
     ) -> None:
         self._edges = edges
-        self._landscape = landscape
+        self._similarity_index = similarity_index
         self._go_on = go_on
         self._duplicates = Duplicates(read, go_on)
         self._orphans = Orphans(edges)
@@ -90,7 +90,7 @@ class TaskFinder:
             unresolved(memories[key], own.missing) for key, own in self._own.items() if own.missing
         ]
         self._go_on()
-        rows = self._landscape.rows(sorted(memories))
+        rows = self._similarity_index.rows(sorted(memories))
         tasks += self._lonely(memories, again, rows)
         self._go_on()
         tasks += conflict_tasks(
@@ -131,7 +131,7 @@ class TaskFinder:
             elif (task := outlived(own.noted.memory, own.held, now)) is not None:
                 self._go_on()
                 self._stale[key] = own, days, task
-        around = self._landscape.around(self._stale)
+        around = self._similarity_index.around(self._stale)
         return [task for key, (_, _, task) in self._stale.items() if not around[key].outdated_by]
 
     def _lonely(

@@ -9,7 +9,7 @@ from textwrap import shorten
 from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 from memvault.text.relations import EMBED_WEIGHT
 from memvault.vault.compose import MAX_TITLE_CHARS
 from memvault.vault.links import wikilink
@@ -19,7 +19,7 @@ LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTM
 NAMED = 10  # names of missing notes that one task lists
 
 
-def missing_notes(memory_id: str, edges: EdgeIndex) -> tuple[str, ...]:
+def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
     """The names that a note's links use and no note has."""
     links = (
         edge
@@ -48,7 +48,7 @@ class Orphans:
     A day that two notes name joins nobody. Ephemeral notes pass by themselves.
     """
 
-    def __init__(self, edges: EdgeIndex) -> None:
+    def __init__(self, edges: GraphView) -> None:
         self._edges = edges
         # By the id of a note, one that it is joined to; true until one of the two changes.
         self._joined_to: dict[str, str] = {}

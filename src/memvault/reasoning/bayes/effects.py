@@ -12,7 +12,8 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.edges import EdgeIndex, thing_of
+from memvault.reasoning.edges import thing_of
+from memvault.stores.graph_view import GraphView
 
 MOST_SHOWN = 10
 MOST_CHAINS = 20
@@ -68,7 +69,7 @@ class Consequence:
 class Effects:
     """Follows influences from one node. Thread-safe."""
 
-    def __init__(self, reasoner: Reasoner, edges: EdgeIndex) -> None:
+    def __init__(self, reasoner: Reasoner, edges: GraphView) -> None:
         self._reasoner = reasoner
         self._edges = edges
 

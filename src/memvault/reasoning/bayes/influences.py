@@ -27,7 +27,7 @@ from memvault.model.memory import Memory
 from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight
 from memvault.reasoning.causal import GIVEN, causal_link
 from memvault.reasoning.conflicts import stated_conflict
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 
 FANNED = 400  # the strongest edges of one node that are read
 MOST_STATING = 20  # notes that determine the belief in an entity without a note
@@ -75,7 +75,7 @@ class Influences:
     """
 
     def __init__(
-        self, edges: EdgeIndex, memory_of: MemoryOf, latest: datetime, half_life_days: float
+        self, edges: GraphView, memory_of: MemoryOf, latest: datetime, half_life_days: float
     ) -> None:
         self._edges = edges
         self._memory_of = memory_of

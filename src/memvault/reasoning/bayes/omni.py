@@ -16,7 +16,7 @@ from memvault.reasoning.bayes.influences import Influence, Influences
 from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.bayes.weights import wilson
-from memvault.reasoning.edges import EdgeIndex
+from memvault.stores.graph_view import GraphView
 
 MOST_PREDICTED = 10
 FANNED = 60  # relations of one node that the search for a bridge or an explanation follows
@@ -63,7 +63,7 @@ class Inferred:
 class Omni:
     """Builds the network that a kind of inference needs and runs belief propagation on it."""
 
-    def __init__(self, reasoner: Reasoner, edges: EdgeIndex) -> None:
+    def __init__(self, reasoner: Reasoner, edges: GraphView) -> None:
         self._reasoner = reasoner
         self._edges = edges
 

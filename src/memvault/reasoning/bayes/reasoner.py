@@ -29,8 +29,9 @@ from memvault.reasoning.bayes.values import (
     contest_of,
 )
 from memvault.reasoning.bayes.weights import REPLACED, moment_of, recency, weight, wilson
-from memvault.reasoning.edges import EdgeIndex, thing_of
+from memvault.reasoning.edges import thing_of
 from memvault.search.scope import in_scope
+from memvault.stores.graph_view import GraphView
 from memvault.verification.agreement import is_older, moment
 from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames
@@ -71,7 +72,7 @@ class Reasoner:
 
     def __init__(
         self,
-        edges: EdgeIndex,
+        edges: GraphView,
         memory_of: Callable[[str], Memory | None],
         *,
         recall: RecallMemories,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from memvault.model.graph import GraphEdge
 from memvault.model.insights import Conflict
 from memvault.reasoning.conflicts import MemoryOf, conflicts
-from memvault.reasoning.edges import EdgeIndex
 from memvault.reasoning.neighbours import neighbours
+from memvault.stores.graph_view import GraphView
 
 MOST_NODES = 60  # a larger picture is unreadable
 EDGES_PER_NODE = 3  # on average
@@ -59,7 +59,7 @@ class MemoryMap:
 
 def memory_map(
     centres: Sequence[str],
-    edges: EdgeIndex,
+    edges: GraphView,
     memory_of: MemoryOf,
     *,
     depth: int = 2,
@@ -80,7 +80,7 @@ def memory_map(
     return MemoryMap(nodes, tuple(kept), clashes, len(drawn) - len(kept))
 
 
-def _nodes(centres: Sequence[str], edges: EdgeIndex, depth: int, most: int) -> tuple[MapNode, ...]:
+def _nodes(centres: Sequence[str], edges: GraphView, depth: int, most: int) -> tuple[MapNode, ...]:
     known = [key for key in dict.fromkeys(centres) if edges.node(key) is not None][:most]
     weights = dict.fromkeys(known, 1.0)
     around: dict[str, float] = {}
@@ -97,7 +97,7 @@ def _nodes(centres: Sequence[str], edges: EdgeIndex, depth: int, most: int) -> t
     )
 
 
-def _edges(shown: set[str], edges: EdgeIndex, contested: set[frozenset[str]]) -> list[MapEdge]:
+def _edges(shown: set[str], edges: GraphView, contested: set[frozenset[str]]) -> list[MapEdge]:
     """The edges between these nodes: contradictions first, then the strongest."""
     grouped: dict[tuple[str, str, str], list[GraphEdge]] = {}
     for key in sorted(shown):

@@ -2,7 +2,7 @@
 
 The knowledge graph that passages are recalled by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
 (arXiv 2502.14802), but weighed by each edge's own sentence instead of a language model's triples.
-It is derived from the graph store note by note, so a change costs what the changed notes cost.
+It is derived from the graph view note by note, so a change costs what the changed notes cost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
 from memvault.search.relations.kinds import kind_word
 from memvault.search.relations.question import stems
-from memvault.stores.graph import GraphStore
+from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.words import name_key
 
 Floats = npt.NDArray[np.float32]
@@ -31,7 +31,6 @@ Flags = npt.NDArray[np.bool_]
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
-_READ_AT_ONCE = 500  # notes whose edges are read together
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 NO_DAY = 0
 REPEATED = 3
@@ -41,8 +40,6 @@ class Memories(Protocol):
     """What is known of the notes that are indexed."""
 
     def by_id(self, memory_id: str) -> Memory | None: ...
-
-    def by_path(self, path: str) -> Memory | None: ...
 
     def all(self) -> Iterable[Memory]: ...
 
@@ -152,21 +149,22 @@ class _Texts:
 
 
 class StepIndex:
-    """Keeps the steps of a vault's edges true to its graph store; safe in any thread.
+    """The steps of a vault's edges: a projection of the graph view. Safe in any thread.
 
     Args:
         embed: texts to normalised vectors, cached.
     """
 
-    def __init__(self, graph: GraphStore, memories: Memories, embed: Embed) -> None:
-        self._graph = graph
+    def __init__(self, view: GraphView, memories: Memories, embed: Embed) -> None:
+        self._view = view
         self._memories = memories
         self._embed = embed
         self._lock = threading.Lock()
-        self._waiting_lock = threading.Lock()
-        self._waiting: set[str] = set()
+        self._changed_lock = threading.Lock()
+        self._changed: set[str] = set()  # ids of notes
         self._current: StepGraph | None = None
         self._clear()
+        view.on_change.append(self._take)
 
     def _clear(self) -> None:
         self._nodes = _Nodes()
@@ -175,102 +173,88 @@ class StepIndex:
         self._projects: dict[str, int] = {}
         self._edges: dict[int, Ints] = {}  # by source
         self._relations: dict[int, tuple[str, ...]] = {}
-        self._id_at: dict[str, str] = {}
 
-    def changed(self, paths: Collection[str]) -> None:
-        """Read these notes' edges again when next asked; returns at once."""
-        with self._waiting_lock:
-            self._waiting.update(paths)
+    def _take(self, change: GraphChange) -> None:
+        with self._changed_lock:
+            self._changed.update(change.restated)
 
     @property
     def waiting(self) -> int:
-        """Notes whose edges are to be read again."""
-        return len(self._waiting)
+        """Notes whose steps are made again with the next `refresh`."""
+        return len(self._changed)
 
     @property
     def latest(self) -> StepGraph | None:
-        """The graph as last read; None before the first time."""
+        """The graph of the last `refresh`; None before the first."""
         return self._current
 
     def refresh(self, patience: float = -1.0) -> StepGraph | None:
-        """Take in what changed, and give the graph as it is now.
+        """Make the steps of the notes that changed again; the graph as it is now.
 
         Args:
-            patience: seconds to wait for another thread that is at it (-1: until it is done);
-                then the graph as last read is given, None before the first time.
+            patience: seconds to wait for another thread that does it (-1: until it is done);
+                then the graph of the last time is given, None before the first time.
 
         Raises:
-            StoreUnavailable: the graph store does not answer.
+            StoreUnavailable: the graph is not loaded, and its store does not answer.
         """
         if not self._lock.acquire(timeout=patience):
             return self._current
         try:
-            with self._waiting_lock:
-                waiting, self._waiting = self._waiting, set()
+            self._view.load()
+            with self._changed_lock:
+                changed, self._changed = self._changed, set()
             try:
                 if self._current is None:
                     self._clear()
-                    self._read_all()
-                elif waiting:
-                    self._read_again(waiting)
+                    self._make_all()
+                elif changed:
+                    self._make_again(changed)
                 else:
                     return self._current
             except BaseException:
-                self.changed(waiting)
+                with self._changed_lock:
+                    self._changed |= changed
                 raise
             self._current = self._assembled()
             return self._current
         finally:
             self._lock.release()
 
-    # -- reading --------------------------------------------------------------------------------
+    # -- making ---------------------------------------------------------------------------------
 
-    def _read_all(self) -> None:
+    def _make_all(self) -> None:
         memories = {memory.id: memory for memory in self._memories.all()}
         for memory in memories.values():
             self._put_memory(memory)
-        for node in self._graph.all_nodes():
+        for node in self._view.nodes():
             if node.id not in memories:
                 self._put_entity(node.id, node.name, node.kind)
-        edges: dict[str, list[GraphEdge]] = {}
-        for edge in self._graph.all_edges():
-            edges.setdefault(edge.source, []).append(edge)
         for memory in memories.values():
-            self._put_edges(memory, list(in_order(edges.pop(memory.id, []))))
+            self._put_edges(memory, list(in_order(self._view.stated_by(memory.id))))
 
-    def _read_again(self, paths: Collection[str]) -> None:
-        memories: dict[str, Memory] = {}
-        for path in paths:
-            memory = self._memories.by_path(path)
-            before = self._id_at.get(path)
-            if before is not None and (memory is None or memory.id != before):
-                self._drop(path, before)
-            if memory is not None:
-                memories[memory.id] = memory
+    def _make_again(self, note_ids: Collection[str]) -> None:
+        memories = {key: self._memories.by_id(key) for key in note_ids}
+        for key, memory in memories.items():
+            if memory is None:
+                self._drop(key)
+            else:
                 self._put_memory(memory)
-        ids = sorted(memories)
-        for first in range(0, len(ids), _READ_AT_ONCE):
-            some = ids[first : first + _READ_AT_ONCE]
-            edges: dict[str, list[GraphEdge]] = {}
-            for edge in self._graph.stated_by(some):
-                edges.setdefault(edge.source, []).append(edge)
-            self._put_targets({edge.target for group in edges.values() for edge in group})
-            for note_id in some:
-                self._put_edges(memories[note_id], list(in_order(edges.get(note_id, []))))
+        for memory in memories.values():
+            if memory is not None:
+                edges = list(in_order(self._view.stated_by(memory.id)))
+                for target in {edge.target for edge in edges}:
+                    node = self._view.node(target)
+                    if node is not None and self._memories.by_id(target) is None:
+                        self._put_entity(node.id, node.name, node.kind)
+                self._put_edges(memory, edges)
 
-    def _put_targets(self, ids: set[str]) -> None:
-        unknown = {i for i in ids if self._memories.by_id(i) is None}
-        for node in self._graph.nodes(unknown).values():
-            self._put_entity(node.id, node.name, node.kind)
-
-    def _drop(self, path: str, note_id: str) -> None:
+    def _drop(self, note_id: str) -> None:
         number = self._nodes.number(note_id)
         self._edges.pop(number, None)
         self._relations.pop(number, None)
-        self._id_at.pop(path, None)
-        if self._memories.by_id(note_id) is None:
-            self._nodes.noted[number] = False
-            self._nodes.days[number] = NO_DAY
+        self._nodes.noted[number] = False
+        self._nodes.days[number] = NO_DAY
 
     def _put_memory(self, memory: Memory) -> None:
         nodes, number = self._nodes, self._nodes.number(memory.id)
@@ -279,7 +263,6 @@ class StepIndex:
         nodes.days[number] = memory.date.date().toordinal() if memory.date else NO_DAY
         nodes.noted[number] = True
         nodes.projects[number] = self._project(memory.project)
-        self._id_at[memory.path] = memory.id
 
     def _project(self, name: str | None) -> int:
         return self._projects.setdefault(name.casefold(), len(self._projects)) if name else -1

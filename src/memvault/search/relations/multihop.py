@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
@@ -29,6 +29,7 @@ from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import Inquiry
 from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.solving import Solution
+from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameMatcher
@@ -78,6 +79,7 @@ class MultiHop:
         stores: Stores,
         embedder: Embedder,
         indexed: Indexed,
+        view: GraphView,
         *,
         settings: RoadSettings | None = None,
         today: Callable[[], date] = date.today,
@@ -90,7 +92,8 @@ class MultiHop:
         self._recall = Recall(stores.vectors, embedder)
         self._neighbourhood = Neighbourhood(stores, embedder, indexed.catalogue)
         self._vectors = PhraseVectors(embedder)
-        self._steps = StepIndex(stores.graph, indexed.catalogue, embedder.embed)
+        self._view = view
+        self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
         self._opening = threading.Lock()
         self._opened = False
         self._parser: QuestionParser | None = None
@@ -182,10 +185,6 @@ class MultiHop:
 
     # -- what it needs --------------------------------------------------------------------------
 
-    def changed(self, paths: Collection[str]) -> None:
-        """Take these notes' relations in anew with the next question; returns at once."""
-        self._steps.changed(paths)
-
     def warm_up(self) -> None:
         """Load the parser and read the graph now rather than with the first question: seconds,
         and as long as indexing took where most steps are new."""
@@ -258,6 +257,7 @@ class MultiHop:
     ) -> Inquiry:
         return Inquiry(
             stores=self._stores,
+            view=self._view,
             memories=self._indexed.catalogue,
             lexicon=lexicon,
             vectors=self._vectors,

@@ -24,7 +24,9 @@ from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.traversal import Road, Roads
 from memvault.search.relations.values import StatedValue, ValueFinder
 from memvault.search.scope import in_scope
+from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
+from memvault.stores.vectors import VectorStore
 
 _TIER = 0.55  # of the best score left: ends about as good stand together
 _LEAST = 0.04  # of the best score
@@ -77,12 +79,14 @@ class Teller:
 
     def __init__(
         self,
-        stores: Stores,
+        vectors: VectorStore,
+        view: GraphView,
         memories: Memories,
         graph: StepGraph,
         values: Sequence[tuple[int, StatedValue]],
     ) -> None:
-        self._stores = stores
+        self._store = vectors
+        self._view = view
         self._memories = memories
         self._graph = graph
         self._values = values
@@ -95,7 +99,7 @@ class Teller:
         """
         steps = {step for each in told for step in each.road}
         edges = self._edges(step for step in steps if step >= 0)
-        passages = self._stores.vectors.passages([each.note_id for each in told])
+        passages = self._store.passages([each.note_id for each in told])
         found = []
         for each in told:
             hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
@@ -110,10 +114,7 @@ class Teller:
         """The graph's edges by number; one changed meanwhile is left out."""
         graph, wanted = self._graph, list(numbers)
         sources = {graph.node_ids[graph.source[number]] for number in wanted}
-        stated: dict[str, list[GraphEdge]] = {source: [] for source in sources}
-        for edge in self._stores.graph.stated_by(sources):
-            stated[edge.source].append(edge)
-        ordered = {source: list(in_order(edges)) for source, edges in stated.items()}
+        ordered = {source: list(in_order(self._view.stated_by(source))) for source in sources}
         found = {}
         for number in wanted:
             own = ordered[graph.node_ids[graph.source[number]]]
@@ -186,6 +187,7 @@ class Inquiry:
         self,
         *,
         stores: Stores,
+        view: GraphView,
         memories: Memories,
         lexicon: Lexicon,
         vectors: PhraseVectors,
@@ -195,6 +197,7 @@ class Inquiry:
         max_hops: int,
     ) -> None:
         self._stores = stores
+        self._view = view
         self._memories = memories
         self._lexicon = lexicon
         self._graph = lexicon.graph
@@ -275,6 +278,8 @@ class Inquiry:
             if memory is not None and in_scope(memory, self._scope):
                 told.append(each)
         known = {each.note_id: each for each in plain}
-        teller = Teller(self._stores, self._memories, self._graph, self._values.found)
+        teller = Teller(
+            self._stores.vectors, self._view, self._memories, self._graph, self._values.found
+        )
         found = teller.recalled(told[:top_k], known)
         return found, sum(each.best for each in told[:top_k])

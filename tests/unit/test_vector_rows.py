@@ -1,4 +1,4 @@
-"""The compact forms in which links and vectors are kept at hand."""
+"""Surroundings from edges, and the compact form of the vectors in memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cognition.adjacency import Adjacency
-from memvault.cognition.similarity_index import VectorRows
+from memvault.cognition.similarity_index import VectorRows, surroundings
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Stage
 
@@ -33,30 +32,17 @@ def edges_of(source: str, ends: list[tuple[str, str]]) -> list[GraphEdge]:
 
 @settings(max_examples=150, deadline=None)
 @given(stated)
-def test_what_is_stated_again_and_again_stands_as_if_stated_once(steps):
-    kept, latest = Adjacency(), {}
-    for source, ends in steps:
-        before = {key: kept.around(key) for key in IDS}
-        changed = kept.state(source, edges_of(source, ends))
-        latest[source] = edges_of(source, ends)
-        moved = {key for key in IDS if kept.around(key) != before[key]}
-        assert moved <= changed
-    anew = Adjacency.of(edge for edges in latest.values() for edge in edges)
-    for key in IDS:
-        assert kept.around(key) == anew.around(key)
-        assert all(key in kept.around(other).neighbours for other in kept.around(key).neighbours)
-
-
-def test_a_link_of_a_note_to_itself_makes_it_no_neighbour_of_itself():
-    assert Adjacency.of(edges_of("a", [("a", "links to")])).around("a").neighbours == frozenset()
-
-
-def test_ids_that_nothing_joins_any_more_leave_nothing_behind():
-    kept = Adjacency()
-    for number in range(1_000):
-        kept.state("a", edges_of("a", [(str(number), "mentions")]))
-    kept.state("a", [])
-    assert len(kept._ids) <= 4 and not kept._numbers
+def test_neighbours_are_mutual_and_no_node_is_its_own(steps):
+    latest = {source: edges_of(source, ends) for source, ends in steps}
+    every = [edge for edges in latest.values() for edge in edges]
+    around = {
+        key: surroundings(key, [e for e in every if key in (e.source, e.target)]) for key in IDS
+    }
+    for key, own in around.items():
+        assert key not in own.neighbours
+        assert all(key in around[other].neighbours for other in own.neighbours)
+        assert all(key in around[other].against for other in own.against)
+        assert own.outdated_by <= own.against <= own.neighbours
 
 
 def test_vectors_come_back_as_they_were_but_for_rounding():

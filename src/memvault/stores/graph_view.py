@@ -1,0 +1,300 @@
+"""The graph of one generation of indexes, in memory.
+
+Everything that needs the graph in memory is this view or a projection of it: the walk around a node
+(`reasoning.edges`), the step index (`search.relations.edge_index`) and the similarity index
+(`cognition.similarity_index`). The graph store is read once; after that the view follows what the
+indexer reports as `NotesIndexed`, so a saved note costs what its own edges cost.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from sys import intern
+
+from memvault.model.graph import (
+    NEW_IN,
+    UNLEARNT,
+    EdgeLearning,
+    GraphEdge,
+    GraphNode,
+    NoteGraph,
+    NotesIndexed,
+)
+from memvault.model.memory import Memory
+from memvault.stores.graph import GraphStore
+from memvault.vault.frontmatter.properties import domain_of
+
+Edges = tuple[GraphEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """What one `NotesIndexed` changed in the view, by node id.
+
+    Attributes:
+        restated: notes whose own node or edges are other than before, or that are gone.
+        touched: these, and the nodes at the other end of an edge that is new or gone.
+        indexed: what was reported.
+    """
+
+    restated: Set[str]
+    touched: Set[str]
+    indexed: NotesIndexed
+
+
+class GraphView:
+    """Nodes and edges by id, path and folder. Thread-safe.
+
+    Every edge has the learning profile of its note's domain. Until `load` is done, a question loads
+    the view first.
+
+    Args:
+        memory_of: the indexed memory of a note's id.
+
+    Raises:
+        StoreUnavailable, GraphQueryError: the view is not loaded and the graph does not answer.
+    """
+
+    def __init__(self, graph: GraphStore, memory_of: Callable[[str], Memory | None]) -> None:
+        self._graph = graph
+        self._memory_of = memory_of
+        self._lock = threading.RLock()
+        self._loading = threading.Lock()
+        self._during_load: list[NotesIndexed] | None = None  # reported while the store is read
+        self._loaded = False
+        self.version = 0  # counts changes
+        self.on_change: list[Callable[[GraphChange], None]] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self._nodes: dict[str, GraphNode] = {}
+        self._id_at: dict[str, str] = {}  # by path in lower case
+        self._in_folder: dict[str, set[str]] = {}
+        self._stated: dict[str, Edges] = {}  # by source
+        self._stating: dict[str, dict[str, Edges]] = {}  # by target, by source
+        self._strongest: dict[str, Edges] = {}
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def of(self, node_id: str) -> Edges:
+        """The edges that start or end at a node, the strongest first."""
+        with self._loaded_lock():
+            known = self._strongest.get(node_id)
+            if known is None:
+                both = [*self._stated.get(node_id, ()), *self._pointing_at(node_id)]
+                known = self._strongest[node_id] = tuple(sorted(both, key=_strength))
+            return known
+
+    def touching(self, node_id: str) -> list[GraphEdge]:
+        """As `of`, in no order, which is cheaper."""
+        with self._loaded_lock():
+            return [*self._stated.get(node_id, ()), *self._pointing_at(node_id)]
+
+    def stated_by(self, node_id: str) -> Edges:
+        """The edges that a note states, in the order of its text."""
+        with self._loaded_lock():
+            return self._stated.get(node_id, ())
+
+    def all(self) -> list[GraphEdge]:
+        """Every edge, note by note."""
+        with self._loaded_lock():
+            return [edge for edges in self._stated.values() for edge in edges]
+
+    def node(self, node_id: str) -> GraphNode | None:
+        with self._loaded_lock():
+            return self._nodes.get(node_id)
+
+    def nodes(self) -> list[GraphNode]:
+        with self._loaded_lock():
+            return list(self._nodes.values())
+
+    def note_at(self, path: str) -> str | None:
+        """The id of the note at a path, in any case."""
+        with self._loaded_lock():
+            return self._id_at.get(path.casefold())
+
+    def notes_in(self, folder: str, most: int) -> list[str]:
+        """Ids of at most so many notes directly in a folder, ordered by path."""
+        with self._loaded_lock():
+            ids = self._in_folder.get(folder, set())
+            return nsmallest(most, ids, key=lambda key: self._nodes[key].path or "")
+
+    # -- keeping it current ---------------------------------------------------------------------
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded
+
+    def load(self) -> None:
+        """Read the graph store, if that has not been done."""
+        with self._loading:
+            if self._loaded:
+                return
+            with self._lock:
+                self._during_load = []
+            try:
+                nodes, edges = list(self._graph.all_nodes()), _by_source(self._graph.all_edges())
+            except BaseException:
+                self._during_load = None
+                raise
+            with self._lock:
+                self._clear()
+                for node in nodes:
+                    self._put_node(node)
+                for source in list(edges):
+                    self._state(source, edges.pop(source))
+                missed, self._during_load = self._during_load or [], None
+                self._loaded = True
+                for indexed in missed:
+                    self._take(indexed)
+
+    def apply(self, indexed: NotesIndexed) -> None:
+        """Take over what was just written to the stores, then notify the listeners."""
+        restated: set[str] = set()
+        touched: set[str] = set()
+        with self._lock:
+            if self._during_load is not None:
+                self._during_load.append(indexed)
+            elif self._loaded:
+                restated, touched = self._take(indexed)
+            self.version += 1
+        change = GraphChange(restated, touched, indexed)
+        for listener in self.on_change:
+            listener(change)
+
+    def _loaded_lock(self) -> threading.RLock:
+        if not self._loaded:
+            self.load()
+        return self._lock
+
+    def _take(self, indexed: NotesIndexed) -> tuple[set[str], set[str]]:
+        """The same steps as those of `GraphStore.remove` and `GraphStore.replace`."""
+        restated, touched = set(indexed.removed), set(indexed.removed)
+        loose: set[str] = set()
+        for node_id in indexed.removed:
+            loose.update(edge.target for edge in self._stated.get(node_id, ()))
+            touched |= self._state(node_id, ())
+            sources = set(self._stating.pop(node_id, ()))
+            for source in sources:
+                kept = tuple(e for e in self._stated.get(source, ()) if e.target != node_id)
+                self._keep_stated(source, kept)
+            restated |= sources
+            touched |= sources
+            self._strongest.pop(node_id, None)
+            self._forget_node(node_id)
+        latest = {graph.node.id: graph for graph in indexed.graphs}
+        for graph in latest.values():
+            self._put_node(graph.node)
+            restated.add(graph.node.id)
+        for graph in latest.values():
+            loose.update(edge.target for edge in self._stated.get(graph.node.id, ()))
+            loose.update(self._put_entities(graph, latest.keys()))
+            touched |= self._state(graph.node.id, graph.edges)
+        for node_id in loose:
+            node = self._nodes.get(node_id)
+            if node is not None and node.path is None and not self._stating.get(node_id):
+                self._forget_node(node_id)
+        return restated, touched | restated
+
+    def _put_entities(self, graph: NoteGraph, written: Collection[str]) -> set[str]:
+        for node in graph.entities:
+            known = self._nodes.get(node.id)
+            if node.id not in written and (known is None or known.path is None):
+                self._put_node(node)
+        return {node.id for node in graph.entities}
+
+    def _put_node(self, node: GraphNode) -> None:
+        self._forget_node(node.id)
+        self._nodes[node.id] = node
+        if node.path is not None:
+            self._id_at[node.path.casefold()] = node.id
+            self._in_folder.setdefault(folder_of(node.path), set()).add(node.id)
+
+    def _forget_node(self, node_id: str) -> None:
+        known = self._nodes.pop(node_id, None)
+        if known is not None and known.path is not None:
+            folded, folder = known.path.casefold(), folder_of(known.path)
+            if self._id_at.get(folded) == node_id:
+                del self._id_at[folded]
+            inside = self._in_folder.get(folder, set())
+            inside.discard(node_id)
+            if not inside:
+                self._in_folder.pop(folder, None)
+
+    def _state(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
+        """Make these the edges that a note states; the ends of edges that are new or gone."""
+        old = self._stated.get(source, ())
+        learned = self._new_in(source) if edges else UNLEARNT
+        new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_place))
+        for target in {edge.target for edge in old}:
+            self._strongest.pop(target, None)
+            stating = self._stating.get(target, {})
+            stating.pop(source, None)
+            if not stating:
+                self._stating.pop(target, None)
+        for target, own in _grouped(new, lambda edge: edge.target).items():
+            self._strongest.pop(target, None)
+            self._stating.setdefault(target, {})[source] = tuple(own)
+        self._keep_stated(source, new)
+        return {end for end, _, _ in _ends(old) ^ _ends(new)}
+
+    def _keep_stated(self, source: str, edges: Edges) -> None:
+        self._strongest.pop(source, None)
+        if edges:
+            self._stated[source] = edges
+        else:
+            self._stated.pop(source, None)
+
+    def _pointing_at(self, node_id: str) -> Iterable[GraphEdge]:
+        stating = self._stating.get(node_id, {})
+        return [e for source, some in stating.items() if source != node_id for e in some]
+
+    def _new_in(self, source: str) -> EdgeLearning:
+        """What the edges that a note states begin with: the profile of its domain."""
+        memory = self._memory_of(source)
+        return UNLEARNT if memory is None else NEW_IN[domain_of(memory)]
+
+
+def folder_of(path: str) -> str:
+    """The folder of a vault path; empty for the vault's own."""
+    return path.rpartition("/")[0]
+
+
+def _by_source(edges: Iterable[GraphEdge]) -> dict[str, list[GraphEdge]]:
+    return _grouped(edges, lambda edge: edge.source)
+
+
+def _grouped(
+    edges: Iterable[GraphEdge], key: Callable[[GraphEdge], str]
+) -> dict[str, list[GraphEdge]]:
+    groups: dict[str, list[GraphEdge]] = {}
+    for edge in edges:
+        groups.setdefault(key(edge), []).append(edge)
+    return groups
+
+
+def _ends(edges: Iterable[GraphEdge]) -> set[tuple[str, str, float]]:
+    return {(edge.target, edge.relation, edge.weight) for edge in edges}
+
+
+def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
+    """The same edge with texts that equal edges share: a third of the memory."""
+    return replace(
+        edge,
+        learned=learned,
+        source=intern(edge.source),
+        target=intern(edge.target),
+        relation=intern(edge.relation),
+        sentence=intern(edge.sentence),
+    )
+
+
+def _place(edge: GraphEdge) -> tuple[int, int, str, str, str]:
+    return (edge.line, edge.ordinal, edge.target, edge.relation, edge.origin)
+
+
+def _strength(edge: GraphEdge) -> tuple[float, str, int, int, str]:
+    return (-edge.effective_weight(), edge.source, edge.line, edge.ordinal, edge.target)
