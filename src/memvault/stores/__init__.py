@@ -1,5 +1,5 @@
-"""The three stores: one small protocol per role, engines as adapters of it.
+"""The three stores: one protocol per role, implemented by an embedded and a server engine.
 
-vectors: chunks by likeness and keyword; graph: notes, entities and typed edges;
-keyvalue: the catalogue of what is indexed, preferences, sessions, counters, caches.
+vectors: chunks, searched by vector and by keyword; graph: notes, entities and typed edges;
+keyvalue: the catalogue of indexed notes, preferences, sessions, counters, caches.
 """

@@ -1,4 +1,4 @@
-"""Opens the three stores of one generation of a vault's indexes, each embedded or on a server."""
+"""Opens the three stores of a generation of indexes, each embedded or on a server."""
 
 from __future__ import annotations
 
@@ -39,32 +39,33 @@ class Stores:
     vectors: VectorStore
     graph: GraphStore
     keyvalue: KeyValueStore
-    servers: tuple[Server, ...] = ()  # of those that are not embedded
+    servers: tuple[Server, ...] = ()  # of the stores that are not embedded
 
     def unreachable(self) -> list[str]:
-        """The servers that did not answer when last asked, by name."""
+        """Names of the servers that did not answer the last call."""
         return [server.name for server in self.servers if server.unreachable]
 
     def full(self) -> list[str]:
-        """The servers that had no room for what was last written, by name."""
+        """Names of the servers that had no space for the last write."""
         return [server.name for server in self.servers if server.full]
 
     def close(self) -> None:
-        """Close all three, whatever one of them says; a second time does nothing."""
+        """Close all stores, even if closing one fails. Idempotent."""
         with ExitStack() as stack:
             for store in (self.keyvalue, self.graph, self.vectors):
                 stack.callback(store.close)
 
 
 def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
-    """The stores that the settings name, those embedded within ``folder``, those on servers under
-    its name. A server that does not answer yet is no fault: its store says so when it is asked.
+    """Open the stores of the settings: embedded ones in ``folder``, servers under its name.
+
+    A server that does not answer yet raises no error here, but on use.
 
     Raises:
-        InvalidParams: a setting names an engine that there is no adapter for.
-        StorageError: the files are damaged or were made for vectors of another dimension.
+        InvalidParams: a setting names an unknown engine.
+        StorageError: the files are damaged or contain vectors of another dimension.
         StoreUnavailable: another process has the files open.
-        DiskFull: there is no room to create them.
+        DiskFull: there is no space to create the files.
     """
     _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,11 +81,10 @@ def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
 
 
 def shared_pointer(settings: Settings, state_name: str) -> RedisPointer | None:
-    """Where machines that share a vault's indexes keep the name of the live generation; None where
-    they share no key-value store.
+    """The shared pointer to the live generation; None if the key-value store is not shared.
 
     Raises:
-        InvalidParams: the URL is none.
+        InvalidParams: the URL is invalid.
     """
     if settings.keyvalue == EMBEDDED:
         return None
@@ -97,7 +97,7 @@ def shared_pointer(settings: Settings, state_name: str) -> RedisPointer | None:
 
 
 def drop_from_servers(settings: Settings, folder: Path) -> None:
-    """Delete what servers keep of the generation in this folder.
+    """Delete the data of this folder's generation from all servers.
 
     Raises:
         StoreUnavailable: a server does not answer.
@@ -124,12 +124,12 @@ def open_keyvalue(settings: Settings, folder: Path) -> KeyValueStore:
 
 
 def namespace_of(settings: Settings, folder: Path) -> StoreNamespace:
-    """The generation in ``<state folder>/indexes/<generation>``, as servers know it."""
+    """The namespace on servers of the generation in ``<state folder>/indexes/<generation>``."""
     return StoreNamespace(settings.namespace or folder.parent.parent.name, folder.name)
 
 
 def without_password(url: str) -> str:
-    """As it may be shown."""
+    """The URL without credentials, for display."""
     parts = urlsplit(url)
     if "@" not in parts.netloc:
         return url
@@ -143,7 +143,7 @@ def _open_vectors(
         return EdgeVectorStore(folder / "vectors", dimension)
     store = _qdrant(settings, place, dimension)
     with suppress(StoreUnavailable):
-        store.count()  # which looks at the dimension
+        store.count()  # checks the dimension
     return store
 
 
@@ -194,7 +194,7 @@ def _check(settings: Settings) -> None:
         value = getattr(settings, role)
         if value != EMBEDDED and urlsplit(value).scheme not in schemes:
             known = ", ".join(f"{scheme}://" for scheme in schemes)
-            raise InvalidParams(f'configuration: {role}: "{EMBEDDED}", or a URL with {known}')
+            raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {known}')
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def _installed(role: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise InvalidParams(
-            f"configuration: {role}: a server needs more packages: pip install 'memvault[servers]'"
+            f"configuration: {role}: servers need more packages: pip install 'memvault[servers]'"
         ) from error
 
 

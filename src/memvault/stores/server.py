@@ -1,4 +1,4 @@
-"""A database server as the stores see it: asked again when it fails, then left alone a while."""
+"""Calls to database servers: retries, a pause after failures, and statistics."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import TypeVar
 from memvault.model.errors import DiskFull, MemvaultError, StoreUnavailable
 from memvault.stores import faults
 
-# Upper bounds in seconds: from a look-up in memory to the longest that a server is waited for.
+# Upper bounds of the histogram's buckets in seconds.
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
 class CallStats:
-    """Since the store was opened.
+    """Statistics of a store's calls since it was opened.
 
     Attributes:
-        answered: calls by time, one count a bound and a last one for longer calls.
-        seconds: spent on all that were answered.
-        failures: calls without an answer.
-        failing: whether the last call was one.
+        answered: histogram of durations: one count per bound, the last one for longer calls.
+        seconds: total duration of the answered calls.
+        failures: number of failed calls.
+        failing: whether the last call failed.
     """
 
     answered: tuple[int, ...] = (0,) * (len(BOUNDS) + 1)
@@ -35,7 +35,7 @@ class CallStats:
 
 
 class CallRecorder:
-    """Takes note of one store's calls; thread-safe. A note costs about a microsecond."""
+    """Records the durations and failures of a store's calls (about 1 us each). Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,12 +61,12 @@ class CallRecorder:
             return CallStats(tuple(self._answered), self._seconds, self._failures, self._failing)
 
     def timed(self) -> TimedCall:
-        """Notes what happens within ``with``."""
+        """A context manager that records a call."""
         return TimedCall(self)
 
 
 class TimedCall:
-    """A class of its own, since a generator would cost as much as the quickest calls."""
+    """Records one call. A class, because a generator costs as much as the fastest calls."""
 
     __slots__ = ("_began", "_calls")
 
@@ -90,45 +90,47 @@ class TimedCall:
 
 NETWORK_RETRIES = 3
 TIMEOUT_RETRIES = 1
-FIRST_WAIT_SECONDS = 0.1  # doubled with every further retry
-REST_SECONDS = 2.0  # after all retries failed, calls fail at once, so that answers degrade quickly
+FIRST_WAIT_SECONDS = 0.1  # doubled after each retry
+REST_SECONDS = 2.0  # after all retries failed, calls fail at once for so long
 T = TypeVar("T")
 Errors = tuple[type[Exception], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StoreNamespace:
-    """Whose indexes, among those that a server keeps: letters, digits, ``-`` and ``_``."""
+    """Identifies the indexes of a vault's generation on a server: letters, digits, ``-``, ``_``."""
 
     vault: str
     generation: str
 
 
 class Server:
-    """Thread-safe.
+    """Retries calls to a server; after all retries failed, calls fail at once for a while.
+
+    Thread-safe.
 
     Args:
-        name: as messages call it.
-        timeouts: what the client raises when no answer comes in time.
-        network: what it raises when the server cannot be reached or closes the connection.
+        name: for messages.
+        timeouts: the client's errors if there is no answer in time.
+        network: the client's errors if the server cannot be reached or closes the connection.
     """
 
     def __init__(self, name: str, *, timeouts: Errors, network: Errors) -> None:
         self.name = name
         self.calls = CallRecorder()
-        self.unreachable = False  # whether the last call had no answer
-        self.full = False  # whether it had no room for the last write
+        self.unreachable = False  # the last call had no answer
+        self.full = False  # there was no space for the last write
         self._timeouts = timeouts
         self._network = network
         self._resting_until = 0.0
         self._closing = threading.Event()
 
     def ask(self, attempt: Callable[[], T], *, repeatable: bool = True, writes: bool = False) -> T:
-        """What the attempt gives. One that is not repeatable is tried once.
+        """Run a call, with retries if it is repeatable, and return its result.
 
         Raises:
             StoreUnavailable: the store is closed, or no attempt was answered.
-            DiskFull: the server has no room for what the attempt writes.
+            DiskFull: the server has no space for the write.
         """
         began = time.perf_counter()
         try:
@@ -159,7 +161,7 @@ class Server:
                     self._resting_until = time.monotonic() + REST_SECONDS
                     raise self._unavailable() from error
                 self._closing.wait(FIRST_WAIT_SECONDS * 2 ** (failures - 1))
-            except StoreUnavailable:  # it refuses to
+            except StoreUnavailable:  # the server refuses, for instance the password
                 self.unreachable = True
                 raise
             else:
@@ -171,7 +173,7 @@ class Server:
         return self._closing.is_set()
 
     def close(self) -> bool:
-        """Refuse further calls; False if that was done before."""
+        """Refuse further calls; False if already closed."""
         first = not self._closing.is_set()
         self._closing.set()
         return first

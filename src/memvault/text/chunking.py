@@ -1,9 +1,9 @@
-"""Cutting notes into chunks of several sizes, each text embedded once.
+"""Splits notes into chunks of several sizes and embeds each text once.
 
-A note's blocks become *units* (sentences and short lines taken together), which alone pass the
-encoder. Units are joined to *sections* by Max-Min semantic chunking, sections are cut into
-*passages* that fit the model's window, and the note itself is the largest chunk. A chunk's
-vector is the mean direction of its units', weighted by their tokens, and of its name's: the
+A note's blocks become *units*: groups of sentences and short lines, the only texts that are
+encoded. Units are joined to *sections* by Max-Min semantic chunking, sections are split into
+*passages* that fit the model's window, and the whole note is the largest chunk. A chunk's vector
+is the mean of its units' vectors, weighted by their tokens, plus the vector of its name: the
 title and headings above it.
 """
 
@@ -29,19 +29,19 @@ from memvault.model.note import (
 )
 from memvault.text.embedding import Embedder, TokenCounter
 
-UNIT_TOKENS = 40  # sentences are taken together up to as many
-PASSAGE_TOKENS = 160  # most of a passage, if the window is not smaller
-SECTION_TOKENS = (250, 500)  # least and most of a section (FR-11: 200 to 500)
+UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
+PASSAGE_TOKENS = 160  # maximum of a passage, if the window is not smaller
+SECTION_TOKENS = (250, 500)  # minimum and maximum of a section (FR-11: 200 to 500)
 HARD_THRESHOLD = 0.6  # similarity above which a unit always joins (Max-Min)
-SLACK = 0.9  # c: how far below the least similar pair a newcomer may lie (Max-Min)
+SLACK = 0.9  # c: tolerance below the minimum pairwise similarity (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
-NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector; the text's is 1
-KEYWORD_CHARS = 400  # of a note's other properties that are searched with it
+NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector, relative to the text
+KEYWORD_CHARS = 400  # of a note's other properties, searched as keywords
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The least that is embedded: some sentences of one part of a note."""
+    """The smallest embedded text: some consecutive sentences under one heading."""
 
     text: str
     lines: LineRange
@@ -52,11 +52,11 @@ class Unit:
 def chunk_notes(
     notes: Sequence[tuple[ParsedNote, Memory]], embedder: Embedder
 ) -> list[list[EmbeddedChunk]]:
-    """The chunks of each note, ordered by size and place; the same for the same bytes.
+    """The chunks of each note, ordered by size and position; deterministic.
 
-    Every word of every block stands in a passage, no passage is longer than the model's window
-    and every note has at least one chunk. A chunk that is also all there is of a larger size is
-    kept once and `Chunk.covers` names that size.
+    Every word of every block is in a passage, no passage is longer than the model's window and
+    every note has at least one chunk. A chunk that is identical to one of a larger size is stored
+    once, and `Chunk.covers` names that size.
     """
     limit = min(embedder.window, PASSAGE_TOKENS)
     outlines = _outlines([note for note, _ in notes], embedder.tokens, limit)
@@ -74,8 +74,8 @@ def chunk_notes(
 
 
 def units_of(note: ParsedNote, tokens: TokenCounter, limit: int) -> list[Unit]:
-    """A note's text as units of at most ``limit`` tokens, in order; a note without text has its
-    title."""
+    """Split a note's text into units of at most ``limit`` tokens; a note without text has one unit,
+    its title."""
     return _outlines([note], tokens, limit)[0]
 
 
@@ -92,10 +92,10 @@ def _outlines(notes: Sequence[ParsedNote], tokens: TokenCounter, limit: int) -> 
 
 
 def pieces_of(note: ParsedNote) -> list[Unit]:
-    """The pieces of the note's blocks, and the headings that stand over none of them."""
+    """The pieces of the note's blocks, and the headings without text below them."""
     pieces = [piece for block in note.blocks for piece in _pieces(block)]
-    said = {note.title, *(part for block in note.blocks for part in block.heading)}
-    lone = [heading for heading in note.headings if heading.text not in said]
+    shown = {note.title, *(part for block in note.blocks for part in block.heading)}
+    lone = [heading for heading in note.headings if heading.text not in shown]
     if not lone:
         return pieces
     pieces += [Unit(each.text, LineRange(each.line, each.line), (), 0) for each in lone]
@@ -115,7 +115,7 @@ def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Un
 
 
 def _pieces(block: Block) -> Iterator[Unit]:
-    """The block's sentences if they hold all its words, else the block as it is."""
+    """The block's sentences if they contain all its words, else the whole block."""
     sentences = block.sentences
     joined = " ".join(sentence.text for sentence in sentences)
     if joined.split() != block.text.split():
@@ -136,7 +136,7 @@ def _fitting(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
 
 
 def joins(last: Unit, unit: Unit) -> bool:
-    """Whether a piece is embedded together with the unit before it."""
+    """Whether a piece belongs to the same unit as the one before it."""
     return last.heading == unit.heading and last.tokens + unit.tokens <= UNIT_TOKENS
 
 
@@ -154,14 +154,14 @@ def _glue(first: Unit, second: Unit) -> str:
 
 
 class _Chunker:
-    """Makes one note's chunks of its units and the vectors of their texts and names."""
+    """Builds one note's chunks from its units and the vectors of their texts and names."""
 
     def __init__(
         self, memory: Memory, units: Sequence[Unit], vectors: Mapping[str, Vector], limit: int
     ) -> None:
         self._memory = memory
         self._units = units
-        self._named = vectors
+        self._by_text = vectors
         self._vectors = np.stack([vectors[unit.text] for unit in units])
         self._limit = limit
 
@@ -202,9 +202,9 @@ class _Chunker:
             covers=tuple(sizes[1:]),
         )
         weights = np.array([max(unit.tokens, 1) for unit in inside], np.float32)
-        said = _normalised(weights @ self._vectors[span.start : span.stop])
-        named = self._named[_name(self._memory, inside[0].heading)]
-        return EmbeddedChunk(chunk, _normalised(said + NAME_WEIGHT * named))
+        text_vector = _normalised(weights @ self._vectors[span.start : span.stop])
+        name_vector = self._by_text[_name(self._memory, inside[0].heading)]
+        return EmbeddedChunk(chunk, _normalised(text_vector + NAME_WEIGHT * name_vector))
 
     def _text(self, span: range) -> str:
         text = self._units[span.start].text
@@ -222,13 +222,13 @@ def _headings(units: Sequence[Unit]) -> list[tuple[str, ...]]:
 
 
 def _name(memory: Memory, heading: tuple[str, ...]) -> str:
-    """Title and headings, each once: what a chunk is about, though its text need not say it."""
+    """Title and headings, which a chunk's own text need not contain."""
     return " > ".join(dict.fromkeys((memory.title, *heading)))
 
 
 def _context(memory: Memory, headings: Sequence[tuple[str, ...]], *, whole: bool) -> str:
-    """What is said about a chunk's text outside of it; the note's own properties, which do not
-    tell its passages apart, stand with the ``whole``."""
+    """The keywords of a chunk besides its text: title, aliases and headings; for the ``whole`` note
+    its properties, too, which do not distinguish passages."""
     parts = [memory.title, *memory.aliases, *(part for path in headings for part in path)]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
@@ -250,7 +250,7 @@ def _words(value: object) -> Iterator[str]:
 
 
 def _common(headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """The heading path that all share; that of the first where they share none."""
+    """The longest common prefix of the heading paths; the first path if there is none."""
     shared = headings[0]
     for heading in headings[1:]:
         length = 0
@@ -268,13 +268,14 @@ def _normalised(vector: Vector) -> Vector:
 
 
 def sections_of(units: Sequence[Unit], vectors: npt.NDArray[np.float32]) -> list[range]:
-    """Spans of consecutive units by Max-Min semantic chunking (Kiss et al., *Max-Min semantic
+    """Group consecutive units by Max-Min semantic chunking (Kiss et al., *Max-Min semantic
     chunking of documents for RAG application*, Discover Computing 28, 2025).
 
-    A unit joins if its greatest similarity to the section's units exceeds the larger of the hard
-    threshold and c * (least similarity among them) * sigmoid(their number); a section of one unit
-    takes another if FIRST_SLACK * similarity exceeds the hard threshold. Below the least size any
-    unit joins, above the greatest none; a section of enough size ends at a heading.
+    A unit joins if its maximum similarity to the section's units exceeds the larger of the hard
+    threshold and c * (minimum similarity among them) * sigmoid(their number); it joins a section
+    of one unit if FIRST_SLACK * similarity exceeds the hard threshold. Any unit joins a section
+    below the minimum size, none joins above the maximum; a section of sufficient size ends at a
+    heading.
     """
     spans: list[range] = []
     start, tokens, least = 0, units[0].tokens, 1.0
@@ -313,7 +314,7 @@ def _belongs(
 
 
 def _passages(units: Sequence[Unit], section: range, limit: int) -> Iterator[range]:
-    """The section cut into the fewest even parts that keep the limit, between units."""
+    """Split a section between units into the fewest parts of even size within the limit."""
     total = sum(units[index].tokens + 1 for index in section)
     aim = total / math.ceil(total / limit)
     start, tokens = section.start, 0

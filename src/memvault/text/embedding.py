@@ -26,7 +26,7 @@ from memvault.text.model_files import ModelMeta, is_exported, model_id
 
 
 class TokenCounter:
-    """Counts as the model counts, without the special tokens a window begins and ends with.
+    """Counts tokens as the model does, without special tokens.
 
     Methods may be called from any thread.
     """
@@ -44,14 +44,14 @@ class TokenCounter:
         return len(self._tokenizer.encode(text, add_special_tokens=False))
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
-        """The same for many texts, in parallel."""
+        """Token counts of many texts, in parallel."""
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding) for encoding in encoded]
 
     def split(self, text: str, limit: int) -> list[str]:
-        """Pieces of at most ``limit`` tokens, cut between words where a word fits the limit.
+        """Split a text into pieces of at most ``limit`` tokens, between words where possible.
 
-        Every character but the white space at the cuts stays, in order.
+        Only white space at the cuts is lost.
         """
         spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
         if len(spans) <= limit:
@@ -64,7 +64,7 @@ class TokenCounter:
                 last -= 1
             if not _begins_word(text, spans[last][0]):
                 last = first + limit
-            # A token that spans no new character (byte-level pieces of one letter) is no cut.
+            # Do not cut at a token without a new character (byte-level pieces of one letter).
             while last < len(spans) and spans[last][0] <= spans[first][0]:
                 last += 1
             if last == len(spans):
@@ -83,21 +83,21 @@ def _start(spans: Sequence[tuple[int, int]], first: int, pieces: Sequence[str]) 
     return spans[first][0] if pieces else 0
 
 
-_FORMAT = 1  # of the kept vectors; a new one makes old ones unused
+_FORMAT = 1  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LITTLE_BYTES = 1_000_000
 _BATCH = 500  # SQLite takes at most 999 parameters on old builds
 
 
 class EmbeddingCache:
-    """Vectors by model and text, kept as 8 bits a dimension; their length, being 1, is not.
+    """Cached vectors by model and text, at 8 bits per dimension.
 
-    What is kept has a cosine of 0.9999 to what was given and takes a quarter of its room. Derived
-    data: a file that cannot be read is replaced by an empty one. Methods may be called from any
-    thread, and several processes may share the file.
+    A cached vector has a cosine of 0.9999 to the original and a quarter of its size. The file is
+    derived data: if it is damaged, it is replaced by an empty one. Thread-safe; several processes
+    may share the file.
 
     Raises:
-        DiskFull: no space to keep an embedding.
+        DiskFull: no space to store a vector.
         StorageError: the file cannot be opened or written.
     """
 
@@ -122,7 +122,7 @@ class EmbeddingCache:
         return hashlib.blake2b(text.encode(), digest_size=16, key=self._salt).digest()
 
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """The vectors of those texts that are kept."""
+        """The cached vectors of these texts."""
         by_key = {self._key(text): text for text in texts}
         keys = list(by_key)
         found: dict[str, Vector] = {}
@@ -150,7 +150,7 @@ class EmbeddingCache:
 
 
 def rounded(vector: Vector) -> Vector:
-    """The vector as it would come back from the cache, (dim,) float32, normalised."""
+    """The vector as the cache would return it, (dim,) float32, normalised."""
     return _unpacked(_packed(vector))
 
 
@@ -165,7 +165,7 @@ def _unpacked(blob: bytes) -> Vector:
 
 
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
-    # On a full disk SQLite also speaks of an input or output error.
+    # On a full disk SQLite may also report an input/output error.
     is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
     if is_full or shutil.disk_usage(file.parent).free < _LITTLE_BYTES:
         return DiskFull("Insufficient disk space: the disk is full. Free some space and try again.")
@@ -184,7 +184,7 @@ def _open(file: Path) -> sqlite3.Connection:
     return connection
 
 
-_BATCH_TOKENS = 1024  # padded; larger batches leave the processor's cache and are slower
+_BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
 _QUESTIONS = 64  # vectors of questions that are kept
 _GROUP = 32  # batches between two writes to the cache
 
@@ -194,7 +194,7 @@ _log = logging.getLogger(__name__)
 
 
 class WindowModel(Protocol):
-    """What runs the model: token ids in, normalised vectors out. Safe in any thread."""
+    """Runs a model: token ids in, normalised vectors out. Thread-safe."""
 
     meta: ModelMeta
     tokenizer: Tokenizer
@@ -207,19 +207,18 @@ class WindowModel(Protocol):
 
 
 class Embedder:
-    """Embeds texts as the model's documents, and questions as its queries.
+    """Embeds documents and queries.
 
-    A text longer than the model's window is embedded window by window; its vector is the mean of
-    theirs, weighted by their tokens, normalised. Vectors are rounded as the cache keeps them, so
-    that a cached and a fresh one are equal. Methods may be called from
-    any thread; a query does not wait for a running batch.
+    A text longer than the model's window is embedded window by window; its vector is the normalised
+    mean of theirs, weighted by their tokens. Vectors are rounded as the cache stores them, so that
+    cached and new vectors are equal. Thread-safe; a query does not wait for a running batch.
 
     Attributes:
-        model_id: names model and version; vectors of different ids do not compare.
+        model_id: identifies model and version; vectors of different ids are not comparable.
         dimension: length of the vectors.
-        window: tokens that the model reads at once, special ones not counted.
-        tokens: counts as the model does.
-        reads: texts that `embed` found in the cache, and those that it ran the model for.
+        window: maximum tokens per run of the model, without special tokens.
+        tokens: counts tokens as the model does.
+        reads: cache hits and misses of `embed`.
     """
 
     def __init__(self, model: WindowModel, name: str, cache: EmbeddingCache | None = None) -> None:
@@ -256,8 +255,10 @@ class Embedder:
         return np.stack([known[text] for text in texts])
 
     def embed_query(self, text: str) -> Vector:
-        """A question's vector, (dim,) float32, normalised, not to be changed; what is past the
-        window is not read. One answer asks for it several times, so the last few are kept."""
+        """A query's vector, (dim,) float32, normalised, read-only; text past the window is ignored.
+
+        The last few are cached, because one answer needs the same vector several times.
+        """
         with self._asked_lock:
             known = self._asked.get(text)
         if known is not None:
@@ -272,8 +273,10 @@ class Embedder:
         return vector
 
     def embed_few(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Vectors of a few short texts, (len(texts), dim) float32, normalised: at once, without
-        waiting for a running batch, and not kept; what is past the window is not read."""
+        """Vectors of a few short texts, (len(texts), dim) float32, normalised.
+
+        Does not wait for a running batch and does not cache; text past the window is ignored.
+        """
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
@@ -281,12 +284,11 @@ class Embedder:
         return self._model.encode_few([encoding.ids for encoding in encodings])
 
     def known(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Vectors, (dim,) float32, of those texts that `embed` has been given before; the model is
-        not run."""
+        """The cached vectors, (dim,) float32, of these texts, without running the model."""
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
 
     def interrupt(self) -> None:
-        """Make `embed` end within seconds, now and from now on; questions are still embedded."""
+        """Make running and future calls of `embed` fail within seconds; queries still work."""
         self._interrupted.set()
 
     def close(self) -> None:
@@ -294,14 +296,16 @@ class Embedder:
             self._cache.close()
 
     def _encode(self, texts: Sequence[str]) -> Iterator[tuple[list[str], list[Vector]]]:
-        """Groups of texts with their vectors, in order of length."""
+        """Yield groups of texts with their vectors, ordered by length."""
         prompt = self._model.meta.document_prompt
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         windows = [[each.ids, *(more.ids for more in each.overflowing)] for each in encodings]
         order = sorted(range(len(texts)), key=lambda i: (len(windows[i]), len(windows[i][0])))
         for group in _grouped(order, windows):
             if self._interrupted.is_set():
-                raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
+                raise StoreUnavailable(
+                    "The engine is stopping; indexing continues at the next start."
+                )
             flat = [window for index in group for window in windows[index]]
             batches = list(_batched(flat))
             with self._bulk_lock:
@@ -336,7 +340,7 @@ def _grouped(order: Sequence[int], windows: Sequence[Sequence[Window]]) -> Itera
 
 
 def _batched(windows: Sequence[Window]) -> Iterator[list[Window]]:
-    """Consecutive windows, as many as keep a padded batch within its tokens."""
+    """Batches of consecutive windows within the limit of padded tokens."""
     batch: list[Window] = []
     longest = 0
     for window in windows:
@@ -350,9 +354,9 @@ def _batched(windows: Sequence[Window]) -> Iterator[list[Window]]:
 
 
 def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embedder:
-    """The embedder for these settings, exporting its model on the very first use.
+    """Open the embedder of these settings; exports its model on first use.
 
-    ``auto`` takes OpenVINO where it is installed, else ONNX runtime, else PyTorch.
+    ``auto`` chooses OpenVINO if it is installed, else ONNX runtime, else PyTorch.
 
     Raises:
         ModelUnavailable: the model or the backend is not installed.
@@ -363,7 +367,7 @@ def open_embedder(settings: EmbeddingSettings, cache_file: Path | None) -> Embed
 
 
 def needs_export(settings: EmbeddingSettings) -> bool:
-    """Whether opening the embedder will take the better part of a minute, once."""
+    """Whether `open_embedder` has to export the model first, which takes up to a minute."""
     return _backend(settings) == "openvino" and not is_exported(settings.model)
 
 

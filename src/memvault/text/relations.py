@@ -1,9 +1,9 @@
-"""A note's share of the graph: what it names, in which relation, and in which sentence.
+"""Builds a note's part of the graph: what it names, by which relation, in which sentence.
 
-The relation is the name that the person gave (``Lead: [[Ada]]``, ``supersedes:: [[Old plan]]``, a
-frontmatter key), for links and for unlinked names on that line alike. Where none is given, the few
-words in front of the name within its clause stand for it ("Proposed by [[Ada]]"), and are handed on
-along a list ("we met Ada and Emil"). This is what tells one road through the graph from another.
+The relation is the label that the person gave (``Lead: [[Ada]]``, ``supersedes:: [[Old plan]]``, a
+frontmatter key), for links and for unlinked names on that line. Without a label, it is the few
+words in front of the name within its clause ("Proposed by [[Ada]]"), which also apply to the other
+members of a list ("we met Ada and Emil").
 """
 
 from __future__ import annotations
@@ -39,19 +39,18 @@ from memvault.text.statements import (
 from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import LinkIndex
 
-# Weights say how surely and how much on purpose a note states an edge: a person who links means
-# it; one who writes a name into a named line nearly so; a name in running text is a mention; a
-# guess of the trained pipeline is the weakest.
+# Weights reflect how certain and deliberate an edge is: a link is deliberate, a name on a labelled
+# line nearly so, a name in running text is a mention, an entity of the trained pipeline a guess.
 LINK_WEIGHT = 1.0
 EMBED_WEIGHT = 0.9
-FIELD_WEIGHT = 0.8  # a name, not linked, to which a relation's name is given
+FIELD_WEIGHT = 0.8  # an unlinked name with a label
 PROJECT_WEIGHT = 0.6
 MENTION_WEIGHT = 0.5
 TAG_WEIGHT = 0.3
-GUESSED_WEIGHT = 0.3  # a given name alone, a plural, a tag's word
+GUESSED_WEIGHT = 0.3  # a single given name, a plural, a tag's word
 ENTITY_WEIGHT = 0.25
 
-# A chat names its speakers in every line; more sentences than this say no more.
+# A chat names its speakers in every line; further sentences add nothing.
 MAX_ENTITY_EDGES = 5
 
 LINKS_TO = "links to"
@@ -72,7 +71,7 @@ def note_graph(
     memories: Mapping[str, Memory],
     names: NameMatcher,
 ) -> NoteGraph:
-    """What a note adds to the graph, but for what the trained pipeline finds.
+    """The edges that a note states, without those of the trained pipeline.
 
     Args:
         links: resolves link targets to paths.
@@ -94,10 +93,10 @@ def own_node(memory: Memory) -> GraphNode:
 
 
 def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameMatcher) -> NoteGraph:
-    """The same graph with what the trained pipeline found in the note.
+    """Add the entities that the trained pipeline found in the note.
 
-    Left out is whatever the vault itself has a name for: such names are found by rule, and where
-    one is ambiguous, a guess would be no better.
+    Names of the vault are left out: rules find them, and if one is ambiguous, a guess would not be
+    better.
     """
     found = list(found)
     called = {entity.name for entity in found}
@@ -125,7 +124,7 @@ def with_entities(graph: NoteGraph, found: Iterable[FoundEntity], names: NameMat
 
 
 class _Reader:
-    """Reads statements with everything that the rest of the vault knows."""
+    """Reads a note's statements, using the names and links of the whole vault."""
 
     def __init__(
         self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameMatcher
@@ -136,7 +135,7 @@ class _Reader:
         self._names = names
 
     def items(self, statement: Statement) -> list[Item]:
-        """The things that a sentence links or names, each with its relation."""
+        """The nodes that a sentence links or names, each with its relation."""
         items: list[Item] = []
         after = 0
         for link in statement.links:
@@ -176,7 +175,7 @@ class _Reader:
         return Item(id, node, link.relation or "", origin, weight)
 
     def frontmatter(self, note: ParsedNote) -> Iterator[tuple[Statement, list[Item]]]:
-        """Links and names in the header; a key is the relation."""
+        """Links and names in the frontmatter; the key is the relation."""
         for link in note.links:
             if link.style is LinkStyle.FRONTMATTER:
                 item = self._linked(link)
@@ -198,8 +197,8 @@ class _Reader:
                 yield _valued(key, text, item)
 
     def _named(self, text: str, kind: str | None) -> Name | None:
-        """What a whole frontmatter value names: by its field if that asks for a kind of thing, else
-        only if it is spelled as a name of the vault."""
+        """The name in a frontmatter value: of the kind that its field implies, else only if it is
+        spelled like a name of the vault."""
         if kind is not None:
             entity = Name(text, named_entity(kind, text), kind, None, NameRank.NAMED)
             return self._names.lookup(text) or self._names.lookup(text, kind) or entity
@@ -214,7 +213,7 @@ class _Reader:
                 yield statement, [Item(id, node, TAGGED, EdgeOrigin.TAG, TAG_WEIGHT)]
 
     def project(self) -> Iterator[tuple[Statement, list[Item]]]:
-        """The project that the note belongs to: its note if it has one, else its name."""
+        """The project that the note belongs to."""
         project = self._memory.project
         if project:
             name = self._names.lookup(project, NodeKind.PROJECT) or Name(
@@ -226,7 +225,7 @@ class _Reader:
 
 
 def _valued(key: str, text: str, item: Item) -> tuple[Statement, list[Item]]:
-    """A frontmatter field as a sentence that names its value."""
+    """A frontmatter field as the sentence ``key: value``."""
     statement = Statement(f"{key}: {text}", 1)
     item.start, item.end = len(key) + 2, len(statement.text)
     return statement, [item]
@@ -248,10 +247,10 @@ def _item(name: Name, names: NameMatcher, origin: EdgeOrigin, weight: float) -> 
 def _edges(
     source: str, stated: Iterable[tuple[Statement, list[Item]]]
 ) -> tuple[tuple[GraphEdge, ...], tuple[GraphNode, ...]]:
-    """Edges in the order of the text, and the nodes without a note that they end at.
+    """Edges in the order of the text, and their targets that have no note.
 
-    One edge for each target, relation and sentence; what a sentence links it does not mention as
-    well. An uncertain mention stands only beside a certain one of the same thing.
+    There is one edge per target, relation and sentence; a target that a sentence links is not also
+    mentioned by it. An uncertain mention counts only if the note has a certain one of its target.
     """
     stated = list(stated)
     certain = {item.target for _, items in stated for item in items if item.certain}

@@ -1,4 +1,4 @@
-"""The trained pipeline as the parser of questions."""
+"""spaCy's trained pipeline: entities in notes, and the grammar of questions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _importing = threading.Lock()
 def load_spacy() -> ModuleType:
     """Import spaCy without PyTorch.
 
-    thinc, below spaCy, imports torch wherever it is installed only to learn whether a GPU is
-    there: 5 to 19 s and 500 MB for nothing, since these pipelines run on NumPy. So torch is hidden
-    for the moment of the import (unless it is loaded anyway) and can be imported as usual after.
+    thinc, a dependency of spaCy, imports torch if it is installed only to detect a GPU: 5 to 19 s
+    and 500 MB for nothing, because these pipelines run on NumPy. So torch is hidden during the
+    import (unless it is already loaded) and can be imported afterwards.
     """
     with _importing:
         if "spacy" in sys.modules:
@@ -53,11 +53,10 @@ def has_trained_pipeline() -> bool:
 
 
 def load_trained_pipeline(*, parser: bool = False) -> Any | None:
-    """The trained pipeline with its entity recogniser alone, or None where it is not installed
-    or does not load.
+    """Load the trained pipeline; None if it is not installed or cannot be loaded.
 
-    The recogniser brings its own token vectors, so tagger, parser and lemmatiser, which take four
-    fifths of the time, are left out unless the ``parser`` is asked for.
+    By default only with the entity recogniser, which has its own token vectors: tagger, parser and
+    lemmatiser take four fifths of the time and are loaded only for ``parser=True``.
     """
     if not has_trained_pipeline():
         return None
@@ -68,11 +67,11 @@ def load_trained_pipeline(*, parser: bool = False) -> Any | None:
         unused = [name for name in components if name != "ner" and not parser]
         return package.load(exclude=unused)
     except (ImportError, OSError, ValueError, KeyError) as error:
-        _log.warning("The entity pipeline %s does not load: %s", TRAINED_PACKAGE, error)
+        _log.warning("The entity pipeline %s cannot be loaded: %s", TRAINED_PACKAGE, error)
         return None
 
 
-# What numbers, nationalities and languages name is no entity of this vocabulary.
+# Other labels (numbers, nationalities, languages) are ignored.
 KIND_OF_LABEL = {
     "PERSON": NodeKind.PERSON,
     "ORG": NodeKind.ORGANISATION,
@@ -94,14 +93,14 @@ _DETERMINERS = re.compile(
 )
 _POSSESSIVE = re.compile(r"['’]s?$")
 _REMAINS = re.compile(r"[\[\]{}|#*_=<>`\\^~/@•:]|\n|\.\w{1,4}$")
-# At the head of a sentence the pipeline takes an order for part of the name: "Call Petra".
+# The pipeline takes an imperative at the start of a sentence for part of the name: "Call Petra".
 _COMMAND = re.compile(
     r"(?:Add|Ask|Book|Buy|Call|Check|Choose|Click|Contact|Create|Draft|Email|Enable|Enter|Find|Fix"
     r"|Get|Go|Install|Invite|Join|Learn|Make|Meet|Message|Move|Open|Order|Pay|Phone|Ping|Plan|Press"
     r"|Read|Remind|Remove|Reply|Review|Run|See|Select|Send|Set|Show|Start|Sync|Talk|Tap|Tell|Text"
     r"|Thank|Toggle|Try|Update|Use|Visit|Watch|Write) (?=[^\W\d_])"
 )
-# A capital inside a sentence, or a year: without one, a sentence hardly ever names a thing.
+# A capital inside a sentence, or a year: other sentences rarely contain an entity.
 _PROMISING = re.compile(r"[\w,(\"“‘] ?(?!I\b)[A-ZÀ-ÖØ-Þ]|\d{4}")
 _WORD = re.compile(r"[^\W\d_]+")
 _PARTIAL_DATE = re.compile(r"(?:(?P<month>[A-Za-z]{3,9})\.?,? )?(?P<year>[12]\d{3})")
@@ -109,8 +108,11 @@ _PARTIAL_DATE = re.compile(r"(?:(?P<month>[A-Za-z]{3,9})\.?,? )?(?P<year>[12]\d{
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """``start`` and ``end`` are offsets into ``sentence``, which is in NFC; ``relation`` is the
-    name in front of the sentence, if any."""
+    """An entity in a note.
+
+    ``start`` and ``end`` are offsets into ``sentence``, which is in NFC; ``relation`` is the label
+    of the sentence, if any.
+    """
 
     kind: str
     name: str
@@ -122,20 +124,20 @@ class FoundEntity:
 
     @property
     def id(self) -> str:
-        """The id of the entity's node. Case counts: nobody decided that two spellings are one."""
+        """The id of the entity's node, which depends on the spelling, including case."""
         return id_of_entity(self.kind, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Sentences of one block, and where each starts in the text they make together."""
+    """Sentences of one block joined to one text, with the offset of each."""
 
     text: str
     sentences: tuple[tuple[int, Sentence], ...]
 
     def entity(self, start: int, end: int, label: str) -> tuple[FoundEntity, bool] | None:
-        """A span of the text as an entity, and whether it begins a sentence; None if it is of no
-        kind of ours, crosses sentences, or is junk."""
+        """A span of the text as an entity, and whether it starts a sentence; None if its label is
+        unknown, it crosses sentences, or it is noise."""
         kind = KIND_OF_LABEL.get(label)
         offset, sentence = [pair for pair in self.sentences if pair[0] <= start][-1]
         text = composed(sentence.text)
@@ -153,8 +155,10 @@ class Passage:
 
 
 def passages_of(note: ParsedNote) -> Iterator[Passage]:
-    """Those sentences of a note's blocks that may name something, joined to some length. The
-    pipeline reads English: of a note in another language there are none."""
+    """The sentences of a note that may contain entities, joined to passages.
+
+    The pipeline reads English only: notes in other languages have no passages.
+    """
     if not is_english(note):
         return
     for block in note.blocks:
@@ -174,8 +178,10 @@ def passages_of(note: ParsedNote) -> Iterator[Passage]:
 
 
 def is_english(note: ParsedNote) -> bool:
-    """Whether a note's words are English by their share of English function words; a note too short
-    to tell is taken for English."""
+    """Whether a note is in English, by its share of English function words.
+
+    A note that is too short to decide counts as English if its words are ASCII.
+    """
     found: list[str] = []
     for block in note.blocks[:40]:
         found += [word for word in words(composed(block.text[:2_000])) if word[0].isalpha()]
@@ -185,9 +191,11 @@ def is_english(note: ParsedNote) -> bool:
 
 
 def entity_name(text: str, kind: str) -> str | None:
-    """A found name without determiner and possessive, a date in ISO 8601; None for junk: numbers,
-    single letters, function words, remains of markup, words without any capital, dates that need
-    to be guessed at."""
+    """Normalise an entity's name: without determiner and possessive, dates in ISO 8601.
+
+    Returns None for noise: numbers, single letters, function words, markup, words without a
+    capital, ambiguous dates.
+    """
     name = _POSSESSIVE.sub("", _determined(" ".join(text.split()), kind)).strip(
         " .,;!?\"'-–—()“”‘’"
     )
@@ -202,12 +210,12 @@ def entity_name(text: str, kind: str) -> str | None:
 
 
 def _determined(text: str, kind: str) -> str:
-    """Without its determiner, which a work's title keeps ("The Hobbit")."""
+    """The text without its determiner, except for titles of works ("The Hobbit")."""
     return text if kind == NodeKind.CONCEPT else _DETERMINERS.sub("", text)
 
 
 def _iso(text: str) -> str | None:
-    """``YYYY-MM-DD``, or ``YYYY-MM`` or ``YYYY`` where no more is said."""
+    """``YYYY-MM-DD``, or ``YYYY-MM`` or ``YYYY`` for a partial date."""
     partial = _PARTIAL_DATE.fullmatch(text)
     if partial and partial["month"] is None:
         return partial["year"]
@@ -218,13 +226,12 @@ def _iso(text: str) -> str | None:
 
 
 def settled(note: ParsedNote, found: Iterable[tuple[FoundEntity, bool]]) -> tuple[FoundEntity, ...]:
-    """What of a note's findings is kept, in the order of the text. Each comes with whether it
-    begins a sentence.
+    """Filter a note's entities, each with whether it starts a sentence; keeps their order.
 
-    The small pipeline takes many a capitalised word for a name; the note itself tells most of them.
-    Left out is a finding of which every word also stands in lower case in the note, and one at the
-    head of a sentence if its first word does, or if it is a single word never found elsewhere. A
-    name found as several kinds of thing is the kind it is found as most often.
+    The small pipeline takes many capitalised words for names. An entity is dropped if all its words
+    also occur in lower case in the note, or if it starts a sentence and its first word does, or if
+    it is a single word that only starts sentences. An entity of several kinds gets its most
+    frequent kind.
     """
     lower = {word for block in note.blocks for word in _WORD.findall(block.text) if word.islower()}
     found = [(e, head) for e, head in found if e.kind == NodeKind.DATE or not _is_common(e, lower)]
@@ -242,11 +249,11 @@ def _starts(entity: FoundEntity, lower: set[str]) -> bool:
     return entity.name.split()[0].lower() in lower
 
 
-_CARRIER = "I talked to {} yesterday."  # a name alone is no sentence, and is not recognised
+_CARRIER = "I talked to {} yesterday."  # a name without a sentence is not recognised
 
 
 class QuestionParser:
-    """Parses one question at a time (about 10 ms); methods may be called from any thread."""
+    """Parses one question at a time (about 10 ms). Thread-safe."""
 
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
@@ -254,12 +261,12 @@ class QuestionParser:
         self._not_recogniser = [name for name in pipeline.pipe_names if name != "ner"]
 
     def __call__(self, text: str) -> Any:
-        """The text as a spaCy ``Doc`` with tags, lemmas and a dependency tree, without entities."""
+        """Parse the text to a spaCy ``Doc`` with tags, lemmas and dependencies."""
         with self._lock:
             return self._pipeline(text, disable=["ner"])
 
     def people(self, names: Sequence[str]) -> list[bool]:
-        """For each name whether the recogniser takes it, whole, for a person's."""
+        """For each name, whether the recogniser takes the whole name for a person."""
         texts = [_CARRIER.format(name) for name in names]
         with self._lock:
             docs = self._pipeline.pipe(texts, disable=self._not_recogniser)
@@ -271,7 +278,6 @@ class QuestionParser:
 
 @functools.cache
 def open_question_parser() -> QuestionParser | None:
-    """The parser, or None where the extra ``memvault[ner]`` is not installed. Takes 1 to 3 s the
-    first time; a process needs one only, whatever it rebuilds or opens again."""
+    """Load the parser, once per process (1 to 3 s); None without the extra ``memvault[ner]``."""
     pipeline = load_trained_pipeline(parser=True)
     return None if pipeline is None else QuestionParser(pipeline)

@@ -1,4 +1,4 @@
-"""Statements: the sentences of a note with the things named in them, and how they are related."""
+"""Statements: a note's sentences, the nodes named in them, and the relations of these."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_SENTENCE_CHARS = 300
 MAX_RELATION_WORDS = 4
 
 _CLAUSE_END = re.compile(r"[.,;:!?()\[\]{}|\"“”«»…。，；：！？、\n–—]")
-# What joins the members of a list, in the languages of most vaults; a word that also means
-# something else ("of" in Dutch, "a" in Czech) is left out.
+# Conjunctions of lists in common languages; ambiguous words ("of" in Dutch, "a" in Czech) are left
+# out.
 _LIST_GLUE = re.compile(
     r"(?:[\s,;&/+、，]|\b(?:and|or|und|oder|sowie|et|ou|y|e|och|eller|og|en|ja|plus)\b)*",
     re.IGNORECASE,
@@ -27,13 +27,13 @@ _IDLE = frozenset(
 
 @dataclass(slots=True)
 class Item:
-    """A thing named in a statement.
+    """A node named in a statement.
 
     Attributes:
-        node: the thing's node if no note stands for it.
-        relation: as a person gave it, else the words in front, else empty.
-        start, end: where it stands in the statement; -1 where its text is not shown.
-        certain: False where only a capital that grammar asks for makes it a name.
+        node: the node, if it has no note.
+        relation: its label, else the words in front of it, else empty.
+        start, end: offsets into the statement; -1 if its text is not shown.
+        certain: False if its only evidence is a capital that grammar requires.
     """
 
     target: str
@@ -48,9 +48,9 @@ class Item:
 
 @dataclass(slots=True)
 class Statement:
-    """A sentence in NFC, the links in it, and the spans of it that a given name relates.
+    """A sentence in NFC, with its links and labelled spans.
 
-    ``fields`` are (start, end, name); ``key`` is the span of a name in front (``Lead``).
+    ``fields`` are (start, end, label); ``key`` is the span of the label in front (``Lead``).
     """
 
     text: str
@@ -61,13 +61,13 @@ class Statement:
     key: tuple[int, int] | None = None
 
     def given_relation(self, position: int) -> str:
-        """The name given to the narrowest span that holds this place; empty if there is none."""
+        """The label of the narrowest labelled span at this position; empty if there is none."""
         spans = [f for f in self.fields if f[0] <= position < f[1]]
         return min(spans, key=lambda f: f[1] - f[0])[2] if spans else ""
 
     def is_value(self, start: int, end: int) -> bool:
-        """Whether this is the whole value of a field, or a whole member of its list: then a
-        capital in front is not grammar's."""
+        """Whether the span is the whole value of a field or a whole member of its list, where
+        grammar requires no capital."""
         word = self.text[start:end]
         return any(
             word in (part.strip(" :|.") for part in re.split(r"[,;]", self.text[first:last]))
@@ -77,7 +77,7 @@ class Statement:
 
 
 def statements_of(note: ParsedNote, title: str) -> list[Statement]:
-    """A note's title, headings and sentences, each text once, with the links and fields in it."""
+    """A note's title, headings and sentences, each text once, with their links and fields."""
     found: dict[str, Statement] = {}
 
     def statement(text: str, line: int, heading: bool = False) -> Statement:
@@ -105,7 +105,7 @@ def statements_of(note: ParsedNote, title: str) -> list[Statement]:
 
 
 def _continue_fields(note: ParsedNote, found: dict[str, Statement]) -> None:
-    """A field that began a sentence before relates the next ones too."""
+    """Apply a field that started in an earlier sentence to the next ones."""
     for block in note.blocks:
         for sentence in block.sentences:
             stated = found[sentence.text]
@@ -114,7 +114,7 @@ def _continue_fields(note: ParsedNote, found: dict[str, Statement]) -> None:
 
 
 def _name_cells(statement: Statement) -> None:
-    """In a row of two cells the first names what the second holds."""
+    """In a table row of two cells, the first is the label of the second."""
     key, bar, value = statement.text.partition(" | ")
     if statement.fields:
         return
@@ -135,7 +135,7 @@ def _place_field(statement: Statement, inline: InlineField) -> None:
 
 
 def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
-    """Where the text that a link shows stands, looking from ``after`` on; (-1, -1) if nowhere."""
+    """The span of a link's shown text, searched from ``after`` on; (-1, -1) if it is not found."""
     subpath = (link.subpath or "").replace("#", " > ")
     whole = " > ".join(part for part in (link.target, subpath) if part)
     for shown in (link.shown, whole, link.target.rsplit("/", 1)[-1]):
@@ -147,10 +147,10 @@ def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
 
 
 def relate(statement: Statement, items: list[Item]) -> None:
-    """Give each item that has no relation the name over its span, else the words in front of it.
+    """Set the relation of items without one: the label of their span, else the words in front.
 
-    A name in front that itself names a thing (``Ada: yes, let us``) is a speaker or a topic, not a
-    relation, and is an item among the others.
+    A label that itself names a node (``Ada: yes, let us``) is a speaker or a topic, not a relation,
+    and is an item itself.
     """
     topic = _topic(statement, items)
     before, phrase = 0, ""
@@ -170,14 +170,14 @@ def relate(statement: Statement, items: list[Item]) -> None:
 
 
 def _topic(statement: Statement, items: list[Item]) -> str:
-    """The name in front if it names a thing, else empty."""
+    """The label if it names a node, else empty."""
     if statement.key and any((i.start, i.end) == statement.key and i.certain for i in items):
         return statement.text[slice(*statement.key)]
     return ""
 
 
 def _phrase(gap: str) -> str:
-    """The few words that lead to a name, or nothing if they are many or idle."""
+    """The few words in front of a name; empty if they are many or carry no meaning."""
     parts = _CLAUSE_END.split(gap)[-1].split()
     while parts and parts[-1].lower() in _IDLE:
         parts.pop()
@@ -193,7 +193,7 @@ def excerpt(text: str, start: int, end: int) -> str:
 
 
 def located_excerpt(text: str, start: int, end: int) -> tuple[str, int, int]:
-    """The excerpt, and where [start, end) stands in it; (-1, -1) for what stands nowhere."""
+    """The excerpt, and the offsets of [start, end) in it; (-1, -1) for an unknown position."""
     if len(text) <= MAX_SENTENCE_CHARS:
         return text, start, end
     named = start >= 0

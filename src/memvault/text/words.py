@@ -1,4 +1,4 @@
-"""Words, in every script: what separates them, and when two spellings are one name."""
+"""Splitting text of every script into words, and normalising names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
-# Scripts written without spaces (Han, Hiragana, Thai, Lao, Myanmar, Khmer) or with particles
-# attached to the word (Hangul): there every sign counts as a word of its own.
+# Scripts without spaces (Han, Hiragana, Thai, Lao, Myanmar, Khmer) or with attached particles
+# (Hangul): every character is a word.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u309f\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -17,8 +17,8 @@ _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 
 
 def _mark_ranges() -> str:
-    """A regular expression's class body for combining marks, which ``\\w`` leaves out and which
-    most scripts of India cannot do without."""
+    """A regular expression's character ranges of combining marks, which ``\\w`` does not match and
+    most scripts of India need."""
     marks = [c for c in range(0x300, 0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")]
     ranges: list[list[int]] = []
     for code in marks:
@@ -58,19 +58,19 @@ april art august autumn bill chase christian dawn dean drew faith frank grace gr
 ivy jack joy june lance mark max miles olive pat patience penny pierce ray rich rob rose ruby sky
 summer sunny victor will
 """
-# Words that say nothing as a name, and that stand in capitals at the head of a sentence.
+# Words that mean nothing as a name, although capitalised at the start of a sentence.
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-# Given names that are also everyday words: at the head of a sentence their capital says nothing.
+# Given names that are also common words, ambiguous when capitalised at the start of a sentence.
 WORD_NAMES = frozenset(_NAMES_THAT_ARE_WORDS.split())
 
 
 def composed(text: str) -> str:
-    """NFC. Offsets that this package reports are offsets into this form."""
+    """The text in NFC. All offsets of this package refer to this form."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _level(text: str) -> str:
-    """Joined words parted, apostrophes made one; every character keeps its place."""
+    """The text with joined words separated and apostrophes unified; offsets stay valid."""
     text = text.replace("_", " ").replace("\u2019", "'").replace("\u02bc", "'")
     if "-" in text or "\u2010" in text or "\u2011" in text:
         return _JOINER.sub(" ", text)
@@ -78,35 +78,34 @@ def _level(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words and signs of composed text."""
+    """Lower-case words and punctuation of text in NFC."""
     found: list[str] = _TOKEN.findall(_level(text).lower())
     return found
 
 
 def some_words(text: str) -> list[str]:
-    """All lower-case words of composed text, but not its signs: a quick look, three times as fast
-    as `words`."""
+    """Lower-case words of text in NFC without punctuation, three times as fast as `words`."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     return words(text)
 
 
 def places(text: str) -> list[tuple[int, int]]:
-    """Where each of the `words` of composed text starts and ends."""
+    """Start and end of each of the `words` of text in NFC."""
     return [match.span() for match in _TOKEN.finditer(_level(text))]
 
 
 @lru_cache(maxsize=50_000)
 def name_key(name: str) -> str:
-    """What is equal for two spellings of one name: words in lower case, one space between.
+    """A key that is equal for all spellings of a name: lower-case words joined by spaces.
 
-    Case, hyphens, underscores, kinds of apostrophe and signs around the name do not count.
+    Case, hyphens, underscores, kinds of apostrophe and surrounding punctuation are ignored.
     """
     return " ".join(words(composed(name).strip(_EDGES).rstrip(".")))
 
 
 def phrase_of(key: str) -> str:
-    """The key as it stands in text: no space between signs of scripts that put none."""
+    """The key as written in text: without spaces in scripts that have none."""
     parts = key.split(" ")
     phrase = parts[0]
     for before, part in pairwise(parts):
@@ -116,5 +115,5 @@ def phrase_of(key: str) -> str:
 
 
 def is_uncased(text: str) -> bool:
-    """Whether the script knows no capitals."""
+    """Whether the script has no upper case."""
     return text.lower() == text.upper()

@@ -1,4 +1,4 @@
-"""Notes, entities and the typed edges between them."""
+"""The graph store: notes, entities and typed edges between them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,31 @@ from memvault.stores.server import CallRecorder
 
 
 class GraphStore(Protocol):
-    """Every edge belongs to the note it starts at. Methods may be called from any thread. A write
-    is kept wholly or not at all; who reads while it is committed may see part of it.
+    """Every edge belongs to the note at its start. Thread-safe.
+
+    Writes are atomic, but a concurrent read may see part of one while it is committed.
 
     Raises:
         StoreUnavailable: the engine does not answer.
-        GraphQueryError: the engine refused a query.
+        GraphQueryError: the engine rejected a query.
     """
 
     calls: CallRecorder
 
     def replace(self, notes: Sequence[NoteGraph]) -> None:
-        """Make this each note's node and its only edges. An edge's target that is not in the graph
-        and not among ``entities`` of this call is an error. Nodes without a path that no edge ends
-        at any more are removed; a node with a path never is, except by `remove`."""
+        """Replace each note's node and edges.
+
+        Removes nodes without a path that no edge ends at any more; nodes with a path are removed
+        by `remove` only.
+
+        Raises:
+            GraphQueryError: an edge's target is neither in the graph nor among the ``entities``.
+        """
         ...
 
     def remove(self, note_ids: Collection[str]) -> None:
-        """Remove notes with their edges, also those that end at them (the indexer writes the
-        linking notes again), and entities left without an edge."""
+        """Remove notes with all edges that start or end at them (the indexer writes the linking
+        notes again), and entities left without an edge."""
         ...
 
     def neighbours(self, ids: Collection[str], limit: int = 10_000) -> list[GraphEdge]:
@@ -36,11 +42,11 @@ class GraphStore(Protocol):
         ...
 
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
-        """Edges that start at any of these notes, ordered as those of `neighbours`."""
+        """Edges that start at any of these notes, ordered as by `neighbours`."""
         ...
 
     def between(self, ids: Collection[str]) -> list[GraphEdge]:
-        """Edges both of whose ends are among these nodes."""
+        """Edges that start and end at these nodes."""
         ...
 
     def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]: ...

@@ -1,4 +1,4 @@
-"""What the engines that speak Cypher have in common: the graph, in the words of `queries`."""
+"""The part of the graph store that the Cypher engines share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 class Transaction(Protocol):
-    """What is written through it is kept wholly or not at all."""
+    """A transaction: all of its writes are kept, or none."""
 
     def run(self, query: str, **values: Any) -> list[Any]:
         """The answer's rows; none where a value is empty."""
@@ -39,11 +39,11 @@ class Transaction(Protocol):
 
 
 class CypherGraphStore(ABC):
-    """A graph store but for the way to the engine."""
+    """A graph store without the connection to its engine."""
 
     @abstractmethod
     def _change(self, rows: int, characters: int, work: Callable[[Transaction], None]) -> None:
-        """Do the work in one transaction, in which it writes about so much."""
+        """Run the work in one transaction; rows and characters estimate its writes."""
 
     @abstractmethod
     def _read(self, query: str, **values: Any) -> list[Any]:
@@ -60,7 +60,7 @@ class CypherGraphStore(ABC):
             for entity in graph.entities
             if entity.id not in latest
         }
-        said = sum(len(edge["sentence"]) for edge in edges)
+        characters = sum(len(edge["sentence"]) for edge in edges)
 
         def work(change: Transaction) -> None:
             paths = dict(change.run(queries.PATHS, ids=[*latest, *named, *_targets(edges)]))
@@ -76,7 +76,7 @@ class CypherGraphStore(ABC):
             change.insert_edges(edges)
             _drop_unnamed(change, loose - _targets(edges))
 
-        self._change(len(edges) + len(latest) + len(named), said, work)
+        self._change(len(edges) + len(latest) + len(named), characters, work)
 
     def remove(self, note_ids: Collection[str]) -> None:
         ids = list(dict.fromkeys(note_ids))
@@ -134,7 +134,7 @@ def _put_nodes(
 
 
 def _drop_unnamed(change: Transaction, loose: Collection[str]) -> None:
-    """Of nodes that may have lost their last edge, remove those that have and have no note."""
+    """Remove those of the nodes that have neither a note nor an edge any more."""
     ids = list(loose)
     named = {row[0] for row in change.run(queries.STILL_NAMED, ids=ids)}
     paths = change.run(queries.PATHS, ids=ids)

@@ -1,10 +1,9 @@
 """The graph store on a Neo4j server, over Bolt.
 
-The nodes of one generation of one vault carry a label of their own in place of ``Node``, so that
-many vaults share a database. What a label needs (the constraint that is its index too) is made
-with the first query, and again after a connection was lost: the server may have come back empty.
-Neo4j reads what is committed: a query that runs while a note's edges are replaced may see some as
-they were and some as they are.
+The nodes of each generation of a vault have a label of their own instead of ``Node``, so that many
+vaults can share a database. The label's constraint, which is also its index, is created with the
+first query, and again after a lost connection, since the server may have come back empty. Neo4j
+reads committed data: a query may see both old and new edges of a note that is being replaced.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ READ_SECONDS = 3.0
 READ_ALL_SECONDS = 120.0
 WRITE_SECONDS = 60.0
 ROWS_PER_QUERY = 5_000
-# Counted without looking at the ends: no edge leaves its generation.
+# Counts without reading the target nodes: no edge leaves its generation.
 _COUNT_EDGES = "MATCH (:Node)-[e:Edge]->() RETURN count(e)"
 _CONSTRAINT = "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Node) REQUIRE n.id IS UNIQUE"
 _DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"
 _DROP = "MATCH (n:Node) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS"
-# What is deleted while it is read comes without some of its properties: of so many first columns
-# none is null otherwise.
+# Rows that are deleted while they are read lack some properties. Of complete rows, this many first
+# columns are never null.
 _NEVER_NULL = {
     queries.NODES: 3,
     queries.ALL_NODES: 3,
@@ -53,17 +52,17 @@ _NEVER_NULL = {
 }
 _GONE = "Neo.ClientError.Statement.EntityNotFound"
 _READ_ALL = (queries.ALL_NODES, queries.ALL_EDGES)
-_ITS_OWN_FAULT = "Neo.DatabaseError."
+_INTERNAL_ERROR = "Neo.DatabaseError."
 _NO_ROOM = ("no space left", "file too large", "read only", "readonly", "writeonreadonly")
 T = TypeVar("T")
 
 
 class _TookTooLong(Exception):
-    """The connections were closed, since a query had no answer in time."""
+    """The connections were closed, because a query timed out."""
 
 
 class _Changing(Exception):
-    """What the query read was deleted meanwhile; it can be asked again."""
+    """Data was deleted while the query read it; the query can be repeated."""
 
 
 class _Writing:
@@ -94,7 +93,7 @@ class Neo4jGraphStore(CypherGraphStore):
     """One generation of one vault's graph; writes of this process go one at a time.
 
     Raises:
-        InvalidParams: the URL is none that Neo4j knows.
+        InvalidParams: the URL is invalid.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class Neo4jGraphStore(CypherGraphStore):
         return nodes, edges
 
     def drop(self) -> None:
-        """Delete all that this generation keeps."""
+        """Delete all data of this generation."""
         with self._write_lock:
             self._ask(lambda driver: self._alone(driver, _DROP), READ_ALL_SECONDS)
             self._ask(lambda driver: self._alone(driver, _DROP_CONSTRAINT), WRITE_SECONDS)
@@ -141,7 +140,7 @@ class Neo4jGraphStore(CypherGraphStore):
                 session.execute_write(lambda change: work(_Writing(change, self._label)))
 
         with self._write_lock:
-            # A write may take long, but that the server hangs should be known soon.
+            # A write may take long, but a hanging server should be detected soon.
             self._ask(lambda driver: driver.verify_connectivity(), READ_SECONDS)
             self._ask(write, WRITE_SECONDS, writes=True)
 
@@ -176,15 +175,15 @@ class Neo4jGraphStore(CypherGraphStore):
         return self.server.ask(attempt, writes=writes)
 
     def _alone(self, driver: neo4j.Driver, query: str) -> None:
-        """Run what must be a transaction of its own."""
+        """Run a query that needs a transaction of its own."""
         text = query.replace("{name}", f"`{self._label}`")
         with driver.session(bookmark_manager=self._bookmarks) as session:
             session.run(_labelled(text, self._label)).consume()
 
     @contextmanager
     def _within(self, seconds: float) -> Iterator[neo4j.Driver]:
-        """The driver waits for a silent server as long as that is silent; so, after these seconds,
-        its connections are closed under it."""
+        """Close the driver's connections after these seconds: the driver itself waits for a hanging
+        server without limit."""
         driver = self._connected()
         late = threading.Event()
 
@@ -200,7 +199,7 @@ class Neo4jGraphStore(CypherGraphStore):
         except (DriverError, OSError) as error:
             if late.is_set():
                 raise _TookTooLong from error
-            if self._driver is not driver:  # another call's connections were closed, and this one's
+            if self._driver is not driver:  # another call closed the connections
                 raise SessionExpired("the connections were closed") from error
             raise
         finally:
@@ -212,7 +211,7 @@ class Neo4jGraphStore(CypherGraphStore):
             auth=self._auth,
             connection_timeout=CONNECT_SECONDS,
             connection_acquisition_timeout=READ_SECONDS,
-            max_transaction_retry_time=0.0,  # `Server` does that
+            max_transaction_retry_time=0.0,  # `Server` retries
             telemetry_disabled=True,
             notifications_min_severity=neo4j.NotificationMinimumSeverity.OFF,
             user_agent="memvault",
@@ -225,7 +224,7 @@ class Neo4jGraphStore(CypherGraphStore):
             return self._driver
 
     def _disconnect(self, driver: neo4j.Driver | None) -> None:
-        """Close this driver, if it is still in use; whichever it is, if None."""
+        """Close this driver, if it is still the current one, or the current one for None."""
         with self._driver_lock:
             if driver is not None and self._driver is not driver:
                 return
@@ -247,18 +246,18 @@ class Neo4jGraphStore(CypherGraphStore):
         except Neo4jError as error:
             if error.code == _GONE:
                 raise _Changing from error
-            said = f"{error.code} {error.message}"
-            if any(words in said.lower() for words in _NO_ROOM):
+            text = f"{error.code} {error.message}"
+            if any(words in text.lower() for words in _NO_ROOM):
                 raise DiskFull(
-                    "Neo4j cannot write to its disk. Free some space; nothing was half written."
+                    "Neo4j cannot write to its disk. Free some space; no partial data was written."
                 ) from error
-            if said.startswith(_ITS_OWN_FAULT):
+            if text.startswith(_INTERNAL_ERROR):
                 raise StoreUnavailable(
-                    f"Neo4j has failed ({error.code}): see its own log, and start it again."
+                    f"Neo4j failed ({error.code}): see its log and restart it."
                 ) from error
-            raise GraphQueryError(f"Neo4j refused a query: {error.code}") from error
+            raise GraphQueryError(f"Neo4j rejected a query: {error.code}") from error
 
 
 def _labelled(query: str, label: str) -> LiteralString:
-    """The query on the nodes of this label."""
+    """The query with ``:Node`` replaced by this label."""
     return re.sub(r":Node\b", f":`{label}`", query)

@@ -1,10 +1,10 @@
 """The Cypher that Ladybug and Neo4j share. Values come as parameters only.
 
-Every node is a ``Node``, every edge an ``Edge``: a note's type and a person's relations are free
-words, so they are properties. Two ``MATCH`` clauses, never one with a comma, which Ladybug
-answers with a cross product (900 edges/s instead of 25,000). Nodes are looked up through the
-index (``UNWIND``); many nodes' edges are found faster by ``IN``, those of few one by one, which
-Ladybug's store does (`IN_IDS`).
+Every node is a ``Node`` and every edge an ``Edge``; types and relations are free text, so they are
+properties. There are two ``MATCH`` clauses instead of one with a comma, which Ladybug answers with
+a cross product (900 edges/s instead of 25,000). Nodes are looked up through the index (``UNWIND``).
+Edges of many nodes are found faster by ``IN``, those of few nodes one by one, which Ladybug's store
+does (`IN_IDS`).
 """
 
 from __future__ import annotations

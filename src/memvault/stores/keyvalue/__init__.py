@@ -1,4 +1,4 @@
-"""Small values by key, in namespaces, some of which expire."""
+"""The key-value store: small values by key in namespaces, optionally expiring."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from memvault.stores.server import CallRecorder
 
 
 class KeyValueStore(Protocol):
-    """Values are bytes (callers encode). A call is atomic: all of its keys or none.
+    """Values are bytes, which callers encode. Every call is atomic. Thread-safe.
 
     Raises:
         StoreUnavailable: the engine does not answer.
-        DiskFull: a write found no space; nothing of it is visible.
+        DiskFull: there is no space for a write; none of it is visible.
     """
 
     calls: CallRecorder
@@ -31,12 +31,12 @@ class KeyValueStore(Protocol):
     def delete(self, namespace: str, keys: Iterable[str]) -> None: ...
 
     def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-        """Keys that start with the prefix, in order."""
+        """Keys and values whose key starts with the prefix, ordered by key."""
         ...
 
     def swap(self, namespace: str, items: Mapping[str, tuple[bytes | None, bytes]]) -> set[str]:
-        """Put each key's second value where its first still stands (None: where there is none),
-        whoever else writes; gives the keys where something else does."""
+        """Compare and set: write each key's second value if its current value is the first (None:
+        if it has none). Returns the keys that have another value."""
         ...
 
     def increment(self, namespace: str, key: str, by: int = 1) -> int:
@@ -48,9 +48,10 @@ class KeyValueStore(Protocol):
     def clear(self, namespace: str) -> None: ...
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
-        """Let the holder have what is named for so long, counted from now; False if another has
-        it. With no seconds, give it back. A lease is the vault's: no generation's, no
-        namespace's."""
+        """Acquire or renew a lease for these seconds; False if another holder has it.
+
+        Zero seconds release it. Leases belong to the vault, not to a generation or namespace.
+        """
         ...
 
     def close(self) -> None: ...

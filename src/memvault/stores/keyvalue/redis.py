@@ -1,10 +1,10 @@
 """The key-value store on a Redis server.
 
-A namespace is three keys: a hash of the values, a sorted set of its keys (all with score 0, so
-in the order of their bytes), and a sorted set of the moments at which some expire, by the
-server's clock. What has expired is swept up by whatever next touches the namespace, in the same
-transaction or script, so no call sees it. All keys of a vault carry one hash tag: a cluster then
-keeps them in one place, where a transaction holds.
+A namespace uses three Redis keys: a hash of the values, a sorted set of its keys (all with score
+0, so ordered by their bytes), and a sorted set of expiry times by the server's clock. The next call
+in the namespace deletes expired values in the same transaction or script, so no call sees them. All
+Redis keys of a vault share one hash tag, so that a cluster keeps them on one node, as transactions
+require.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from memvault.stores.server import Server, StoreNamespace
 TIMEOUT_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
 KEYS_PER_COMMAND = 5_000  # Lua takes no more than 8,000 arguments
-# Scripts that take no memory say so: a server that has none left refuses others (Redis 7 or newer),
-# and whatever is part of a transaction.
+# Marks scripts that need no memory: a server without free memory rejects others (Redis 7 or newer)
+# and all transactions.
 _FRUGAL = "#!lua flags=allow-oom\n"
 _SWEEP = """
 local now = redis.call('TIME')
@@ -97,18 +97,18 @@ else
 end
 return 1
 """
-_CANNOT_SAVE = "MISCONF"  # the server could not write its snapshot, and takes no writes meanwhile
+_CANNOT_SAVE = "MISCONF"  # the server could not write its snapshot and rejects writes
 _NO_NUMBER = "hash value is not an integer"
 Names = tuple[str, str, str]  # of the hash, the keys and the expiries
-Pipe = Any  # redis-py types its pipeline's answers as those of the asynchronous client too
+Pipe = Any  # redis-py's types mix the synchronous and asynchronous pipelines
 T = TypeVar("T")
 
 
 class RedisKeyValueStore:
-    """One vault's keys, of one generation. A call is one round trip, and one transaction or script.
+    """The keys of a vault's generation. A call is one round trip: a transaction or a script.
 
     Raises:
-        InvalidParams: the URL is none that Redis knows.
+        InvalidParams: the URL is invalid.
     """
 
     def __init__(self, url: str, place: StoreNamespace, password: str | None = None) -> None:
@@ -171,8 +171,8 @@ class RedisKeyValueStore:
         return set(map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, given, writes=True)))
 
     def increment(self, namespace: str, key: str, by: int = 1) -> int:
-        """As the protocol says; an expiry that the counter has stays. Asked once: a second attempt
-        might count twice.
+        """As the protocol; keeps the counter's expiry. Never retried, because that could count
+        twice.
 
         Raises:
             StorageError: the value is not a whole number.
@@ -193,7 +193,7 @@ class RedisKeyValueStore:
         return bool(self._ask(lambda: self._client.eval(_FRUGAL + _LEASE, 1, key, holder, until)))
 
     def drop(self) -> None:
-        """Delete all that this generation keeps."""
+        """Delete all data of this generation."""
         for key in self._client.scan_iter(f"{_literally(self._own)}:*", count=1_000):
             self._client.unlink(key)
 
@@ -202,7 +202,7 @@ class RedisKeyValueStore:
             self._client.close()
 
     def _frugally(self, namespace: str, script: str, *given: Any) -> Any:
-        """What a script gives that takes no memory, after the sweeping."""
+        """Run a script that needs no memory, after deleting expired values."""
         return self._script(namespace, _FRUGAL + _SWEEP + script, given)
 
     def _script(
@@ -222,7 +222,7 @@ class RedisKeyValueStore:
         )
 
     def _write(self, namespace: str, fill: Callable[[Pipe, Names], Any]) -> None:
-        """Do in one transaction what ``fill`` puts into it."""
+        """Run the commands that ``fill`` adds in one transaction."""
         names = self._names(namespace)
 
         def attempt() -> None:
@@ -242,7 +242,7 @@ class RedisKeyValueStore:
 
 
 class RedisPointer:
-    """The name of a vault's live generation, for all machines that share its indexes."""
+    """The name of a vault's live generation, shared by all machines that use its indexes."""
 
     def __init__(self, url: str, vault: str, password: str | None = None) -> None:
         self._key = f"{_of_vault(vault)}:live"
@@ -295,7 +295,7 @@ def _connect(url: str, password: str | None) -> redis.Redis:
             url,
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
-            retry=Retry(NoBackoff(), 0),  # `Server` does that
+            retry=Retry(NoBackoff(), 0),  # `Server` retries
             **given,
         )
     except ValueError as error:
@@ -316,7 +316,7 @@ def _parts(keys: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _literally(text: str) -> str:
-    """As a pattern that matches this text alone."""
+    """A glob pattern that matches exactly this text."""
     return "".join(f"\\{sign}" if sign in "*?[]\\" else sign for sign in text)
 
 
@@ -327,11 +327,13 @@ def _refused() -> StoreUnavailable:
 def _translated(error: redis.ResponseError) -> StorageError:
     text = str(error)
     if isinstance(error, redis.OutOfMemoryError):
-        return DiskFull("Redis has no memory left. Give it more; nothing was half written.")
+        return DiskFull("Redis is out of memory. Give it more; no partial data was written.")
     if _CANNOT_SAVE in text:
-        return DiskFull("Redis cannot save to its disk. Free some space; nothing was half written.")
+        return DiskFull(
+            "Redis cannot save to its disk. Free some space; no partial data was written."
+        )
     if _NO_NUMBER in text:
-        return StorageError("What is counted with is not a counter.")
+        return StorageError("The value is not a counter.")
     if "NOAUTH" in text or "WRONGPASS" in text:
         return _refused()
-    return StorageError(f"Redis refused a command: {text}")
+    return StorageError(f"Redis rejected a command: {text}")

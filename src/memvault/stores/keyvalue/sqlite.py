@@ -17,7 +17,7 @@ from memvault.stores import faults
 from memvault.stores.server import CallRecorder
 
 KEYS_PER_QUERY = 500
-PURGE_SECONDS = 60.0  # expired values are unseen at once and swept up this often
+PURGE_SECONDS = 60.0  # interval of deleting expired values, which are invisible at once
 LEASES = "leases"
 _BUSY_SECONDS = 10.0
 _SCHEMA = """
@@ -36,8 +36,8 @@ Row = tuple[str, str, bytes, float | None]
 
 
 class SqliteKeyValueStore:
-    """Write-ahead logged: readers never wait for the writer, and a killed process loses no call
-    that has returned. One connection writes; readers borrow theirs from a pool.
+    """Uses write-ahead logging: readers never wait for the writer, and a completed call survives a
+    killed process. One connection writes; readers use pooled connections.
 
     Raises:
         StorageError: on opening, if the file is damaged.
@@ -132,7 +132,7 @@ class SqliteKeyValueStore:
         return refused
 
     def increment(self, namespace: str, key: str, by: int = 1) -> int:
-        """As the protocol says; an expiry that the counter has stays.
+        """As the protocol; keeps the counter's expiry.
 
         Raises:
             StorageError: the value is not a whole number.
@@ -151,7 +151,7 @@ class SqliteKeyValueStore:
         return total
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
-        """As the protocol says; the file is one generation's, but one process alone opens it."""
+        """As the protocol. The file belongs to one generation, but only one process opens it."""
         now = time.time()
         with self._transaction() as connection:
             row = connection.execute(
@@ -249,7 +249,7 @@ class SqliteKeyValueStore:
 
 
 def _after(prefix: str) -> str | None:
-    """The least string above every string that starts with the prefix; None if there is none."""
+    """The smallest string above all strings with this prefix; None if there is none."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return None

@@ -1,4 +1,4 @@
-"""Chunks, searched densely (cosine) and by keyword (BM25)."""
+"""The vector store: chunks, searched by vector (cosine) and by keyword (BM25)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from memvault.stores.server import CallRecorder
 
 
 class VectorStore(Protocol):
-    """A collection of embedded chunks. Writes are durable against a killed process when a call
-    returns and against power loss after `flush`. Every method may be called from any thread.
+    """A collection of embedded chunks. Thread-safe.
+
+    A completed write survives a killed process, and after `flush` a power failure.
 
     Raises:
         StoreUnavailable: the engine does not answer.
-        DiskFull: a write found no space; nothing of it is visible.
+        DiskFull: there is no space for a write; none of it is visible.
     """
 
     calls: CallRecorder
 
     def replace(self, notes: Sequence[tuple[Memory, Sequence[EmbeddedChunk]]]) -> None:
-        """Make these the only chunks of each note given (deleting those it no longer has)."""
+        """Replace the chunks of each of these notes."""
         ...
 
     def remove(self, note_ids: Collection[str]) -> None: ...
@@ -37,8 +38,11 @@ class VectorStore(Protocol):
         scope: Scope | None = None,
         texts: bool = True,
     ) -> list[ChunkHit]:
-        """Nearest by cosine, best first. Without ``texts`` hits have no text, heading and lines,
-        and come several times as fast; `read` gives what is then shown."""
+        """The nearest chunks by cosine, best first.
+
+        Without ``texts``, hits have no text, heading and lines, which is several times as fast;
+        `read` returns them for the hits to show.
+        """
         ...
 
     def search_keywords(
@@ -50,16 +54,16 @@ class VectorStore(Protocol):
         scope: Scope | None = None,
         texts: bool = True,
     ) -> list[ChunkHit]:
-        """Best by BM25 (Robertson and Zaragoza 2009) over context and text, best first."""
+        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text."""
         ...
 
     def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
-        """These chunks, of those that are still there."""
+        """These chunks, without those that no longer exist."""
         ...
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """Ids of notes in which the words of at least one phrase stand side by side, whatever
-        their case and what stands between them (a superset of those that contain the phrase)."""
+        """Ids of notes in which the words of at least one phrase are adjacent, ignoring case and
+        punctuation: a superset of the notes that contain a phrase."""
         ...
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
@@ -83,12 +87,11 @@ class VectorStore(Protocol):
     def flush(self) -> None: ...
 
     def optimize(self) -> None:
-        """Let the engine tidy its segments; may take seconds."""
+        """Optimise the engine's storage; may take seconds."""
         ...
 
     def warm_up(self) -> None:
-        """Read what searches need at hand now rather than with the first ones; may take
-        seconds."""
+        """Fill the caches of searches in advance; may take seconds."""
         ...
 
     def close(self) -> None: ...

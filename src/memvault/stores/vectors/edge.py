@@ -1,9 +1,9 @@
 """The vector store in a Qdrant Edge shard: the Qdrant engine within this process.
 
-Every call of the engine holds the interpreter lock until it returns, so calls are kept short:
-large writes go in batches, and no HNSW graph is ever built (38 s at 50,000 chunks, during which
-nothing else would run). Vectors are stored as 8 bits a dimension (TurboQuant), of which a full
-scan of 50,000 takes 3 ms; the scores are within 0.001 of the exact cosine.
+Every call of the engine holds the interpreter lock, so calls are kept short: large writes are
+split into batches, and no HNSW graph is built (38 s for 50,000 chunks, in which nothing else would
+run). Vectors are stored at 8 bits per dimension (TurboQuant): a full scan of 50,000 takes 3 ms, and
+scores are within 0.001 of the exact cosine.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ _INDEXES: dict[str, Any] = {
 
 
 def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
-    """The shard of this folder, made if there is none.
+    """Open the shard of this folder; creates it if it does not exist.
 
     Raises:
-        StorageError: the files are damaged or hold vectors of another dimension.
-        StoreUnavailable: another process has the folder.
-        DiskFull: there is no room for an empty shard.
+        StorageError: the files are damaged or contain vectors of another dimension.
+        StoreUnavailable: another process has locked the folder.
+        DiskFull: there is no space for an empty shard.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = _config(dimension)
@@ -91,13 +91,13 @@ def open_shard(folder: Path, dimension: int) -> qdrant.EdgeShard:
 
 
 def unflushed(folder: Path) -> Path:
-    """A file that stands here while the log holds what the segments may lack: to load the shard
-    is then to write as much again."""
+    """A marker file that exists while the log has data that the segments may lack; loading the
+    shard then writes this data again."""
     return folder / "unflushed"
 
 
 def _size(folder: Path) -> int:
-    """Bytes in use, where the system tells them apart from those reserved."""
+    """Allocated bytes, if the system reports them, else the file sizes."""
     known = [file.stat() for file in folder.rglob("*") if file.is_file()]
     return sum(getattr(each, "st_blocks", each.st_size // 512) * 512 for each in known)
 
@@ -126,7 +126,7 @@ def _create(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
 
 
 def _load(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
-    """Reads some of every kind of file, since damage shows only in what is read."""
+    """Load the shard and read some of its files of every kind, to detect damage."""
     shard = qdrant.EdgeShard.load(str(folder), config)
     if set(shard.info().payload_schema) != set(_INDEXES):
         raise faults.integrity_error()
@@ -135,7 +135,7 @@ def _load(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
 
 
 def is_engines(error: BaseException) -> bool:
-    """The engine raises bare exceptions, and its panics are not even that."""
+    """Whether the engine raised the error: a bare Exception, or a panic, which is not one."""
     return type(error) is Exception or type(error).__name__ == "PanicException"
 
 
@@ -156,7 +156,7 @@ def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point
 
 
 def _floats(vector: Vector) -> Any:
-    """Converted by the engine twice as fast as a list of Python's."""
+    """A buffer, which the engine converts twice as fast as a list."""
     return np.ascontiguousarray(vector, np.float32).data
 
 
@@ -179,7 +179,7 @@ def scroll(
     *,
     with_vector: bool = False,
 ) -> Iterator[qdrant.Record]:
-    """Every point wanted, a page at a time."""
+    """All matching points, read page by page."""
     offset = None
     while True:
         request = qdrant.ScrollRequest(
@@ -195,10 +195,10 @@ def scroll(
             return
 
 
-def bearing(
+def points_with_term(
     shard: qdrant.EdgeShard, term: int, limit: int, among: qdrant.Filter | None = None
 ) -> list[qdrant.ScoredPoint]:
-    """Points whose text has the term, without their payload."""
+    """Points whose text contains the term, without their payload."""
     one = qdrant.Query.Nearest(qdrant.SparseVector([term], [1.0]), using=SPARSE)
     return shard.query(qdrant.QueryRequest(limit=limit, query=one, filter=among))
 
@@ -206,7 +206,7 @@ def bearing(
 _ALL = 1_000_000_000
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
-_CLOSING_SECONDS = 10.0  # that calls under way have to end
+_CLOSING_SECONDS = 10.0  # limit for running calls to finish
 _PAUSE_SECONDS = 0.01
 
 
@@ -218,7 +218,7 @@ class EdgeVectorStore(PointVectorStore):
         self.calls = CallRecorder()
         self._write_lock = threading.RLock()
         self._shard: qdrant.EdgeShard | None = open_shard(folder, dimension)
-        self._readers = 0  # calls under way, which the engine must not be closed amid
+        self._readers = 0  # running calls, during which the engine must not be closed
         self._readers_changed = threading.Condition()
         self._headers = Headers(self._read_labels)
 
@@ -269,9 +269,9 @@ class EdgeVectorStore(PointVectorStore):
         headers = self._headers.of([key for key, _ in near])
         return [headers[key].hit(score) for key, score in near if key in headers]
 
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
         with self._reading() as shard:
-            found = bearing(shard, term, limit or _ALL, filter_of(among))
+            found = points_with_term(shard, term, limit or _ALL, filter_of(among))
         points = [point.id.int for point in found if isinstance(point.id, UUID)]
         headers = self._headers.of(points)
         return [headers[key].note_id for key in points if key in headers]
@@ -300,13 +300,13 @@ class EdgeVectorStore(PointVectorStore):
             self._flush(shard)
 
     def optimize(self) -> None:
-        """Sweeps up what was deleted, once that is a fifth of what is stored."""
+        """Free deleted data, if it is at least a fifth of the stored data."""
         with self._writing(0) as shard:
             shard.optimize()
             self._flush(shard)
 
     def warm_up(self) -> None:
-        """In small steps, since every one keeps the interpreter from others."""
+        """Fill the cache in small steps, because each holds the interpreter lock."""
         if self.count() > MOST_KEPT:
             return
         for some in parts([point.id.int for point in self._scroll((), [])]):
@@ -334,8 +334,10 @@ class EdgeVectorStore(PointVectorStore):
 
     @contextmanager
     def _writing(self, size: int) -> Iterator[qdrant.EdgeShard]:
-        """For a write of about this many bytes. Where there is no room for it, what was written
-        before is flushed, while there is still room for that."""
+        """Lock for a write of about this many bytes.
+
+        If there is no space for it, earlier writes are flushed while that is still possible.
+        """
         with self._write_lock, self._reading() as shard:
             try:
                 faults.ensure_space(self._folder, size)

@@ -28,25 +28,25 @@ from memvault.model.search import ChunkHit, Filters, Scope
 
 LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
 TEXT_GLUE = "\n"
-NO_PROJECT = "project"  # that of a project is longer
+NO_PROJECT = "project"  # label of memories without a project
 _NOTE = "note:"
-_NEVER = "never"  # no chunk bears it
+_NEVER = "never"  # a label that no chunk has
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SIZES = {size.value: size for size in ChunkSize}
 
-Parts = tuple[int, int]  # first and last passage whose texts make up a text
+Parts = tuple[int, int]  # first and last of the passages that make up a text
 
 
 @dataclass(frozen=True, slots=True)
 class AnyLabel:
-    """A point must have one of these labels."""
+    """Condition: a point has one of these labels."""
 
     labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A point's number in this field must lie in these bounds, which belong to them."""
+    """Condition: a point's number in this field lies within these inclusive bounds."""
 
     field: str
     least: float | None = None
@@ -58,7 +58,7 @@ Conditions = tuple[AnyLabel | Between, ...]  # all of which must hold
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk as read back; ``text`` may still have to be put together of passages."""
+    """A chunk as stored; ``text`` may refer to passages that make it up."""
 
     note_id: str
     sizes: tuple[ChunkSize, ...]
@@ -83,12 +83,12 @@ class StoredChunk:
 
 
 def point_id(note: UUID, size: ChunkSize, ordinal: int) -> UUID:
-    """That of the chunk (`Chunk.id`)."""
+    """The point id, which is the `Chunk.id`."""
     return uuid5(note, f"{size.value}:{ordinal}")
 
 
 def payloads(memory: Memory, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
-    """One payload a chunk, in order."""
+    """One payload per chunk, in order."""
     shared = " ".join((_note_label(memory.id), *_labels(memory)))
     created = _seconds(memory.created_at)
     return [
@@ -120,7 +120,7 @@ def _note_label(note_id: str) -> str:
 
 
 def _texts(chunks: Sequence[Chunk]) -> list[str | Parts]:
-    """Each chunk's text, or the passages that make it up."""
+    """Each chunk's text, or the range of passages that make it up."""
     if len(chunks) == 1:
         return [chunks[0].text]
     passages = {chunk.ordinal: chunk for chunk in chunks if chunk.size is ChunkSize.PASSAGE}
@@ -141,7 +141,7 @@ def _texts(chunks: Sequence[Chunk]) -> list[str | Parts]:
 
 
 def _last_part(text: str, passages: Mapping[int, Chunk], first: int) -> int | None:
-    """The passage with which the text ends, if it is made of those from ``first`` on."""
+    """The last passage of the text, if it consists of the passages from ``first`` on."""
     at, ordinal = 0, first
     while (passage := passages.get(ordinal)) and text.startswith(passage.text, at):
         at += len(passage.text)
@@ -175,7 +175,7 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
 
 
 def without_text(payload: Mapping[str, Any] | None) -> Chunk:
-    """What the labels alone say of a chunk."""
+    """A chunk with the ids and sizes in its labels, and no text."""
     labels = (payload or {})[LABELS].split(" ")
     sizes = [_SIZES[label] for label in labels if label in _SIZES]
     return Chunk(note_id_of(payload), sizes[0], 0, "", LineRange(0, 0), "", "", tuple(sizes[1:]))
@@ -187,7 +187,7 @@ def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditio
 
 
 def visible(size: ChunkSize | None, scope: Scope | None) -> Conditions:
-    """The chunks of a size (of any, if None) that a question of this scope may see."""
+    """Conditions for chunks of a size (None: of any) within a scope."""
     conditions: list[AnyLabel | Between] = [] if size is None else [_any([size])]
     if scope is not None:
         if scope.project is not None:
@@ -213,7 +213,7 @@ def _conditions(filters: Filters) -> Iterable[AnyLabel | Between]:
 
 
 def _seconds(moment: datetime) -> float:
-    """Since 1970; a moment without a time zone is taken as UTC."""
+    """Seconds since 1970; a time without a zone is UTC."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
@@ -241,10 +241,10 @@ class Header:
 
 
 class Headers:
-    """Headers by the number that a point's UUID is, which hashes faster. Thread-safe.
+    """A cache of headers by a point's UUID as an integer, which hashes faster. Thread-safe.
 
     Args:
-        read: gives the chunks of these points that exist; their texts may be left out.
+        read: returns the existing chunks of these points; texts may be omitted.
     """
 
     def __init__(self, read: Callable[[Collection[int]], dict[int, Chunk]]) -> None:
@@ -254,7 +254,7 @@ class Headers:
         self._lock = threading.Lock()
 
     def of(self, points: Collection[int]) -> dict[int, Header]:
-        """The headers of these points; of those just deleted there are none."""
+        """The headers of these points, without deleted points."""
         found = self._known
         missing = [key for key in points if key not in found]
         if not missing:
@@ -272,7 +272,7 @@ class Headers:
         return {key: header for key in points if (header := read.get(key) or found.get(key))}
 
     def forget(self, points: Iterable[int]) -> None:
-        """These points were written or deleted; to be called after the engine has done so."""
+        """Invalidate points after the engine wrote or deleted them."""
         with self._lock:
             self._changes += 1
             for key in points:

@@ -1,4 +1,4 @@
-"""What the Qdrant engines have in common: chunks kept as points, see `payload`."""
+"""The part of the vector store that the Qdrant engines share: chunks as points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from memvault.stores.vectors.payload import (
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
-RARE = 256  # a term found in no more chunks narrows a phrase down well enough
+RARE = 256  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
 
@@ -47,7 +47,7 @@ class Terms(Protocol):
 
 
 class Point(Protocol):
-    """As the engine gives it: of what it keeps, the fields asked for."""
+    """A point as the engine returns it, with the requested payload fields."""
 
     @property
     def id(self) -> Any: ...
@@ -67,7 +67,7 @@ class WithVector(Point, Protocol):
 
 
 class PointVectorStore(ABC):
-    """A vector store but for the way to the engine."""
+    """A vector store without the connection to its engine."""
 
     # -- the way to the engine ------------------------------------------------------------------
 
@@ -79,22 +79,21 @@ class PointVectorStore(ABC):
         allowed: Conditions,
         fields: list[str],
     ) -> Sequence[Scored]:
-        """By the dense vectors, or for terms by the sparse ones; only points with a score."""
+        """Search the dense vectors, or for terms the sparse ones; only points with a score."""
 
     @abstractmethod
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
-        """The ids of the notes of the points whose text has the term, one for each such point, at
-        most so many; all if there is no limit."""
+    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+        """Note ids of the points whose text contains the term, one per point, up to a limit."""
 
     @abstractmethod
     def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
-        """Those of these points that exist."""
+        """The existing ones of these points."""
 
     @abstractmethod
     def _scroll(
         self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
     ) -> Iterator[WithVector]:
-        """Every point wanted."""
+        """All matching points."""
 
     # -- what the protocol promises -------------------------------------------------------------
 
@@ -146,9 +145,9 @@ class PointVectorStore(ABC):
         return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """As the protocol says. The keyword index gives the notes with all words of a phrase, in
-        whatever order, and their texts say which of them have it. A phrase without letters and
-        digits may stand in any note."""
+        """As the protocol. The keyword index finds the notes with all words of a phrase in any
+        order, and their texts are then searched for it. A phrase without letters and digits
+        matches every note."""
         known: dict[int, set[str]] = {}
         having: dict[str, set[str]] = {}
         for words, terms in {(bm25.words(each), tuple(bm25.terms(each))) for each in phrases}:
@@ -164,8 +163,7 @@ class PointVectorStore(ABC):
         }
 
     def _words_of(self, note_ids: Collection[str]) -> dict[str, str]:
-        """The words of these notes' passages, in order, and then those of their titles and
-        headings."""
+        """The words of these notes' passages in order, then of their titles and headings."""
         found: dict[str, list[StoredChunk]] = {}
         for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
             chunk = stored_chunk(record.payload)
@@ -180,12 +178,12 @@ class PointVectorStore(ABC):
         }
 
     def _with_all(self, terms: Sequence[int], known: dict[int, set[str]]) -> set[str]:
-        """Notes with all terms: the rare ones are looked up, the rest among what these leave."""
+        """Notes with all terms: rare terms are looked up first, others in the remaining notes."""
         common = []
         candidates: set[str] | None = None
         for term in terms:
             if term not in known:
-                found = self._bearing(term, RARE + 1, ())
+                found = self._notes_with_term(term, RARE + 1, ())
                 if len(found) > RARE:
                     common.append(term)
                     continue
@@ -195,12 +193,12 @@ class PointVectorStore(ABC):
             if candidates is not None and not candidates:
                 break
             few = candidates is not None and len(candidates) <= RARE
-            found = self._bearing(term, None, of_notes(candidates or ()) if few else ())
+            found = self._notes_with_term(term, None, of_notes(candidates or ()) if few else ())
             candidates = set(found) if candidates is None else candidates & set(found)
         return candidates or set()
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
-        """As the protocol says; in the order of the lines they stand for."""
+        """As the protocol; ordered by the lines of their chunks."""
         found: dict[str, list[tuple[StoredChunk, Vector]]] = {}
         for record in self._scroll(of_notes(note_ids, size), _ALL_FIELDS, with_vector=True):
             chunk = stored_chunk(record.payload)
@@ -233,7 +231,7 @@ class PointVectorStore(ABC):
         yield from {note_id_of(point.payload) for point in self._scroll((), _LABELS)}
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
-        """Puts together the texts that are kept as passages."""
+        """Chunks with their texts, some of which are assembled from passages."""
         needed = {
             passage
             for chunk in chunks
@@ -247,7 +245,7 @@ class PointVectorStore(ABC):
         return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
 
     def _point_ids(self, note_ids: Iterable[str]) -> set[UUID]:
-        """Those of these notes' chunks."""
+        """Point ids of these notes' chunks."""
         found: set[UUID] = set()
         for some in _some(note_ids, POINTS_PER_CALL):
             found.update(_uuid(record.id) for record in self._scroll(of_notes(some), []))
@@ -255,7 +253,7 @@ class PointVectorStore(ABC):
 
 
 def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
-    """Whole notes, as many as make up one call: the engine writes a call wholly or not at all."""
+    """Batches of whole notes for one call each, because the engine writes a call atomically."""
     batch: list[Note] = []
     size = 0
     for note in notes:
@@ -275,13 +273,13 @@ def _some(items: Iterable[str], most: int) -> Iterator[list[str]]:
 
 
 def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
-    """As many as make up one call."""
+    """Split a list into lists for one call each."""
     for start in range(0, len(points), POINTS_PER_CALL):
         yield list(points[start : start + POINTS_PER_CALL])
 
 
 def searchable(chunk: Chunk) -> str:
-    """What its keywords are taken from."""
+    """The text that is indexed by keyword."""
     return f"{chunk.context}\n{chunk.text}"
 
 

@@ -1,9 +1,9 @@
 """The vector store on a Qdrant server, over gRPC where it is offered, else over HTTP.
 
-One collection per generation of a vault. Vectors are kept as they are (float32) and searched
-exactly up to `EXACT_KILOBYTES` a segment, through HNSW beyond. BM25 is computed as for Edge: term
-weights here, idf by the server. The collection is made with the first call, and again when the
-server has lost it.
+There is one collection per generation of a vault. Vectors are stored as float32 and searched
+exactly up to `EXACT_KILOBYTES` per segment, through HNSW beyond. BM25 is computed as for Edge: term
+weights here, idf by the server. The collection is created with the first call, and again if the
+server lost it.
 """
 
 from __future__ import annotations
@@ -63,27 +63,27 @@ _UNREACHABLE = (
     grpc.StatusCode.CANCELLED,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 )
-# Its own choice is two minutes, for which a server that is back would seem to be away still.
+# The default of two minutes is too long to notice that a server is back.
 _CHANNEL = {"grpc.max_reconnect_backoff_ms": 2_000}
 _REFUSED = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 T = TypeVar("T")
 
 
 class _Unreachable(Exception):
-    """The server cannot be reached, or not now."""
+    """The server cannot be reached."""
 
 
 class _TookTooLong(Exception):
-    """It did not answer in time."""
+    """The server did not answer in time."""
 
 
 class _Missing(Exception):
-    """It has no such collection."""
+    """The server has no such collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A point as `PointVectorStore` reads it."""
+    """A point in the form that `PointVectorStore` reads."""
 
     id: str
     payload: dict[str, Any]
@@ -92,11 +92,11 @@ class _Found:
 
 
 def connect(url: str, api_key: str | None) -> QdrantClient:
-    """A client for the server at this URL; gRPC is taken to be at the port above.
+    """Connect to the server at this URL; gRPC is expected at the next higher port.
 
     Raises:
-        InvalidParams: the URL is none.
-        grpc.RpcError, ResponseHandlingException: nothing answers there.
+        InvalidParams: the URL is invalid.
+        grpc.RpcError, ResponseHandlingException: the server does not answer.
     """
     try:
         parts = urlsplit(url)
@@ -126,9 +126,9 @@ def connect(url: str, api_key: str | None) -> QdrantClient:
 
 
 class QdrantVectorStore(PointVectorStore):
-    """One collection. ``open_client`` is called with the first question that needs it.
+    """One collection. ``open_client`` is called on first use.
 
-    Every call raises StorageError while the collection holds vectors of another dimension.
+    Every call raises StorageError if the collection contains vectors of another dimension.
     """
 
     def __init__(
@@ -163,10 +163,10 @@ class QdrantVectorStore(PointVectorStore):
         return self._ask(lambda client: client.count(self._collection, exact=True).count)
 
     def flush(self) -> None:
-        """Nothing to do: the server has logged what it has answered."""
+        """Does nothing: the server has logged all completed writes."""
 
     def optimize(self) -> None:
-        """Nothing to do: the server does so by itself."""
+        """Does nothing: the server optimises by itself."""
 
     def drop(self) -> None:
         """Delete the collection."""
@@ -177,7 +177,7 @@ class QdrantVectorStore(PointVectorStore):
             self._prepared = False
 
     def warm_up(self) -> None:
-        """Nothing: what is shown of a chunk comes with each answer."""
+        """Does nothing: there is no cache."""
 
     def close(self) -> None:
         if self.server.close():
@@ -207,7 +207,7 @@ class QdrantVectorStore(PointVectorStore):
         )
         return [_found(point) for point in answer.points]
 
-    def _bearing(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
         one = models.SparseVector(indices=[term], values=[1.0])
         found = self._nearest(one, limit or max(1, self.count()), among, [LABELS])
         return [note_id_of(point.payload) for point in found]
@@ -271,7 +271,7 @@ class QdrantVectorStore(PointVectorStore):
             return self._client
 
     def _prepare(self, client: QdrantClient) -> None:
-        """Make the collection if there is none."""
+        """Create the collection if it does not exist."""
         with self._opening:
             if self._prepared:
                 return
@@ -297,7 +297,7 @@ class QdrantVectorStore(PointVectorStore):
 
 
 def _points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[models.PointStruct]:
-    """Labels are a list here, which the server indexes as keywords."""
+    """One point per chunk; labels are a list, which the server indexes as keywords."""
     note = UUID(memory.id)
     own = payloads(memory, [embedded.chunk for embedded in chunks])
     return [
@@ -338,7 +338,7 @@ def _filter(conditions: Conditions) -> models.Filter | None:
 
 
 def _translated(call: Callable[[], T]) -> T:
-    """What the call gives; what it raises, in this module's words or the domain's."""
+    """Run a call and translate the client's errors."""
     try:
         return call()
     except UnexpectedResponse as error:
@@ -352,7 +352,7 @@ def _translated(call: Callable[[], T]) -> T:
         raise _Unreachable from error
 
 
-def _of_status(status: int, said: str) -> Exception:
+def _of_status(status: int, message: str) -> Exception:
     if status == 404:
         return _Missing()
     if status in (401, 403):
@@ -361,10 +361,10 @@ def _of_status(status: int, said: str) -> Exception:
         return _TookTooLong()
     if status in (429, 502, 503):
         return _Unreachable()
-    return _failed(said)
+    return _failed(message)
 
 
-def _of_code(code: grpc.StatusCode, said: str) -> Exception:
+def _of_code(code: grpc.StatusCode, message: str) -> Exception:
     if code is grpc.StatusCode.NOT_FOUND:
         return _Missing()
     if code in _REFUSED:
@@ -373,14 +373,14 @@ def _of_code(code: grpc.StatusCode, said: str) -> Exception:
         return _TookTooLong()
     if code in _UNREACHABLE:
         return _Unreachable()
-    return _failed(said)
+    return _failed(message)
 
 
 def _refused() -> StoreUnavailable:
     return StoreUnavailable("Qdrant refuses the key. Set MEMVAULT_QDRANT_API_KEY.")
 
 
-def _failed(said: str) -> StorageError:
-    if faults.reports_full_disk(Exception(said)):
-        return DiskFull("Qdrant's disk is full. Free some space; nothing was half written.")
-    return StorageError("Qdrant could not do what it was asked. Run `memvault rebuild`.")
+def _failed(message: str) -> StorageError:
+    if faults.reports_full_disk(Exception(message)):
+        return DiskFull("Qdrant's disk is full. Free some space; no partial data was written.")
+    return StorageError("Qdrant failed. Run `memvault rebuild`.")
