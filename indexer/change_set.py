@@ -10,10 +10,11 @@ from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.progress import Progress, Report, ScanReport
-from memvault.model.errors import MemvaultError
+from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ParsedNote
+from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.frontmatter.properties import memory_of
@@ -27,10 +28,23 @@ class Reading:
     note: ParsedNote
     stat: NoteStat
     claimed_id: str | None
+    provenance: Provenance = field(default_factory=Provenance)
 
     def memory(self, memory_id: str) -> Memory:
         saved = datetime.fromtimestamp(self.stat.mtime_ns / 1e9, tz=UTC)
-        return memory_of(self.note, fallback_time=saved, id=memory_id)
+        memory = memory_of(self.note, fallback_time=saved, id=memory_id)
+        if self.provenance == Provenance():
+            return memory
+        return memory.model_copy(
+            update={"provenance": self.provenance, "verified": self._is_verified(memory)}
+        )
+
+    def _is_verified(self, memory: Memory) -> bool:
+        """Whether the person said so: a client that writes ``verified: true`` only claims it."""
+        if self.provenance.is_person or not memory.verified:
+            return memory.verified
+        own = self.provenance.own_properties
+        return any(line.startswith(("verified ", "verified_by ")) for line in own)
 
 
 class Unreadable(MemvaultError):
@@ -38,7 +52,7 @@ class Unreadable(MemvaultError):
 
 
 def read_note(vault: Vault, path: str, max_bytes: int) -> Reading | None:
-    """Read and parse one note; None when it is gone.
+    """Read and parse one note; None when it is gone or in quarantine.
 
     Raises:
         Unreadable: the file exists but the system refuses to give it.
@@ -47,14 +61,16 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> Reading | None:
     if stat is None:
         return None
     try:
-        data = vault.read(path)
+        examined = vault.examined(path)
+    except NoteQuarantined:
+        return None
     except (OSError, MemvaultError) as error:
         if vault.stat(path) is None:
             return None
         raise Unreadable(f"{path}: cannot be read: {error}") from error
-    note = parse_note(path, data, max_bytes=max_bytes)
+    note = parse_note(path, examined.data, max_bytes=max_bytes)
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    return Reading(note, stat, claimed if is_uuid(claimed) else None)
+    return Reading(note, stat, claimed if is_uuid(claimed) else None, examined.provenance)
 
 
 class Readings:

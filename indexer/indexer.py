@@ -241,7 +241,10 @@ class Indexer:
     def _differs(self, stat: NoteStat) -> bool:
         record = self.catalogue.record(stat.path)
         now = (stat.size, stat.mtime_ns, FORMAT)
-        return record is None or (record.size, record.mtime_ns, record.format) != now
+        if record is None or (record.size, record.mtime_ns, record.format) != now:
+            return True
+        stamp = record.memory.provenance.stamp
+        return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
 
     def _forget_lost_indexes(self) -> None:
         """An index that came back empty is filled again: its notes no longer count as indexed."""

@@ -243,7 +243,7 @@ class HookRecall:
     def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """The sentences of a note that say most of the goal, else its first ones."""
         try:
-            text = self._services.vault.read(memory.path).decode("utf-8", "replace")
+            text = self._services.guarded.read(memory.path).decode("utf-8", "replace")
         except MemvaultError:
             return None
         body = (
@@ -256,7 +256,7 @@ class HookRecall:
     def _sections(self, memory: Memory) -> dict[str, list[tuple[int, str]]]:
         """List items of a session note by heading, each with its line."""
         try:
-            text = self._services.vault.read(memory.path).decode("utf-8", "replace")
+            text = self._services.guarded.read(memory.path).decode("utf-8", "replace")
         except MemvaultError:
             return {}
         sections: dict[str, list[tuple[int, str]]] = {}

@@ -32,6 +32,8 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.manifest.concepts import Indexed
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import Known
+from memvault.curation.provenance import Provenances
+from memvault.curation.quarantine import GuardedVault, Quarantine
 from memvault.curation.tasks.dismissed_tasks import LeftTasks
 from memvault.curation.trash.forget import Forgetter, Why
 from memvault.curation.trash.forgotten import Forgotten
@@ -61,6 +63,7 @@ from memvault.text.model_files import EXPORTING
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
+from memvault.verification.immunity import CLASSIFIED_MODEL, Immunity
 from memvault.verification.verified_recall import VerifiedRecall
 
 logger = logging.getLogger(__name__)
@@ -104,6 +107,10 @@ class Services:
             tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
             self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
             opened.callback(self.embedder.close)
+            self.quarantine = Quarantine(self.journal)
+            self.guarded = GuardedVault(
+                self.vault, Provenances(self.journal), self.quarantine, immunity_of(self.embedder)
+            )
             tell("opening the indexes")
             self.found = open_found(state.entity_cache)
             opened.callback(self.found.close)
@@ -277,7 +284,7 @@ class Services:
     def _open_index(self, folder: Path) -> Index:
         index = open_index(
             folder,
-            vault=self.vault,
+            vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
             found=self.found,
@@ -310,6 +317,11 @@ def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
         return ask()
     except (StoreUnavailable, GraphQueryError):
         return None
+
+
+def immunity_of(embedder: Embedder) -> Immunity:
+    """The check of texts, with its classifier where the model is the one it was trained for."""
+    return Immunity(embedder.embed_few if CLASSIFIED_MODEL in embedder.model_id else None)
 
 
 def open_services(

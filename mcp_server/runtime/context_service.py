@@ -230,7 +230,7 @@ class Contexts:
         def starting(digits: str) -> Sequence[str]:
             return services.catalogue.ids_starting(digits)  # of whichever generation is live
 
-        return Distiller(services.vault.read, services.embedder, starting)
+        return Distiller(services.guarded.read, services.embedder, starting)
 
     @cached_property
     def _room(self) -> AnswerRoom:

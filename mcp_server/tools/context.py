@@ -173,7 +173,7 @@ class CitationTools:
             return named
         limit = None if level is VerbosityLevel.FULL_INSIGHTS else SHOWN_CHARS
         try:
-            data = self._box.services.vault.read(memory.path)
+            data = self._box.services.guarded.read(memory.path)
         except (NoteNotFound, StorageError) as error:
             return ExpansionShape(citation_tag=tag, error=error.message)
         content = data.decode("utf-8", errors="replace")

@@ -98,7 +98,7 @@ class Toolbox:
         return self.services.catalogue.by_id(memory_id)
 
     def _read(self, path: str) -> bytes:
-        return self.services.vault.read(path)
+        return self.services.guarded.read(path)
 
     def touch(self, session_id: str | None = None) -> Session:
         """Note a call of this session and give it; without an id, the connection's own.

@@ -18,6 +18,7 @@ class Actor(BaseModel):
 
     kind: Literal["client", "person", "system"]
     name: str = ""
+    session: str = ""  # of a client
 
 
 class ChangeKind(StrEnum):
@@ -56,6 +57,7 @@ class FileChange(BaseModel):
     before: str | None = None
     after: str | None = None
     moved_to: str | None = None
+    added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
 
     @property
     def paths(self) -> tuple[str, ...]:

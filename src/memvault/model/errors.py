@@ -59,6 +59,10 @@ class NoteNotFound(MemvaultError):
     code = -32602
 
 
+class NoteQuarantined(NoteNotFound):
+    """The note contains what looks like orders to a model; the person can release it."""
+
+
 class NoteConflict(StorageError):
     """The note kept changing while it was being edited."""
 

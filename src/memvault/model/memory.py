@@ -27,6 +27,7 @@ from pydantic_core import from_json
 
 from memvault.model.errors import SerializationFailed, UnknownFormat
 from memvault.model.note import Vector
+from memvault.model.provenance import Provenance
 
 Fields = dict[str, object]
 Migration = Callable[[Fields], Fields]
@@ -139,6 +140,7 @@ class Memory(BaseModel):
     pinned: bool = False
     rationale: str | None = None
     content_hash: str = ""
+    provenance: Provenance = Field(default_factory=Provenance)
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.model.provenance import Provenance
 from memvault.vault.compose import safe_name
 from memvault.vault.ignore import IgnoreRules
 from memvault.vault.write import (
@@ -43,6 +44,14 @@ class NoteStat:
     path: str
     size: int
     mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A note's bytes as they may be shown, and whose words they are."""
+
+    data: bytes
+    provenance: Provenance
 
 
 class Vault:
@@ -127,6 +136,14 @@ class Vault:
         except (OSError, OutsideVault):
             return None
         return _note_stat(path, found) if stat_module.S_ISREG(found.st_mode) else None
+
+    def examined(self, path: str) -> Examined:
+        """A note as it may be shown; raises as `read`. Here: whole, and all of it the person's."""
+        return Examined(self.read(path), Provenance())
+
+    def stamp(self, path: str, note_id: str) -> str:
+        """Another text whenever the provenance of this note may have changed."""
+        return ""
 
     def read(self, path: str) -> bytes:
         """A note's bytes.

@@ -22,6 +22,7 @@ from memvault.curation.changes.plan import Edit, Plan, reversal_hash
 from memvault.curation.changes.recovery import finish_or_take_back
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import Conflict, Standing, Undoing
+from memvault.curation.provenance import added
 from memvault.curation.trash.forget import RETENTION, Why
 from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Actor, Change, ChangeKind, Fact, FactKind, FileChange
@@ -349,6 +350,7 @@ def _file_change(edit: Edit) -> FileChange:
         before=None if edit.before is None else content_hash(edit.before),
         after=None if edit.after is None else content_hash(edit.after),
         moved_to=edit.moved_to,
+        added=() if edit.after is None else tuple(added(edit.before, edit.after)),
     )
 
 

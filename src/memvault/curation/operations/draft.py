@@ -80,6 +80,8 @@ RESERVED_KEYS = frozenset(
     | {"modality", "verified", "verified_by", "verified_on", "pinned"}
 )
 
+FETCHED_TYPES = frozenset({"web", "webpage", "clipping", "article"})
+
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*;base64,")
 _NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
@@ -108,7 +110,8 @@ class Draft(BaseModel):
     """The arguments of ``store_memory`` and who asks. Build it with `Draft.checked`.
 
     ``content`` is text of at most 65,536 characters; ``data`` the decoded bytes of a picture,
-    sound or film. One of them is there. ``client`` is the name of the AI client, where known.
+    sound or film. One of them is there. ``client`` is the name of the AI client, where known,
+    and ``session`` its session.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -126,6 +129,13 @@ class Draft(BaseModel):
     link_to: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
     client: str | None = None
+    session: str | None = None
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether the client says that the content is from the web."""
+        urls = {key for key in self.metadata if key.casefold() in ("url", "source_url")}
+        return bool(urls) or (self.type or "").casefold() in FETCHED_TYPES
 
     @classmethod
     def checked(cls, **arguments: Any) -> Self:
@@ -186,7 +196,7 @@ class Draft(BaseModel):
             raise ValueError(f"importance must be between 0 and 1, or one of {names}")
         return number
 
-    @field_validator("title", "type", "project", "client")
+    @field_validator("title", "type", "project", "client", "session")
     @classmethod
     def _short_line(cls, text: str | None, info: Any) -> str | None:
         line = _one_line(text) if text is not None else ""

@@ -15,9 +15,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from memvault.curation.changes.journal_decoder import with_versions
+from memvault.curation.provenance import ADDED, SPOKEN, added
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations import Exported, Provider, Unreadable, read_export
+from memvault.vault.conversations import Conversation, Exported, Provider, Unreadable, read_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.version_store import VersionStore
@@ -147,6 +148,8 @@ class _Import:
                 "source": conversation.provider,
                 "conversation": conversation.external_id,
                 "body_hash": body_hash,
+                ADDED: added(before, note),
+                SPOKEN: added(None, _spoken(conversation)),
             },
         )
         self._journal.append(with_versions(entry, self._contents, before, note))
@@ -166,6 +169,14 @@ def _imported_notes(vault: Vault) -> dict[str, str]:
         if found is not None:
             paths.setdefault(found[1].decode("ascii").lower(), stat.path)
     return paths
+
+
+def _spoken(conversation: Exported) -> bytes:
+    """What the person said in the conversation, also as its note has it."""
+    if not isinstance(conversation, Conversation):
+        return b""
+    said = [turn.text for turn in conversation.turns if turn.is_person]
+    return "\n\n".join([*said, *(f"You: {text}" for text in said)]).encode()
 
 
 def _body(note: bytes) -> bytes:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from memvault.curation.changes.journal_decoder import with_versions
 from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
+from memvault.curation.provenance import ADDED, added
 from memvault.model.errors import InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import is_uuid
 from memvault.model.memory import id_of_path
@@ -206,7 +207,7 @@ def set_preference(
         rationale=reason,
         before=old.value if old else None,
         after=text,
-        data={"key": after.key},
+        data={"key": after.key, ADDED: added(whole[0], data)},
     )
     replaced = None if is_new else whole[0]
     journal.append(with_versions(entry, VersionStore(vault), replaced, data))

@@ -23,6 +23,7 @@ from typing import Any
 from uuid import uuid4
 
 from memvault.curation.operations.draft import Draft, kind_of
+from memvault.curation.provenance import ADDED, WEB, added
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.compose import (
@@ -92,11 +93,12 @@ def remember(
         JournalEntry(
             ts=now,
             kind="created",
-            actor=Actor(kind="client", name=draft.client or ""),
+            actor=Actor(kind="client", name=draft.client or "", session=draft.session or ""),
             note_id=properties["id"],
             path=path,
             rationale=draft.rationale,
             after={"content_hash": blake2b(note, digest_size=16).hexdigest()},
+            data={ADDED: added(None, note)} | ({WEB: True} if draft.is_fetched else {}),
         )
     )
     return path

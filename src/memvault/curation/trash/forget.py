@@ -51,10 +51,11 @@ class Why:
     rationale: str
     reason: str | None = None
     kind: Literal["client", "person", "system"] = "client"
+    session: str = ""
 
     @property
     def actor(self) -> Actor:
-        return Actor(kind=self.kind, name=self.client)
+        return Actor(kind=self.kind, name=self.client, session=self.session)
 
 
 @dataclass(frozen=True, slots=True)

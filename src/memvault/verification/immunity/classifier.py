@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+CLASSIFIED_MODEL = "all-MiniLM-L6-v2"  # whose vectors the weights are for
 _FILE = Path(__file__).with_name("classifier.npy")
 
 Floats = npt.NDArray[np.float32]

@@ -1,0 +1,256 @@
+"""Whose words stand in a note, read from the journal.
+
+Every entry on a change of a note holds the digests of the sentences that it added. A sentence of
+the note that a client, an import or memvault added is theirs; all others are the person's: what
+was typed in an editor, also over what a client wrote, is in no entry.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from memvault.model.change import Actor, Change, ChangeKind
+from memvault.model.provenance import (
+    PERSON,
+    SPOKEN_BY_PERSON,
+    Origin,
+    OriginKind,
+    OriginSpan,
+    Provenance,
+    plain_words,
+)
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.markdown.labelled_sentences import sentence_starts
+
+ADDED = "added"  # of an entry's data: digests of the sentences that it added
+SPOKEN = "spoken"  # of an import's data: digests of what the person said in the conversation
+WEB = "web"  # of an entry's data: the client says that it fetched the content
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
+_BEGUN = "change_begun"
+_REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED})  # what they bring back is known
+
+
+class Unit(NamedTuple):
+    """A sentence of one line; a line of the frontmatter is one, too."""
+
+    line: int
+    digest: str
+    words: str
+    is_body: bool
+
+
+def units(data: bytes) -> Iterator[Unit]:
+    """The sentences of a note, line by line; lines without a word are left out."""
+    lines = lines_of(data.decode("utf-8", "replace"))
+    head = _frontmatter_lines(lines)
+    for number, line in enumerate(lines, 1):
+        parts = [line] if number <= head else _sentences(line)
+        for part in parts:
+            words = plain_words(part)
+            if words:
+                yield Unit(number, _digest(words), words, number > head)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a note, numbered as its parser numbers them."""
+    return _LINE_END.split(text)
+
+
+def _frontmatter_lines(lines: list[str]) -> int:
+    if not lines or lines[0].strip("\ufeff ").rstrip() != "---":
+        return 0
+    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))
+    return next(closing, 0)
+
+
+def _sentences(line: str) -> list[str]:
+    starts = sentence_starts(line)
+    return [line[a:b] for a, b in zip(starts, [*starts[1:], len(line)], strict=True)]
+
+
+def _digest(words: str) -> str:
+    return blake2b(words.encode(), digest_size=6).hexdigest()
+
+
+def added(before: bytes | None, after: bytes) -> list[str]:
+    """Digests of the sentences that the later version has and the earlier has not."""
+    known = {unit.digest for unit in units(before)} if before else set()
+    return list(dict.fromkeys(u.digest for u in units(after) if u.digest not in known))
+
+
+@dataclass(slots=True)
+class _Claims:
+    """What the journal says of one path or id. ``whole``: an entry without digests wrote it all."""
+
+    origins: dict[str, Origin] = field(default_factory=dict)
+    whole: Origin | None = None
+    entries: int = 0
+
+    def take(self, digests: Iterable[str] | None, origin: Origin) -> None:
+        self.entries += 1
+        if digests is None:
+            self.whole = None if origin.is_person else origin
+        else:
+            self.origins.update(dict.fromkeys(digests, origin))
+
+    def of(self, digest: str) -> Origin:
+        return self.origins.get(digest, self.whole or PERSON)
+
+
+class Provenances:
+    """Answers from memory; reads what is new in the journal when it is asked. Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._marks: dict[str, int] = {}
+        self._claims: dict[str, _Claims] = defaultdict(_Claims)
+        self._lock = threading.Lock()
+
+    def of(self, path: str, note_id: str, data: bytes) -> Provenance:
+        """Whose the words of a note are.
+
+        Args:
+            note_id: the id that its frontmatter asks for; "" where it asks for none.
+            data: its bytes.
+        """
+        with self._lock:
+            self._refresh()
+            known = [c for key in _keys(path, note_id) if (c := self._claims.get(key))]
+            stamp = _stamp(known)
+            if not known:
+                return Provenance()
+            judged = [(unit, _origin(unit.digest, known)) for unit in units(data)]
+        return _provenance(judged, stamp)
+
+    def stamp(self, path: str, note_id: str) -> str:
+        """Another text whenever the journal says something new of this note."""
+        with self._lock:
+            self._refresh()
+            return _stamp([c for key in _keys(path, note_id) if (c := self._claims.get(key))])
+
+    def _refresh(self) -> None:
+        entries, self._marks = self._journal.entries_after(self._marks)
+        for entry in entries:
+            if entry.kind in _WRITTEN:
+                self._take_written(entry)
+            elif entry.kind == _BEGUN:
+                self._take_change(entry)
+
+    def _take_written(self, entry: JournalEntry) -> None:
+        digests = entry.data.get(ADDED)
+        origin = origin_of(entry.kind, entry.actor, entry.data)
+        for key in _keys(entry.path or "", entry.note_id or ""):
+            self._claims[key].take(digests, origin)
+            if spoken := entry.data.get(SPOKEN):
+                said = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
+                self._claims[key].take(spoken, said)
+
+    def _take_change(self, entry: JournalEntry) -> None:
+        try:
+            change = Change.model_validate(entry.data.get("change"))
+        except ValidationError:
+            return
+        origin = origin_of(change.kind, change.actor, entry.data)
+        sources = self._sources(change)
+        for file in change.files:
+            if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
+                self._claims[f"path:{file.moved_to}"] = gone
+            if change.kind in _REPEATING or not file.added:
+                continue
+            claims = self._claims[f"path:{file.path}"]
+            by_origin: dict[Origin, list[str]] = defaultdict(list)
+            for digest in file.added:
+                by_origin[_origin(digest, sources) if sources else origin].append(digest)
+            for each, digests in by_origin.items():
+                claims.take(digests, each)
+
+    def _sources(self, change: Change) -> list[_Claims]:
+        """What is known of the notes that a merge takes text from; a note without an entry is the
+        person's."""
+        if not change.merged_from:
+            return []
+        keys = [f"path:{file.path}" for file in change.files]
+        keys += [f"id:{node_id}" for node_id in change.merged_from]
+        return [self._claims[key] for key in keys]
+
+
+def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
+    """The origin of what a journal entry of this kind adds."""
+    if kind in ("imported", "import_updated"):
+        return Origin(kind=OriginKind.IMPORT, name=str(data.get("source", "")))
+    if kind == ChangeKind.CAPTURED:
+        return Origin(kind=OriginKind.CLIENT, name=actor.name)
+    if actor.kind == "client":
+        wrote = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
+        return Origin(kind=wrote, name=actor.name, session=actor.session)
+    if actor.kind == "system" or kind == ChangeKind.COMPRESSED:
+        return Origin(kind=OriginKind.MEMVAULT)
+    return PERSON
+
+
+def _keys(path: str, note_id: str) -> list[str]:
+    return [f"path:{path}", f"id:{note_id}"] if note_id else [f"path:{path}"]
+
+
+def _origin(digest: str, known: Iterable[_Claims]) -> Origin:
+    """The person only if every account of the note leaves the sentence to them."""
+    for claims in known:
+        origin = claims.of(digest)
+        if not origin.is_person:
+            return origin
+    return PERSON
+
+
+def _stamp(known: Iterable[_Claims]) -> str:
+    return ".".join(str(claims.entries) for claims in known)
+
+
+def _provenance(judged: list[tuple[Unit, Origin]], stamp: str) -> Provenance:
+    lines: dict[int, Origin] = {}
+    share: dict[Origin, int] = defaultdict(int)
+    own: list[str] = []
+    properties: list[str] = []
+    for unit, origin in judged:
+        if not origin.is_person:
+            lines.setdefault(unit.line, origin)
+        if unit.is_body:
+            share[origin] += len(unit.words)
+            if origin.is_person:
+                own.append(unit.words)
+        elif origin.is_person:
+            properties.append(unit.words)
+    if not lines:
+        return Provenance(stamp=stamp)
+    return Provenance(
+        origin=max(share, key=lambda origin: share[origin], default=PERSON),
+        spans=tuple(_spans(lines)),
+        own=" ".join(own),
+        own_properties=tuple(properties),
+        stamp=stamp,
+    )
+
+
+def _spans(lines: Mapping[int, Origin]) -> Iterator[OriginSpan]:
+    """Neighbouring lines of one origin as one span."""
+    first = last = 0
+    origin = PERSON
+    for line in sorted(lines):
+        if first and line == last + 1 and lines[line] == origin:
+            last = line
+            continue
+        if first:
+            yield OriginSpan(first, last, origin)
+        first = last = line
+        origin = lines[line]
+    if first:
+        yield OriginSpan(first, last, origin)

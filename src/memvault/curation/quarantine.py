@@ -1,0 +1,254 @@
+"""Quarantine: what others wrote to command a model is kept from every answer; nothing is deleted.
+
+The person's own words are never checked. A note that others wrote whole is not indexed at all; in
+a note that the person wrote in, too, only the lines of others are left out. What is in quarantine
+follows from the note's text, its provenance and the journal, which has what the person released.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+
+from memvault.curation.provenance import Provenances, lines_of
+from memvault.model.change import Actor
+from memvault.model.errors import NoteNotFound, NoteQuarantined
+from memvault.model.provenance import Provenance
+from memvault.vault.files import Examined, NoteStat, Vault
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.verification.immunity import Finding, Immunity
+
+HELD, RELEASED = "quarantined", "quarantine_released"
+MOST_EVIDENCE = 5
+_LINE_END = re.compile(rb"(\r\n|\r|\n)")
+_ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A note of which something is in quarantine.
+
+    Attributes:
+        key: names this text in this note, to release it by.
+        whole: whether the note is not indexed; else only some lines are left out.
+        evidence: excerpts of what was found.
+    """
+
+    key: str
+    path: str
+    note_id: str
+    origin: str
+    kinds: tuple[str, ...]
+    evidence: tuple[str, ...]
+    whole: bool
+    at: datetime
+
+
+class Quarantine:
+    """What is held and what was released, as the journal has it. Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._marks: dict[str, int] = {}
+        self._held: dict[str, Held] = {}
+        self._released: set[str] = set()
+        self._lock = threading.RLock()
+
+    def is_released(self, key: str) -> bool:
+        with self._lock:
+            self._refresh()
+            return key in self._released
+
+    def held(self) -> list[Held]:
+        """All that is held, the newest first; notes that are gone since are among them."""
+        with self._lock:
+            self._refresh()
+            found = [each for key, each in self._held.items() if key not in self._released]
+        return sorted(found, key=lambda each: each.at, reverse=True)
+
+    def hold(self, held: Held) -> None:
+        """Write down that something is held; a second time nothing is written.
+
+        Raises:
+            StorageError, DiskFull: it cannot be written.
+        """
+        with self._lock:
+            self._refresh()
+            if held.key in self._held:
+                return
+            self._journal.append(
+                JournalEntry(
+                    ts=held.at,
+                    kind=HELD,
+                    actor=Actor(kind="system", name="memvault"),
+                    note_id=held.note_id or None,
+                    path=held.path,
+                    data={
+                        "key": held.key, "origin": held.origin, "kinds": list(held.kinds),
+                        "evidence": list(held.evidence), "whole": held.whole,
+                    },
+                )
+            )  # fmt: skip
+
+    def release(self, key: str, actor: Actor, *, back: bool = False) -> Held:
+        """Let a held text be answered with again, or, if ``back``, hold it once more.
+
+        Raises:
+            NoteNotFound: nothing is held under this key.
+            StorageError, DiskFull: it cannot be written.
+        """
+        with self._lock:
+            self._refresh()
+            held = self._held.get(key)
+            if held is None:
+                raise NoteNotFound(f"Nothing is in quarantine under {key!r}", key=key)
+            self._journal.append(
+                JournalEntry(
+                    ts=datetime.now(UTC), kind=RELEASED, actor=actor, path=held.path,
+                    note_id=held.note_id or None, data={"key": key, "back": back},
+                )
+            )  # fmt: skip
+            return held
+
+    def _refresh(self) -> None:
+        entries, self._marks = self._journal.entries_after(self._marks)
+        for entry in entries:
+            key = str(entry.data.get("key", ""))
+            if entry.kind == HELD:
+                self._held[key] = _held(entry, key)
+            elif entry.kind == RELEASED:
+                (self._released.discard if entry.data.get("back") else self._released.add)(key)
+
+
+def _held(entry: JournalEntry, key: str) -> Held:
+    return Held(
+        key,
+        entry.path or "",
+        entry.note_id or "",
+        str(entry.data.get("origin", "")),
+        tuple(map(str, entry.data.get("kinds", ()))),
+        tuple(map(str, entry.data.get("evidence", ()))),
+        bool(entry.data.get("whole")),
+        entry.ts,
+    )
+
+
+class GuardedVault(Vault):
+    """A vault that is read without what is in quarantine; for all that answers, and the index.
+
+    Args:
+        vault: the same folder.
+    """
+
+    def __init__(
+        self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
+    ) -> None:
+        super().__init__(vault.root)
+        self._provenances = provenances
+        self._quarantine = quarantine
+        self._immunity = immunity
+        self._findings: dict[str, Finding] = {}
+        self._hidden: dict[str, tuple[int, int, str]] = {}  # notes held whole: size, mtime, key
+
+    def walk(self) -> Iterator[NoteStat]:
+        """As `Vault.walk`, without the notes that are known to be held whole."""
+        for stat in super().walk():
+            known = self._hidden.get(stat.path)
+            is_held = known is not None and known[:2] == (stat.size, stat.mtime_ns)
+            if known is None or not is_held or self._quarantine.is_released(known[2]):
+                yield stat
+
+    def read(self, path: str) -> bytes:
+        """As `Vault.read`, with the lines that are in quarantine left empty.
+
+        Raises:
+            NoteQuarantined: the whole note is in quarantine.
+        """
+        return self.examined(path).data
+
+    def examined(self, path: str) -> Examined:
+        stat = self.stat(path)
+        data = super().read(path)
+        provenance = self._provenances.of(path, _claimed_id(data), data)
+        if provenance.is_person:
+            return Examined(data, provenance)
+        text = _foreign(data, provenance)
+        key = blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
+        finding = self._finding(path, text, provenance)
+        if not finding.adversarial or self._quarantine.is_released(key):
+            self._hidden.pop(path, None)
+            return Examined(data, provenance)
+        whole = not provenance.is_mixed
+        self._quarantine.hold(_new(key, path, data, provenance, finding, whole=whole))
+        if whole:
+            if stat is not None:
+                self._hidden[path] = (stat.size, stat.mtime_ns, key)
+            raise NoteQuarantined(
+                f"{path} is in quarantine: it contains what looks like orders to an AI model "
+                f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
+                path=path,
+            )
+        return Examined(_blanked(data, provenance), provenance)
+
+    def stamp(self, path: str, note_id: str) -> str:
+        return self._provenances.stamp(path, note_id)
+
+    def held(self) -> list[Held]:
+        """What is held of notes that are there."""
+        return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
+
+    def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
+        title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
+        key = f"{title}\0{text}"
+        found = self._findings.get(key)
+        if found is None:
+            if len(self._findings) > 10_000:
+                self._findings.clear()
+            found = self._findings[key] = self._immunity.check(text, title)
+        return found
+
+
+def _foreign(data: bytes, provenance: Provenance) -> str:
+    """The lines of others, frontmatter included, without its keys that memvault writes."""
+    lines = lines_of(data.decode("utf-8", "replace"))
+    kept = [line for span in provenance.spans for line in lines[span.first - 1 : span.last]]
+    return "\n".join(line for line in kept if not _STAMPS.match(line))
+
+
+_STAMPS = re.compile(
+    r"(?:id|lifecycle|created|date|importance|modality|source|verified(?:_on)?): \S+$"
+)
+
+
+def _blanked(data: bytes, provenance: Provenance) -> bytes:
+    """The note with the lines of others empty, so that all others keep their numbers."""
+    parts = _LINE_END.split(data)  # lines, and between them their ends
+    for span in provenance.spans:
+        for number in range(span.first - 1, min(span.last, len(parts) // 2 + 1)):
+            parts[2 * number] = b""
+    return b"".join(parts)
+
+
+def _claimed_id(data: bytes) -> str:
+    found = _ID.search(data[:4096])
+    return found[1].decode("ascii").lower() if found and data.startswith(b"---") else ""
+
+
+def _new(
+    key: str, path: str, data: bytes, provenance: Provenance, finding: Finding, *, whole: bool
+) -> Held:
+    origin = provenance.spans[0].origin
+    return Held(
+        key,
+        path,
+        _claimed_id(data),
+        f"{origin.kind} {origin.name}".strip(),
+        finding.kinds,
+        tuple(each.excerpt for each in finding.evidence[:MOST_EVIDENCE]),
+        whole,
+        datetime.now(UTC),
+    )
