@@ -8,13 +8,13 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 from tokenizers import Tokenizer
 
 from memvault.config.settings import EmbeddingSettings
@@ -185,7 +185,7 @@ def _open(file: Path) -> sqlite3.Connection:
 
 
 _BATCH_TOKENS = 1024  # padded; larger batches exceed the processor's cache and are slower
-_QUESTIONS = 64  # vectors of questions that are kept
+_CACHED_QUERIES = 64
 _GROUP = 32  # batches between two writes to the cache
 
 Window = Sequence[int]
@@ -235,8 +235,8 @@ class Embedder:
         self._reads_lock = threading.Lock()
         self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
-        self._asked: OrderedDict[str, Vector] = OrderedDict()
-        self._asked_lock = threading.Lock()
+        self._queries: LRUCache[str, Vector] = LRUCache(_CACHED_QUERIES)
+        self._queries_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of the texts, (len(texts), dim) float32, normalised."""
@@ -259,17 +259,15 @@ class Embedder:
 
         The last few are cached, because one answer needs the same vector several times.
         """
-        with self._asked_lock:
-            known = self._asked.get(text)
+        with self._queries_lock:
+            known = self._queries.get(text)
         if known is not None:
             return known
         encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
         vector = self._model.encode_query(encoding.ids)
         vector.flags.writeable = False
-        with self._asked_lock:
-            self._asked[text] = vector
-            while len(self._asked) > _QUESTIONS:
-                self._asked.popitem(last=False)
+        with self._queries_lock:
+            self._queries[text] = vector
         return vector
 
     def embed_few(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
