@@ -28,7 +28,7 @@ from memvault.cognition.pulse import MemoryState, confidence
 from memvault.model.insights import EntailmentCone, Insights
 from memvault.model.memory import Memory, UTLState
 from memvault.model.search import Evidence, Recalled, Status, VerbosityLevel, Verification
-from memvault.search.excerpt import excerpts
+from memvault.search.excerpt import Excerpt, Excerpts
 from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.verification.verified_recall import Answered, Weighed
 
@@ -100,9 +100,9 @@ def _evidence(each: Evidence) -> EvidenceShape:
     )
 
 
-# About 50 tokens. In notes of long conversations the sentence nearest to the question is shown in
-# 88 of 100 answers; it would be in 38, were the first 200 bytes shown (bench_verbosity).
-ANSWERING_BYTES = 200
+# UTF-8 bytes of text of the first memories, and of each later one; about four make a token.
+ANSWERING_BYTES = (1_000, 900, 800, 500, 500)
+ANSWERING_BYTES_LATER = 400
 PASSAGE_BYTES = 1_600
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
 
@@ -128,11 +128,21 @@ def bare(recalled: Recalled, memory: Memory) -> NodeShape:
     )
 
 
-def shown(found: Sequence[Told], level: VerbosityLevel, query: str) -> list[NodeShape]:
+def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
+    """Bytes of text for each of so many memories, best first."""
+    if level is VerbosityLevel.FULL_INSIGHTS:
+        return [PASSAGE_BYTES] * count
+    later = max(0, count - len(ANSWERING_BYTES))
+    return [*ANSWERING_BYTES[:count], *[ANSWERING_BYTES_LATER] * later]
+
+
+def shown(
+    found: Sequence[Told], level: VerbosityLevel, query: str, excerpts: Excerpts
+) -> list[NodeShape]:
     """Levels 1 and 2."""
     full = level is VerbosityLevel.FULL_INSIGHTS
-    limit = PASSAGE_BYTES if full else ANSWERING_BYTES
-    texts = excerpts(query, [each.recalled.text for each in found], limit)
+    pairs = [(each.recalled, each.memory) for each in found]
+    texts = excerpts.of(query, pairs, excerpt_limits(len(found), level))
     nodes = [_with_text(each, text) for each, text in zip(found, texts, strict=True)]
     if not full:
         return nodes
@@ -154,21 +164,22 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
     return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
 
 
-def _with_text(each: Told, text: str) -> NodeShape:
+def _with_text(each: Told, shown: Excerpt) -> NodeShape:
     memory, relevance = each.memory, each.recalled.relevance
     sure = confidence(relevance, verified=memory.verified, outdated=each.outdated)
     return bare(each.recalled, memory).model_copy(
         update={
             "hops": _hops(each.recalled),
-            "heading": below_title(each.recalled.heading, memory.title),
-            "lines": list(each.recalled.lines),
-            "content": text,
+            "heading": below_title(shown.heading, memory.title),
+            "lines": list(shown.lines),
+            "content": shown.text,
             "confidence": round(sure, 3),
             "importance": memory.importance,
             "verified": memory.verified,
             "lifecycle": memory.lifecycle,
             "type": memory.type,
             "created_at": utc(memory.created_at),
+            "date": utc(memory.date) if memory.date else None,
             "johari_quadrant": each.state.quadrant,
         }
     )
@@ -179,7 +190,6 @@ def _with_state(node: NodeShape, each: Told) -> NodeShape:
     return node.model_copy(
         update={
             "project": memory.project,
-            "date": utc(memory.date) if memory.date else None,
             "tags": list(memory.tags) or None,
             "rationale": memory.rationale,
             "state": StateShape.of(state),

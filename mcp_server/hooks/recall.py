@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from memvault.capture.extract import is_command, says_little
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
-from memvault.model.search import Filters, Mode, Scope
+from memvault.model.note import LineRange
+from memvault.model.search import Filters, Mode, Recalled, Scope
 from memvault.search.calibration import CONCERNS, features
-from memvault.search.excerpt import excerpts
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
@@ -217,10 +217,11 @@ class HookRecall:
         return [(each, chance) for each, chance in pairs if not each.withheld]
 
     def _quoted(self, query: str, found: Sequence[Weighed]) -> list[Quotation]:
-        texts = excerpts(query, [each.recalled.text for each in found], _EXCERPT_BYTES)
+        pairs = [(each.recalled, each.memory) for each in found]
+        shown = self._services.excerpts.of(query, pairs, [_EXCERPT_BYTES] * len(pairs))
         return [
-            Quotation(each.memory, text, (each.recalled.lines[0], each.recalled.lines[1]))
-            for each, text in zip(found, texts, strict=True)
+            Quotation(each.memory, excerpt.text, (excerpt.lines.first, excerpt.lines.last))
+            for each, excerpt in zip(found, shown, strict=True)
         ]
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
@@ -242,16 +243,10 @@ class HookRecall:
 
     def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """The sentences of a note that say most of the goal, else its first ones."""
-        try:
-            text = self._services.guarded.read(memory.path).decode("utf-8", "replace")
-        except MemvaultError:
-            return None
-        body = (
-            text.split("\n---\n", 1)[1] if text.startswith("---\n") and "\n---\n" in text else text
-        )
-        prose = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
-        (excerpt,) = excerpts(goal or memory.title, [prose.strip()], 2 * _EXCERPT_BYTES)
-        return Quotation(memory, f"{memory.title}: {excerpt}") if excerpt.strip() else None
+        whole = Recalled(memory.id, 1.0, "", LineRange(1, 1), "")
+        limits = [2 * _EXCERPT_BYTES]
+        (excerpt,) = self._services.excerpts.of(goal or memory.title, [(whole, memory)], limits)
+        return Quotation(memory, f"{memory.title}: {excerpt.text}") if excerpt.text else None
 
     def _sections(self, memory: Memory) -> dict[str, list[tuple[int, str]]]:
         """List items of a session note by heading, each with its line."""

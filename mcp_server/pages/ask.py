@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.site import Site
 from memvault.model.errors import MemvaultError
 from memvault.model.search import ChunkHit, Mode
-from memvault.search.excerpt import excerpts
+from memvault.search.excerpt import Excerpt
 from memvault.verification.verified_recall import Weighed
 
 MOST_CHARS = 1_000  # of a question
@@ -35,7 +35,7 @@ class Reason:
     """Why a memory is in the answer; None where a search did not find it."""
 
     weighed: Weighed
-    text: str
+    excerpt: Excerpt
     by_meaning: Rank | None
     by_words: Rank | None
     age_days: int
@@ -73,17 +73,18 @@ class AskPage:
             words = _ranks(vectors.search_keywords(query, LOOKED_AT, texts=False))
         except MemvaultError:
             meaning, words = {}, {}
-        texts = excerpts(query, [each.recalled.text for each in found], PASSAGE_BYTES)
+        pairs = [(each.recalled, each.memory) for each in found]
+        shown = services.excerpts.of(query, pairs, [PASSAGE_BYTES] * len(found))
         now = datetime.now(UTC)
         return [
             Reason(
                 each,
-                text,
+                excerpt,
                 meaning.get(each.memory.id),
                 words.get(each.memory.id),
                 max(0, (now - (each.memory.date or each.memory.created_at)).days),
             )
-            for each, text in zip(found, texts, strict=True)
+            for each, excerpt in zip(found, shown, strict=True)
         ]
 
 

@@ -47,6 +47,7 @@ from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.critique import Critic
+from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache, SteadyRecall
 from memvault.search.hybrid import Recall
 from memvault.search.relations.multihop import MultiHop
@@ -111,6 +112,7 @@ class Services:
             self.guarded = GuardedVault(
                 self.vault, Provenances(self.journal), self.quarantine, immunity_of(self.embedder)
             )
+            self.excerpts = Excerpts(self.guarded.read, self.embedder)
             tell("opening the indexes")
             self.found = open_found(state.entity_cache)
             opened.callback(self.found.close)

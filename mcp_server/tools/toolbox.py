@@ -207,7 +207,7 @@ class Toolbox:
             )
             for each, memory in found
         ]
-        return shown(told, level, query)
+        return shown(told, level, query, self.services.excerpts)
 
     def insights(
         self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR

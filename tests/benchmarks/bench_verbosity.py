@@ -1,5 +1,5 @@
-"""How many of the model's tokens an answer costs at each level of verbosity, and how often the
-sentence that is nearest to the question is among those shown at the usual one.
+"""How many of the model's tokens an answer costs at each level of verbosity, and how long choosing
+its sentences takes.
 
 ``python -m tests.benchmarks.bench_verbosity [--notes N]``, or with a vault and questions of one's
 own ``--vault DIR --questions FILE.json`` (a list of objects with ``question``).
@@ -16,21 +16,18 @@ import argparse
 import asyncio
 import json
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from fastmcp import Client
 
-from mcp_server.answers.memory_presenter import ANSWERING_BYTES
+from mcp_server.answers.memory_presenter import excerpt_limits
 from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import Scope
-from memvault.search.excerpt import excerpts
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.model.search import Scope, VerbosityLevel
+from memvault.search.excerpt import Excerpts
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, show, timed
 
@@ -71,38 +68,20 @@ def tokens(services: Services, questions: list[str]) -> list[Figure]:
     return asyncio.run(measure())
 
 
-def shown(services: Services, questions: list[str]) -> list[Figure]:
-    """Of passages that are too long to be shown whole, by the model's own similarity."""
-    recalled = [services.multihop.recall(question, 10, Scope()) for question in questions]
-    chosen, first, asked = 0, 0, 0
-    spent: list[float] = []
-    for question, found in zip(questions, recalled, strict=True):
-        passages = [each.text for each in found]
-        spent += timed(lambda q=question, p=passages: excerpts(q, p, ANSWERING_BYTES), 1, 0)
-        if not passages or len(passages[0].encode()) <= ANSWERING_BYTES:
-            continue
-        sentences = _sentences(passages[0])
-        vectors = services.embedder.embed([question, *sentences])
-        nearest = sentences[int(np.argmax(np.array(vectors[1:]) @ vectors[0]))]
-        asked += 1
-        chosen += nearest in excerpts(question, passages, ANSWERING_BYTES)[0]
-        first += nearest in passages[0].encode()[:ANSWERING_BYTES].decode(errors="ignore")
-    if not asked:
-        return []
+def choosing(services: Services, questions: list[str]) -> list[Figure]:
+    """The time that choosing the sentences of ten memories takes."""
+    limits = excerpt_limits(10, VerbosityLevel.TEXT_AND_IDS)
+    spent: dict[str, list[float]] = {"first": [], "again": []}
+    for question in questions:
+        found = services.multihop.recall(question, 10, Scope())
+        pairs = [(each, services.catalogue.by_id(each.note_id)) for each in found]
+        excerpts = Excerpts(services.vault.read, services.embedder)
+        for which in spent:
+            spent[which] += timed(lambda e=excerpts, q=question, p=pairs: e.of(q, p, limits), 1, 0)
     return [
-        Figure("passages longer than an excerpt", asked, f"of {len(questions)}"),
-        Figure("the nearest sentence is shown", 100 * chosen / asked, "%"),
-        Figure("it would be, were the first shown", 100 * first / asked, "%"),
-        Figure("choosing the sentences of 10 passages, median", median(spent), "ms"),
+        Figure("excerpts of 10 memories, none read before, median", median(spent["first"]), "ms"),
+        Figure("excerpts of 10 memories, all read before, median", median(spent["again"]), "ms"),
     ]
-
-
-def _sentences(passage: str) -> list[str]:
-    found = []
-    for line in filter(str.strip, passage.splitlines()):
-        starts = [*sentence_starts(line), len(line)]
-        found += [line[start:end].strip() for start, end in pairwise(starts)]
-    return found
 
 
 def _questions(services: Services, file: Path | None) -> list[str]:
@@ -127,7 +106,7 @@ def main() -> None:
         services = Services(vault, settings, StateFolder(Path(scratch) / "state"))
         services.start(watch=False)
         questions = _questions(services, options.questions)
-        figures = tokens(services, questions) + shown(services, questions)
+        figures = tokens(services, questions) + choosing(services, questions)
         services.close()
     show("verbosity", figures)
 

@@ -48,6 +48,16 @@ def test_every_property_is_read() -> None:
     assert found.metadata == {"status": "open", "nested": {"on": "2026-01-01", "n": "nan"}}
 
 
+def test_a_note_without_creation_date_was_created_on_its_own_date_unless_that_is_to_come():
+    for head, created in [
+        ("date: 2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("date: 2999-01-01", NOW),
+        ("created: 2025-01-01\ndate: 2024-05-01", datetime(2025, 1, 1, tzinfo=UTC)),
+    ]:
+        note = parse_note("n.md", f"---\n{head}\n---\nx".encode())
+        assert memory_of(note, fallback_time=NOW).created_at == created
+
+
 @pytest.mark.parametrize(
     ("path", "key", "lifecycle"),
     [

@@ -1,115 +1,192 @@
-"""The part of a passage that answers a question: whole sentences, word for word, in order."""
+"""The passage of a note that answers a question: whole sentences, word for word, in order."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from memvault.stores.vectors import bm25
-from memvault.text.words import some_words
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.search import Recalled
+from memvault.search.context.forms import fenced
+from memvault.search.context.outline import Code, Outline, Outlines, Statement
+from memvault.search.context.scoring import Scores, scores
+from memvault.text.embedding import Embedder
 
 CUT = "…"
+READ_WHOLE = 5  # notes whose every sentence is compared; of later ones the passage that was found
 _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
-# What a sentence says is often taken up by the next one ("When was it?" "In May"), and prepared
-# by the one before.
-_AFTER, _BEFORE = 0.5, 0.25
+# A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
+# before; a label ("To fold all:", a callout's title) says nothing without what follows it.
+_AFTER, _AFTER_LABEL, _BEFORE = 0.3, 0.75, 0.15
+_LEAST = 0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
+_LABEL_CHARS = 60
+_ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
 
 
-class _Sentence(NamedTuple):
-    start: int
-    end: int
-    size: int  # UTF-8 bytes
-    terms: Collection[int]
+class Excerpt(NamedTuple):
+    """``heading`` is the path of headings above its best sentence, joined by `` > ``; ``lines`` are
+    those of the note that hold all of it."""
+
+    text: str
+    heading: str
+    lines: LineRange
 
 
-def excerpts(query: str, passages: Sequence[str], limit: int) -> list[str]:
-    """Of each passage the sentences that share most with the question, as many as fit.
-
-    A word counts by its weight in the question (`bm25.query`) times log(1 + N / n), for N
-    sentences of all the passages, n of them with the word; a sentence by its words and, at half
-    and a quarter, by those of the sentences before and after it. ``…`` stands where something was
-    left out.
+class Excerpts:
+    """Chooses what to show of the notes found. Thread-safe.
 
     Args:
-        limit: UTF-8 bytes of an excerpt, about four for a token of English; one sentence is
-            shown even if it is longer.
+        read: gives a note's bytes by its path, as `Vault.read` does.
     """
-    long = [passage for passage in passages if len(passage.encode()) > limit]
-    read = {passage: _sentences(passage) for passage in long}
-    weights = _weights(query, [each for own in read.values() for each in own])
-    return [
-        _excerpt(passage, read[passage], weights, limit) if passage in read else passage.strip()
-        for passage in passages
-    ]
+
+    def __init__(self, read: Callable[[str], bytes], embedder: Embedder) -> None:
+        self._outlines = Outlines(read, embedder)
+        self._embedder = embedder
+
+    def of(
+        self, query: str, found: Sequence[tuple[Recalled, Memory]], limits: Sequence[int]
+    ) -> list[Excerpt]:
+        """Of each memory the sentences that say most to the question, as many as fit.
+
+        Sentences are scored as for a distilled context (`scoring`), and by their neighbours. ``…``
+        stands where something was left out; where an excerpt joins parts below different headings,
+        each part has its heading.
+
+        Args:
+            found: best first.
+            limits: UTF-8 bytes for each memory, about four for a token of English; one sentence is
+                shown even if it is longer.
+        """
+        outlines = self._outlines.of(found[:READ_WHOLE])
+        outlines += [self._outlines.of_passage(recalled) for recalled, _ in found[READ_WHOLE:]]
+        known = [
+            own if own is not None and own.statements else self._outlines.of_passage(recalled)
+            for (recalled, _), own in zip(found, outlines, strict=True)
+        ]
+        vector = self._embedder.embed_query(query)
+        scored = scores(query, vector, found, known)
+        return [
+            _excerpt(memory.title, outline, own, limit)
+            if outline.statements
+            else Excerpt(recalled.text, recalled.heading, recalled.lines)
+            for (recalled, memory), outline, own, limit in zip(
+                found, known, scored, limits, strict=True
+            )
+        ]
 
 
-def _weights(query: str, sentences: Sequence[_Sentence]) -> dict[int, float]:
-    asked = bm25.query(query)
-    seen = Counter(term for each in sentences for term in each.terms)
-    return {
-        term: weight * math.log(1 + len(sentences) / seen[term])
-        for term, weight in zip(asked.indices, asked.values, strict=True)
-        if term in seen
-    }
+def _excerpt(title: str, outline: Outline, scored: Scores, limit: int) -> Excerpt:
+    statements = outline.statements
+    worth = _worth(statements, scored)
+    chosen = _chosen(statements, worth, limit)
+    code = _code_of(outline, chosen, limit - sum(_size(statements[place]) for place in chosen))
+    best = statements[chosen[0]]
+    if len(chosen) == 1 and _size(best) > _LONGEST * limit:
+        text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
+    else:
+        text = _joined(title, statements, sorted(chosen), code)
+    lines = [statements[place].lines for place in chosen] + [each.lines for each in code.values()]
+    first, last = min(each.first for each in lines), max(each.last for each in lines)
+    return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
 
 
-def _excerpt(
-    passage: str, sentences: Sequence[_Sentence], weights: Mapping[int, float], limit: int
-) -> str:
-    chosen = _chosen(sentences, weights, limit)
-    only = sentences[chosen[0]]
-    if len(chosen) == 1 and only.size > _LONGEST * limit:
-        return f"{_head(passage[only.start : only.end], _LONGEST * limit)} {CUT}"
-    text = CUT + " " if chosen[0] > 0 else ""
-    for one, following in pairwise([*chosen, len(sentences)]):
-        if following == one + 1 and following < len(sentences):
-            text += passage[sentences[one].start : sentences[following].start]
-            continue
-        text += passage[sentences[one].start : sentences[one].end].rstrip()
-        if one < len(sentences) - 1:
-            text += f" {CUT} "
-    return text.strip()
-
-
-def _chosen(sentences: Sequence[_Sentence], weights: Mapping[int, float], limit: int) -> list[int]:
-    own = [sum(weights.get(term, 0.0) for term in each.terms) for each in sentences]
-    worth = [
-        value + _AFTER * before + _BEFORE * after
-        for before, value, after in zip([0.0, *own], own, [*own[1:], 0.0], strict=False)
-    ]
-    chosen: list[int] = []
-    left = limit
-    for number in sorted(range(len(worth)), key=lambda k: (-worth[k], k)):
-        if not chosen or sentences[number].size <= left:
-            chosen.append(number)
-            left -= sentences[number].size
-    return sorted(chosen)
-
-
-@lru_cache(maxsize=4_000)
-def _sentences(passage: str) -> tuple[_Sentence, ...]:
-    """A line ends one."""
-    found: list[_Sentence] = []
-    offset = 0
-    for line in passage.splitlines(keepends=True):
-        if line.strip():
-            starts = sentence_starts(line)
-            for start, end in pairwise([*starts, len(line)]):
-                text = line[start:end].rstrip()
-                terms = {term for word in some_words(text) for term in _terms(word)}
-                found.append(_Sentence(offset + start, offset + end, len(text.encode()), terms))
-        offset += len(line)
-    return tuple(found)
+def _worth(statements: Sequence[Statement], scored: Scores) -> list[float]:
+    own: list[float] = scored.statements.tolist()
+    worth = list(own)
+    for place, (one, following) in enumerate(pairwise(statements)):
+        if one.heading == following.heading:
+            worth[place + 1] += (_AFTER_LABEL if _is_label(one.text) else _AFTER) * own[place]
+            worth[place] += _BEFORE * own[place + 1]
+    return [value if each.shown else -1.0 for value, each in zip(worth, statements, strict=True)]
 
 
 @lru_cache(maxsize=20_000)
-def _terms(word: str) -> tuple[int, ...]:
-    return tuple(bm25.terms(word))
+def _is_label(text: str) -> bool:
+    if text.endswith((":", "?", "：", "？")):
+        return True
+    return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
+
+
+def _chosen(statements: Sequence[Statement], worth: Sequence[float], limit: int) -> list[int]:
+    """The best sentences that fit, then those next to them in their sections, best first."""
+    order = sorted(range(len(worth)), key=lambda place: (-worth[place], place))
+    chosen = order[:1]
+    left = limit - _size(statements[order[0]])
+
+    def take(place: int) -> bool:
+        nonlocal left
+        size = _size(statements[place])
+        if place not in chosen and size <= left:
+            if size:
+                chosen.append(place)
+            left -= size
+            return True
+        return place in chosen
+
+    for place in order:
+        if worth[place] >= _LEAST * worth[order[0]]:
+            take(place)
+    for place in tuple(chosen):
+        for step in (1, -1):
+            near = place + step
+            while 0 <= near < len(statements) and (
+                statements[near].heading == statements[place].heading and take(near)
+            ):
+                near += step
+    return chosen
+
+
+def _size(statement: Statement) -> int:
+    return len(statement.shown.encode())
+
+
+def _code_of(outline: Outline, chosen: Collection[int], left: int) -> dict[int, Code]:
+    """Code whose introducing sentence is shown, by the place of that sentence, while it fits."""
+    found: dict[int, Code] = {}
+    for each in outline.code:
+        size = len(each.block.text.encode())
+        lead = each.lead
+        if lead is not None and lead in chosen and lead not in found and size <= left:
+            found[lead] = each
+            left -= size
+    return found
+
+
+def _joined(
+    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: dict[int, Code]
+) -> str:
+    """The chosen sentences as they follow each other in the note."""
+    headings = {statements[place].heading for place in chosen}
+    text = CUT + " " if any(each.shown for each in statements[: chosen[0]]) else ""
+    for number, place in enumerate(chosen):
+        one = statements[place]
+        before = statements[chosen[number - 1]] if number else None
+        if len(headings) > 1 and (before is None or before.heading != one.heading):
+            text = f"{text.rstrip()}\n{_heading(title, one.heading)}\n".lstrip("\n")
+        text += one.shown
+        if place in code:
+            text += f"\n{fenced(code[place].block)}"
+        text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
+    return text.strip()
+
+
+def _heading(title: str, heading: Sequence[str]) -> str:
+    below = heading[1:] if heading and heading[0].casefold() == title.casefold() else heading
+    return f"[{' > '.join(below) or title}]"
+
+
+def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
+    """What stands between a sentence and the next one that is shown."""
+    skipped = any(each.shown for each in statements[place + 1 : following])
+    mark = f" {CUT}" if skipped else ""
+    if following is None:
+        return mark
+    is_new_line = statements[following].lines.first > statements[place].lines.last
+    return mark + ("\n" if is_new_line else " ")
 
 
 def _head(text: str, limit: int) -> str:

@@ -61,7 +61,7 @@ def chunk_notes(
     limit = min(embedder.window, PASSAGE_TOKENS)
     outlines = _outlines([note for note, _ in notes], embedder.tokens, limit)
     names = [
-        dict.fromkeys(_name(memory, heading) for heading in _headings(units))
+        dict.fromkeys(section_name(memory.title, heading) for heading in _headings(units))
         for (_, memory), units in zip(notes, outlines, strict=True)
     ]
     texts = [unit.text for units in outlines for unit in units]
@@ -202,9 +202,9 @@ class _Chunker:
             covers=tuple(sizes[1:]),
         )
         weights = np.array([max(unit.tokens, 1) for unit in inside], np.float32)
-        text_vector = _normalised(weights @ self._vectors[span.start : span.stop])
-        name_vector = self._by_text[_name(self._memory, inside[0].heading)]
-        return EmbeddedChunk(chunk, _normalised(text_vector + NAME_WEIGHT * name_vector))
+        text_vector = normalised(weights @ self._vectors[span.start : span.stop])
+        name_vector = self._by_text[section_name(self._memory.title, inside[0].heading)]
+        return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
 
     def _text(self, span: range) -> str:
         text = self._units[span.start].text
@@ -221,9 +221,9 @@ def _headings(units: Sequence[Unit]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(unit.heading for unit in units))
 
 
-def _name(memory: Memory, heading: tuple[str, ...]) -> str:
+def section_name(title: str, heading: tuple[str, ...]) -> str:
     """Title and headings, which a chunk's own text need not contain."""
-    return " > ".join(dict.fromkeys((memory.title, *heading)))
+    return " > ".join(dict.fromkeys((title, *heading)))
 
 
 def _context(memory: Memory, headings: Sequence[tuple[str, ...]], *, whole: bool) -> str:
@@ -262,7 +262,7 @@ def _common(headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return shared or headings[0]
 
 
-def _normalised(vector: Vector) -> Vector:
+def normalised(vector: Vector) -> Vector:
     norm = float(np.linalg.norm(vector))
     return np.asarray(vector / norm if norm > 0.0 else vector, np.float32)
 

@@ -14,14 +14,23 @@ import numpy.typing as npt
 
 from memvault.model.errors import NoteNotFound, StorageError
 from memvault.model.memory import Memory
-from memvault.model.note import CodeBlock, LineRange, ParsedNote
+from memvault.model.note import CodeBlock, LineRange, ParsedNote, Vector
 from memvault.model.search import Recalled
+from memvault.search.context.markup import shown
 from memvault.stores.vectors import bm25
-from memvault.text.chunking import Unit, join, joins, pieces_of
+from memvault.text.chunking import (
+    NAME_WEIGHT,
+    Unit,
+    join,
+    joins,
+    normalised,
+    pieces_of,
+    section_name,
+)
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.markdown.labelled_sentences import sentence_starts
-from memvault.vault.parse import content_hash, parse_note
+from memvault.vault.parse import content_hash, decode, parse_note
 
 MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
 MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
@@ -33,12 +42,14 @@ Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros where 
 class Statement:
     """A sentence (or a table's row, or a short line) as it reads, markup removed.
 
-    ``unit`` is the row of the outline's vectors that it was embedded in, together with its short
-    neighbours; ``terms`` are its words as BM25 knows them, ``telling`` how many of them are no
-    function words. Tokens are the model's own.
+    ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
+    table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
+    embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
+    ``telling`` how many of them are no function words. Tokens are the model's own.
     """
 
     text: str
+    shown: str
     lines: LineRange
     heading: tuple[str, ...]
     tokens: int
@@ -63,7 +74,8 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """``tokens`` is what all its sentences and code take."""
+    """``tokens`` is what all its sentences and code take; ``vectors`` are those of its units
+    with the title and headings above each, weighted as in a chunk."""
 
     statements: tuple[Statement, ...]
     code: tuple[Code, ...]
@@ -73,7 +85,9 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
+    title: str
     pieces: Sequence[Unit]
+    shown: Sequence[str]
     code: Sequence[CodeBlock]
 
 
@@ -115,6 +129,11 @@ class Outlines:
                 self._remember(key, outline)
         return [outlines.get(place) for place in range(len(found))]
 
+    def of_passage(self, recalled: Recalled) -> Outline:
+        """The outline of what was found alone: a quick one, without vectors and tokens."""
+        statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(recalled))
+        return Outline(statements, (), np.zeros((1, self._embedder.dimension), np.float16), 0)
+
     def _pieces(self, recalled: Recalled, memory: Memory) -> tuple[str, _Read] | None:
         """What is to be outlined, and the key to remember it by; empty for a part of a note."""
         try:
@@ -122,9 +141,12 @@ class Outlines:
         except (NoteNotFound, StorageError):
             return None
         if len(data) > MOST_BYTES:
-            return "", _Read(_of_passage(recalled), ())
+            pieces = _of_passage(recalled)
+            return "", _Read(memory.title, pieces, [piece.text for piece in pieces], ())
         note: ParsedNote = parse_note(memory.path, data)
-        return content_hash(data), _Read(pieces_of(note), note.code)
+        pieces = pieces_of(note)
+        lines = decode(data, MOST_BYTES).text.split("\n")
+        return content_hash(data), _Read(memory.title, pieces, shown(pieces, lines), note.code)
 
     def _outlined(self, notes: Sequence[_Read]) -> list[Outline]:
         texts = [piece.text for note in notes for piece in note.pieces]
@@ -133,7 +155,13 @@ class Outlines:
         sizes = [[next(counts) for _ in note.pieces] for note in notes]
         code_sizes = [[next(counts) for _ in note.code] for note in notes]
         units = [_units(note.pieces, own) for note, own in zip(notes, sizes, strict=True)]
-        known = self._embedder.known([text for own, _ in units for text in own])
+        texts = [unit.text for own, _ in units for unit in own]
+        texts += [
+            _section(note, unit)
+            for note, (own, _) in zip(notes, units, strict=True)
+            for unit in own
+        ]
+        known = self._embedder.known(texts)
         return [
             self._outline(note, own, code, unit, known)
             for note, own, code, unit in zip(notes, sizes, code_sizes, units, strict=True)
@@ -144,17 +172,18 @@ class Outlines:
         note: _Read,
         sizes: Sequence[int],
         code_sizes: Sequence[int],
-        units: tuple[list[str], list[int]],
-        known: dict[str, npt.NDArray[np.float32]],
+        embedded: tuple[list[Unit], list[int]],
+        known: dict[str, Vector],
     ) -> Outline:
-        texts, owners = units
-        vectors = np.zeros((len(texts), self._embedder.dimension), np.float16)
-        for row, text in enumerate(texts):
-            if text in known:
-                vectors[row] = known[text]
+        units, owners = embedded
+        vectors = np.zeros((len(units), self._embedder.dimension), np.float16)
+        for row, unit in enumerate(units):
+            vector, name = known.get(unit.text), known.get(_section(note, unit))
+            if vector is not None and name is not None:
+                vectors[row] = normalised(vector + NAME_WEIGHT * name)
         statements = tuple(
-            _statement(piece, size, unit)
-            for piece, size, unit in zip(note.pieces, sizes, owners, strict=True)
+            _statement(piece, text, size, unit)
+            for piece, text, size, unit in zip(note.pieces, note.shown, sizes, owners, strict=True)
         )
         code = tuple(
             Code(block, size, _lead(block, statements), _terms(some_words(composed(block.text))))
@@ -180,10 +209,11 @@ class Outlines:
                 self._size -= _size(dropped)
 
 
-def _statement(piece: Unit, size: int, unit: int) -> Statement:
+def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
     words = some_words(composed(piece.text))
     return Statement(
         text=piece.text,
+        shown=as_shown,
         lines=piece.lines,
         heading=piece.heading,
         tokens=size,
@@ -206,8 +236,12 @@ def _size(outline: Outline) -> int:
     return 1 + len(outline.statements) + len(outline.code)
 
 
-def _units(pieces: Sequence[Unit], sizes: Sequence[int]) -> tuple[list[str], list[int]]:
-    """The texts that indexing embedded these pieces in, and for each piece which of them."""
+def _section(note: _Read, unit: Unit) -> str:
+    return section_name(note.title, unit.heading)
+
+
+def _units(pieces: Sequence[Unit], sizes: Sequence[int]) -> tuple[list[Unit], list[int]]:
+    """The units that indexing embedded these pieces in, and for each piece which of them."""
     units: list[Unit] = []
     owners: list[int] = []
     for piece, size in zip(pieces, sizes, strict=True):
@@ -217,7 +251,7 @@ def _units(pieces: Sequence[Unit], sizes: Sequence[int]) -> tuple[list[str], lis
         else:
             units.append(sized)
         owners.append(len(units) - 1)
-    return [unit.text for unit in units], owners
+    return units, owners
 
 
 def _of_passage(recalled: Recalled) -> list[Unit]:

@@ -135,11 +135,14 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
     """A note's memory: its metadata from frontmatter, path and text.
 
     Args:
-        fallback_time: the creation time, if the frontmatter has none.
+        fallback_time: the creation time, if the note states neither that nor a date of its own.
         id: overrides the frontmatter's and the path's.
     """
     values = {key.casefold(): value for key, value in reversed(note.frontmatter.items())}
     created = next((day for key in _CREATED_KEYS if (day := read_date(values.get(key)))), None)
+    happened, saved = _date_of(note, values), read_date(fallback_time) or fallback_time
+    if created is None:
+        created = happened if happened is not None and happened <= saved else saved
     return Memory(
         id=id or _id(values.get("id"), note.path),
         path=note.path,
@@ -150,8 +153,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         importance=read_importance(values.get("importance")),
         tags=_distinct(tag.name for tag in note.tags),
         aliases=note.aliases,
-        created_at=created or read_date(fallback_time) or fallback_time,
-        date=_date_of(note, values),
+        created_at=created,
+        date=happened,
         verified=_flag(values.get("verified")),
         pinned=_flag(values.get("pinned")),
         rationale=_text(values.get("rationale")),

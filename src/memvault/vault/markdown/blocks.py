@@ -117,18 +117,22 @@ class _Reader:
         self._block(inline, self._lines(token))
 
     def _row(self, index: int) -> int:
-        """A table row is one sentence; returns the index of its last token."""
+        """A table row is one sentence, in which an empty cell keeps its place; returns the index of
+        its last token."""
         opening = self._tokens[index]
-        row: list[Token] = []
+        cells: list[list[Token]] = []
         while self._tokens[index].type != "tr_close":
             token = self._tokens[index]
-            if token.type == "inline" and token.children:
-                if row:
-                    gap = Token("text", "", 0)
-                    gap.content = CELL_GAP
-                    row.append(gap)
-                row.extend(token.children)
+            if token.type == "inline":
+                cells.append(token.children or [])
             index += 1
+        row: list[Token] = []
+        for number, cell in enumerate(cells if any(cells) else ()):
+            if number:
+                gap = Token("text", "", 0)
+                gap.content = CELL_GAP
+                row.append(gap)
+            row.extend(cell)
         inline = self._reader.read(row)
         inline.protected = [(0, len(inline.text))]
         self._block(inline, self._lines(opening))
