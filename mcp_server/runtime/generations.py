@@ -124,7 +124,7 @@ def open_index(
         similarity_index,
         steady,
         VerifiedRecall(steady.recall, by_id, stores.vectors, embedder, verifier),
-        Critic(multihop.recall, by_id, stores.vectors, names, verifier),
+        Critic(multihop.recall, by_id, stores.vectors, names, verifier, embed=embedder.embed),
         Reasoner(
             edges,
             by_id,

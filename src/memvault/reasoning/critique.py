@@ -1,7 +1,9 @@
-"""Finding what speaks against a piece of reasoning (graph-tools, critique_context).
+"""Finds memories that contradict a piece of reasoning (graph-tools, critique_context).
 
-Without a model: the reasoning is split into sentences; memories about the same things are found;
-and values, negations, dates, causes and what was replaced are compared, sentence by sentence.
+No language model is used. The reasoning is split into sentences, and each is compared with the
+sentences of the memories found for it: word by word (`reasoning.alignment`), by the claims that
+both state (`verification`), and by causes and replaced practices. A sentence that some memory
+supports is not contradicted by another.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from enum import StrEnum
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Recalled, Scope
+from memvault.reasoning.alignment import Alignment, Embed, Relation, Statement, align
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
@@ -53,6 +56,7 @@ _LOWERS = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
+_DENIED_WORDS = 0.5  # share of words that two sentences, one of them negated, must have in common
 _NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
 
 
@@ -99,7 +103,10 @@ class Critic:
         vectors: VectorStore,
         find_names: FindNames,
         verifier: Verifier,
+        *,
+        embed: Embed,
     ) -> None:
+        self._embed = embed
         self._recall = recall
         self._memory_of = memory_of
         self._vectors = vectors
@@ -134,6 +141,11 @@ class Critic:
         reasoning = Source("", "", "", kind="session")
         for sentence in said:
             passages = given if focal else self._about(sentence)
+            aligned, place = self._best_alignment(sentence, passages)
+            if aligned is not None and aligned.relation is Relation.SUPPORTS:
+                continue
+            if aligned is not None and place is not None:
+                yield _misaligned(aligned, *place)
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
@@ -174,6 +186,22 @@ class Critic:
             told += self._verifier.passage(passage.text, passage.source, wanted)
             told += self._verifier.fields(passage.memory, wanted)
         return told
+
+    def _best_alignment(
+        self, sentence: str, passages: Sequence[_Passage]
+    ) -> tuple[Alignment | None, tuple[_Passage, str] | None]:
+        """The sentence that supports this one, else the one that covers most of it; its place."""
+        ours = Statement(sentence, self._find_names)
+        best: tuple[Alignment | None, tuple[_Passage, str] | None] = (None, None)
+        for passage in passages:
+            source = passage.source
+            around = Statement(f"{source.title}. {source.heading}", self._find_names)
+            for raw in sentences(passage.text):
+                theirs = Statement(readable(raw), self._find_names, source.note_id)
+                found = None if theirs.hedged else align(ours, theirs, around, self._embed)
+                if found is not None and (best[0] is None or _rank(found) > _rank(best[0])):
+                    best = found, (passage, theirs.text)
+        return best
 
     # -- comparing ------------------------------------------------------------------------------
 
@@ -225,6 +253,20 @@ class Critic:
         return Advice.REVISE if found[0].confidence >= SURE else Advice.ASK
 
 
+def _rank(found: Alignment) -> tuple[bool, float, float]:
+    return found.relation is Relation.SUPPORTS, found.covered, found.confidence
+
+
+def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradiction:
+    kind = ConflictType.TEMPORAL if found.dated else ConflictType.FACTUAL
+    explanation = (
+        f"The reasoning says {' '.join(found.ours)}; the note says {' '.join(found.theirs)}."
+    )
+    if found.relation is Relation.DENIES:
+        kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
+    return _contradiction(passage, sentence, kind, found.confidence, explanation)
+
+
 def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
     """Sentences without a value: what is used, and what is said and denied."""
     clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
@@ -252,7 +294,7 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
         if denied is _denies(other):
             continue
         shared = max(_jaccard(part, stems_of(other) - _NEGATION_WORDS) for part in parts)
-        if shared > 0.0:
+        if shared >= _DENIED_WORDS:
             causal = _CAUSES.search(sentence) is not None and _CAUSES.search(other) is not None
             yield _contradiction(
                 passage, other,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memvault.reasoning.alignment import parts
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.reasoning.bayes.weights import HEDGED
 from memvault.verification.agreement import independent, same_attribute
@@ -27,10 +28,6 @@ MOST_VALUES = 6
 MOST_WITNESSES = 12
 LEAST_COVERED = 0.6  # share of the question's words that a claim and its headings have
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
-# Text behind a sentence's last value that says what the value is for: "200 MB for the Plus plan".
-_QUALIFIER = re.compile(
-    r"\s*(?:\(|\b(?:for|on|in|with|at|to|by|under|if|when|as)\b)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
     ]
     if len(rivals) < 2:
         return claim
-    words = [stems_of(part) & (asked - claim.around) for part in _parts(claim.sentence, rivals)]
+    words = [stems_of(part) & (asked - claim.around) for part in parts(claim.sentence, rivals)]
     mine = next((k for k, each in enumerate(rivals) if same(each, own)), None)
     if mine is None:
         return claim
@@ -127,16 +124,6 @@ def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
         return claim
     value = rivals[best]
     return replace(claim, value=value, shown=claim.sentence[value.start : value.end])
-
-
-def _parts(sentence: str, values: Sequence[Amount]) -> list[str]:
-    """The text that belongs to each value: behind it if the last value has a qualifier, else
-    before it."""
-    starts = [each.start for each in values]
-    ends = [each.end for each in values]
-    if _QUALIFIER.match(sentence, ends[-1]):
-        return [sentence[a:b] for a, b in zip(ends, [*starts[1:], len(sentence)], strict=True)]
-    return [sentence[a:b] for a, b in zip([0, *ends[:-1]], starts, strict=True)]
 
 
 def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:

@@ -1,0 +1,76 @@
+"""A statement compared with the sentence of a note that is most like it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.reasoning.alignment import Relation, Statement, align
+from memvault.text.embedding import Embedder
+
+NAMES = ("Ada Berg", "Bo Lind")
+
+
+def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
+    return [
+        (text.index(name), text.index(name) + len(name), name) for name in NAMES if name in text
+    ]
+
+
+def statement(text: str) -> Statement:
+    return Statement(text, find_names)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "differing"),
+    [
+        ("The ferry leaves on Sunday.", "The ferry leaves on Saturday at noon.", "Sunday"),
+        ("The ferry costs 12 euros.", "The ferry costs 9 euros, bicycles ride free.", "12"),
+        ("Ada Berg steers the ferry.", "Bo Lind steers the ferry.", "Ada Berg"),
+        ("The upper deck is closed.", "The lower deck is closed in winter.", "upper"),
+        ("A cabin costs 40 euros.", "A bunk costs 20 euros and a cabin costs 60 euros.", "40"),
+    ],
+)
+def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differing, embedder):
+    found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
+    assert found is not None and found.relation is Relation.VALUE
+    assert found.ours == (differing,)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("The ferry leaves on Saturday.", "The ferry leaves on Saturday at noon."),
+        ("Bo Lind steers the ferry.", "Bo Lind steers it."),
+        ("The ferry costs 9 euros.", "The ferry costs nine euros."),
+    ],
+)
+def test_a_sentence_with_all_that_is_said_supports_it(ours, theirs, embedder):
+    found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
+    assert found is not None and found.relation is Relation.SUPPORTS
+
+
+def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):
+    theirs = statement("Pay the captain in cash, never by card.")
+    by_card = align(statement("Pay the captain by card."), theirs, statement(""), embedder.embed)
+    in_cash = align(statement("Pay the captain in cash."), theirs, statement(""), embedder.embed)
+    assert by_card is not None and by_card.relation is Relation.DENIES
+    assert in_cash is not None and in_cash.relation is Relation.SUPPORTS
+
+
+def test_a_sentence_about_something_else_says_nothing(embedder):
+    theirs = statement("The ferry leaves on Saturday at noon.")
+    for ours in ("The autumn fair is on Sunday.", "Ada Berg sells 3 boats."):
+        assert align(statement(ours), theirs, statement("Ferry"), embedder.embed) is None
+
+
+@given(
+    words=st.lists(
+        st.sampled_from(["boat", "rope", "3", "7", "Monday", "May", "Ada", "not"]), min_size=1
+    )
+)
+def test_a_sentence_never_contradicts_itself(words: list[str], embedder: Embedder):
+    text = " ".join(words)
+    found = align(statement(text), statement(text), statement(""), embedder.embed)
+    assert found is None or found.relation is Relation.SUPPORTS
