@@ -9,16 +9,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server.hooks.clients import HookCall, read_call
 from mcp_server.hooks.session_records import SessionRecord, SessionRecords
 from memvault.capture.capturer import Captured, Capturer, Progress
+from memvault.capture.extract import Item
 from memvault.capture.session_note import Session
 from memvault.capture.transcripts import Turn
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
+from memvault.search.relations.question import stems
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0  # after a capture that could not be written
 CLOSE_SECONDS = 10.0
+REPEATED_SHARE = 0.8  # of a sentence's word stems
 WAIT_SECONDS = 4.0
 AGENTS = (
     "embedding-specialist", "search-agent", "comparison-agent",
@@ -154,7 +158,12 @@ class CaptureQueue:
         session = Session(call.client, call.session_id, folder, self._project_of(folder))
         progress = Progress(record.offset, record.note_path)
         captured = self._capturer.capture(
-            session, transcript, progress, more=more, files=record.files
+            session,
+            transcript,
+            progress,
+            more=more,
+            files=record.files,
+            known=self._repeats(record.given_ids),
         )
         self._remember(call, folder, captured)
         if captured.change is not None:
@@ -164,6 +173,23 @@ class CaptureQueue:
                 call.event,
                 f"captured {len(captured.items)} in {captured.progress.path}",
             )
+
+    def _repeats(self, given: Sequence[str]) -> Callable[[Item], bool]:
+        """Whether the assistant repeats one of these memories, which the vault has already."""
+        texts: list[str] = []
+        for memory_id in given:
+            memory = self._services.catalogue.by_id(memory_id)
+            if memory is not None:
+                with suppress(MemvaultError):
+                    texts.append(self._services.vault.read(memory.path).decode("utf-8", "replace"))
+        given_words = [frozenset(stems(text)) for text in texts]
+
+        def repeats(item: Item) -> bool:
+            words = stems(item.text)
+            most = max((len(words & each) for each in given_words), default=0)
+            return item.speaker == "assistant" and most >= REPEATED_SHARE * len(words) > 0
+
+        return repeats
 
     def _remember(self, call: HookCall, folder: str, captured: Captured) -> None:
         with self._records.lock(call.client, call.session_id):

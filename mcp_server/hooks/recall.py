@@ -219,10 +219,12 @@ class HookRecall:
     def _quoted(self, query: str, found: Sequence[Weighed]) -> list[Quotation]:
         pairs = [(each.recalled, each.memory) for each in found]
         shown = self._services.excerpts.of(query, pairs, [_EXCERPT_BYTES] * len(pairs))
-        return [
-            Quotation(each.memory, excerpt.text, (excerpt.lines.first, excerpt.lines.last))
-            for each, excerpt in zip(found, shown, strict=True)
-        ]
+        quoted: dict[str, Quotation] = {}
+        for each, excerpt in zip(found, shown, strict=True):
+            lines = (excerpt.lines.first, excerpt.lines.last)
+            words = " ".join(excerpt.text.casefold().split())
+            quoted.setdefault(words, Quotation(each.memory, excerpt.text, lines))
+        return list(quoted.values())
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":

@@ -43,6 +43,7 @@ class HookService:
             "PreToolUse": self._before_tool,
             "PostToolUse": self._after_tool,
             "PermissionRequest": self._permission,
+            "Notification": self._notification,
         }
 
     def start(self) -> None:
@@ -140,6 +141,9 @@ class HookService:
             return Reply()
         reason = f"{' and '.join(full)} is full, so the earlier version cannot be kept"
         return Reply(denied=f"Operation {action} denied: {reason}")
+
+    def _notification(self, call: HookCall, record: SessionRecord) -> Reply:
+        return Reply(notice=self._notice(record))
 
     def _give(
         self, record: SessionRecord, event: str, found: list[Quotation], why: str, tokens: int

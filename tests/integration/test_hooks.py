@@ -300,3 +300,17 @@ def test_a_project_is_the_repositorys_name_as_the_vault_spells_it(tmp_path: Path
     assert project_of(str(deep), []) == "Aurora"
     assert project_of(str(Path.home()), ["aurora"]) is None
     assert project_of("", ["aurora"]) is None
+
+
+def test_what_the_assistant_repeats_from_the_vault_is_not_captured_again(
+    services: Services, ask: Ask, tmp_path: Path
+) -> None:
+    assert ask("UserPromptSubmit", prompt="Where do we keep the cache?") != {}
+    path = transcript(
+        tmp_path / "t.jsonl",
+        ("user", "Where do we keep the cache?"),
+        ("assistant", "We keep the cache in SQLite, because it needs no server."),
+    )
+    ask("Stop", transcript_path=path)
+    assert services.hooks.captures.wait(20)
+    assert session_notes(services) == []

@@ -76,6 +76,7 @@ class Capturer:
         *,
         more: Sequence[Turn] = (),
         files: Sequence[str] = (),
+        known: Callable[[Item], bool] = lambda _: False,
     ) -> Captured:
         """Add what the transcript says beyond ``progress`` to the session's note.
 
@@ -85,6 +86,7 @@ class Capturer:
         Args:
             more: turns that the transcript does not hold, such as a subagent's last message.
             files: further paths that the assistant edited.
+            known: whether an item only repeats what the session was given from the vault.
 
         Raises:
             OSError: the transcript cannot be read.
@@ -101,7 +103,7 @@ class Capturer:
                     edited.extend(turn.files)
                     yield turn
 
-        items = tuple(extract(chain(turns(), more)))
+        items = tuple(item for item in extract(chain(turns(), more)) if not known(item))
         if not items and not edited:
             return Captured(Progress(offset, progress.path))
 

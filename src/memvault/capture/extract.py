@@ -139,11 +139,12 @@ def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
         if kind is not None:
             yield Item(kind, sentence, "person", turn.at)
             continue
-        asks = sentence.endswith(("?", "？")) or is_command(sentence)
-        if (asks and requested) or (pasted and at >= 5):
+        asks, requests = sentence.endswith(("?", "？")), is_command(sentence)
+        # A question says nothing, and would be found whenever it is asked again.
+        if (asks and not requests) or (requests and requested) or (pasted and at >= 5):
             continue
-        requested = requested or asks
-        yield Item(ItemKind.REQUEST if asks else ItemKind.FACT, sentence, "person", turn.at)
+        requested = requested or requests
+        yield Item(ItemKind.REQUEST if requests else ItemKind.FACT, sentence, "person", turn.at)
 
 
 def _of_assistant(turn: Turn, sentences: list[str]) -> Iterator[Item]:
