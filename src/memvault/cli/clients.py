@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memvault.cli.client_plugins import Hook, Plugin, plugin_for
 from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON, TOML, CannotEdit, put_toml
 from memvault.cli.engine import ToolSet
@@ -142,6 +143,10 @@ def connect(
         ToolSet | None, typer.Option(help="The tools that the client is offered: core or full.")
     ] = None,
     name: NameOption = _DEFAULT_NAME,
+    hooks: Annotated[
+        bool,
+        typer.Option("--hooks", help="Also install hooks, skills, agents and commands."),
+    ] = False,
     print_only: Annotated[
         bool, typer.Option("--print", help="Show what would be added; write nothing.")
     ] = False,
@@ -156,15 +161,24 @@ def connect(
         return
     _check_name(name)
     registry = registry_of(client)
+    plugin = _plugin(client, name, places) if hooks else None
     if print_only:
         command = [*_launch_command(), *_start_of(places, tools).arguments()]
         snippet = registry.snippet(name, registry.entry(command))
         typer.echo(f"In {registry.file.path}:\n\n{snippet}")
+        if plugin is not None:
+            typer.echo(f"\nFiles:\n\n{plugin.shown()}")
         return
     if _put_entry(client, registry, name, places, tools):
         typer.echo(f"Added memvault to {client.label} ({registry.file.path}). Restart it.")
     else:
         typer.echo(f"{client.label} is already configured ({registry.file.path}).")
+    if plugin is not None:
+        changed = plugin.install()
+        installed = "Installed hooks, skills, agents and commands."
+        typer.echo(installed if changed else "The hooks are already installed.")
+        if client is Client.CODEX and changed:
+            typer.echo("Codex asks you to trust the hooks when it starts; /hooks shows them.")
 
 
 def disconnect(
@@ -191,8 +205,27 @@ def disconnect(
         typer.echo(f"Removed {name} from {client.label} ({registry.file.path}). Restart it.")
     else:
         typer.echo(f"{client.label} has no server named {name} ({registry.file.path}).")
+    if name == _DEFAULT_NAME and (plugin := _plugin(client, name, None)) and plugin.remove():
+        typer.echo("Removed hooks, skills, agents and commands.")
     for other in others:
         typer.echo(f"Still connected: memvault disconnect {client.value} --name {other}")
+
+
+def _plugin(client: Client, name: str, places: Places | None) -> Plugin | None:
+    """The client's plugin; to remove it, ``places`` does not matter.
+
+    Raises:
+        InvalidParams: the client has no hooks, or this is a second vault.
+    """
+    if name != _DEFAULT_NAME:
+        raise InvalidParams("Hooks serve one vault. Connect the others without --hooks.")
+    vault, state = ("", "") if places is None else (str(places.vault), str(places.state.root))
+    config = str(places.config.absolute()) if places is not None and places.config else None
+    hook = Hook(tuple(_launch_command()), client.value, vault, state, config)
+    plugin = plugin_for(hook, _application_data() / "Code" / "User")
+    if plugin is None and places is not None:
+        raise InvalidParams(f"{client.label} has no hooks. Connect it without --hooks.")
+    return plugin
 
 
 def _check_name(name: str) -> None:

@@ -1,0 +1,395 @@
+"""What ``connect --hooks`` installs in each client: hooks, skills, agents and commands.
+
+Claude Code and Gemini CLI take a folder of their own as a plugin. The others keep hooks, skills
+and agents in folders that people share with other programs, so each file of ours says that it is,
+and nothing else there is touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+from memvault import __version__
+from memvault.cli.config_files import ConfigFile
+from memvault.cli.config_text import JSON, CannotEdit, Steps
+from memvault.config.hook_files import LIMITS
+from memvault.model.errors import StorageError
+
+MARK = "Installed by memvault; `memvault disconnect` removes it."
+_PLUGIN = "memvault"
+_DESCRIPTION = "Your Obsidian vault as memory: recalled and captured unasked."
+_EDITS = "Edit|Write|MultiEdit|NotebookEdit|apply_patch"
+_MATCHERS = {
+    "PreToolUse": f"{_EDITS}|Bash",
+    "PostToolUse": _EDITS,
+    "PermissionRequest": "mcp__.*(forget_concept|merge_concepts|reload_manifest|trigger_dream)",
+}
+_GEMINI_EVENTS = {
+    "SessionStart": "SessionStart",
+    "UserPromptSubmit": "BeforeAgent",
+    "PreToolUse": "BeforeTool",
+    "PostToolUse": "AfterTool",
+    "PreCompact": "PreCompress",
+    "Stop": "AfterAgent",
+    "SessionEnd": "SessionEnd",
+    "Notification": "Notification",
+}
+_GEMINI_MATCHERS = {
+    "PreToolUse": "write_file|replace|run_shell_command",
+    "PostToolUse": "write_file|replace",
+}
+_CODEX_EVENTS = [event for event in LIMITS if event != "Notification"]
+_CODEX_MATCHERS = {**_MATCHERS, "SessionStart": "startup|resume|clear|compact"}
+_CODEX_SESSION_END_SECONDS = 3  # more is cut, with a warning at each start
+_CURSOR_EVENTS = {
+    "SessionStart": "sessionStart",
+    "PreToolUse": "preToolUse",
+    "PostToolUse": "postToolUse",
+    "PreCompact": "preCompact",
+    "Stop": "stop",
+    "SubagentStop": "subagentStop",
+    "SessionEnd": "sessionEnd",
+}
+_CURSOR_MATCHERS = {"PreToolUse": "Write|Delete|Shell", "PostToolUse": "Write|Delete"}
+_VSCODE_EVENTS = [
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
+    "PreCompact", "SubagentStop", "Stop",
+]  # fmt: skip
+_FRONTMATTER = re.compile(r"\A---\n(?P<fields>.*?)\n---\n+(?P<body>.*)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """The command that runs ``memvault hook``, without its event."""
+
+    launch: tuple[str, ...]
+    client: str
+    vault: str
+    state: str
+    config: str | None = None
+
+    def command(self, event: str) -> str:
+        """One line for the client's shell."""
+        config = [f"--config={self.config}"] if self.config else []
+        words = [
+            *self.launch, "hook", event, f"--client={self.client}",
+            f"--state={self.state}", f"--vault={self.vault}", *config,
+        ]  # fmt: skip
+        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """Files of our own, and hooks put into a file that other programs share.
+
+    Attributes:
+        roots: the folders that hold ``files``; they themselves stay when emptied.
+        hooks: entries by the client's own event name, for ``hooks_file``.
+    """
+
+    roots: tuple[Path, ...]
+    files: Mapping[Path, bytes]
+    hooks_file: ConfigFile | None = None
+    hooks: Mapping[str, Any] = field(default_factory=dict)
+
+    def install(self) -> bool:
+        """False when everything is there already.
+
+        Raises:
+            StorageError: a file of the same name is not ours, or one cannot be written. Nothing
+                was written in the first case.
+        """
+        for path in self.files:
+            if path.exists() and not _is_ours(path):
+                raise StorageError(
+                    f"{path} exists and is not memvault's; rename it, then connect again."
+                )
+        changed = False
+        for path, data in self.files.items():
+            try:
+                if path.exists() and path.read_bytes() == data:
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+                temporary.write_bytes(data)
+                temporary.replace(path)
+            except OSError as error:
+                raise StorageError(f"{path} cannot be written: {error.strerror}.") from error
+            changed = True
+        return self._put_hooks() or changed
+
+    def remove(self) -> bool:
+        """Take out all that `install` put in, and folders that are empty then; False when nothing
+        was there."""
+        found = [path for path in self.files if path.exists() and _is_ours(path)]
+        for path in found:
+            path.unlink()
+        for folder in sorted({p for path in found for p in path.parents}, reverse=True):
+            below = any(root in folder.parents for root in self.roots)
+            if below and folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        return self._cut_hooks() or bool(found)
+
+    def shown(self) -> str:
+        """What would be installed, for a person."""
+        parts = [f"{path}" for path in self.files]
+        if self.hooks_file is not None:
+            hooks = json.dumps({"hooks": {k: [v] for k, v in self.hooks.items()}}, indent=2)
+            parts.append(f"In {self.hooks_file.path}:\n\n{hooks}")
+        return "\n".join(parts)
+
+    def _put_hooks(self) -> bool:
+        if self.hooks_file is None:
+            return False
+        values: list[tuple[Steps, Any]] = []
+        try:
+            if self.hooks_file.format.read(self.hooks_file.text()) == {} and self._versioned:
+                values.append((["version"], 1))
+            for event, entry in self.hooks.items():
+                present = self.hooks_file.get(["hooks", event]) or []
+                ours = [at for at, each in enumerate(present) if _runs_hook(each)]
+                values.append((["hooks", event, ours[0] if ours else len(present)], entry))
+            return self.hooks_file.put(values)
+        except CannotEdit as error:
+            raise StorageError(
+                f"{self.hooks_file.path} was not changed, because it cannot be edited safely: "
+                f"{error}. Add this by hand:\n\n{self.shown()}"
+            ) from error
+
+    def _cut_hooks(self) -> bool:
+        if self.hooks_file is None:
+            return False
+        steps: list[Steps] = []
+        try:
+            for event in self.hooks_file.get(["hooks"]) or {}:
+                present = self.hooks_file.get(["hooks", event]) or []
+                places = [at for at, each in enumerate(present) if _runs_hook(each)]
+                steps += [["hooks", event, at] for at in reversed(places)]
+            if steps and self._is_whole_ours(len(steps)):
+                steps.insert(0, ["version"])
+            return bool(steps) and self.hooks_file.cut(steps)
+        except CannotEdit as error:
+            raise StorageError(
+                f"{self.hooks_file.path} was not changed, because it cannot be edited safely: "
+                f"{error}. Remove the hooks that run memvault by hand."
+            ) from error
+
+    def _is_whole_ours(self, entries: int) -> bool:
+        """Whether `install` made the hooks file, and nobody added to it since."""
+        assert self.hooks_file is not None
+        whole, path = self.hooks_file.get([]), self.hooks_file.path
+        backed_up = any(path.parent.glob(f"{path.name}.before-memvault*"))
+        there = sum(len(each) for each in whole.get("hooks", {}).values())
+        return set(whole) == {"version", "hooks"} and there == entries and not backed_up
+
+    @property
+    def _versioned(self) -> bool:
+        """Whether the file needs a version, as Cursor's does."""
+        return self.hooks_file is not None and ".cursor" in self.hooks_file.path.parts
+
+
+def plugin_for(hook: Hook, user_data: Path) -> Plugin | None:
+    """The client's plugin; None for a client without hooks.
+
+    Args:
+        user_data: where VS Code keeps a user's files.
+    """
+    home = Path.home()
+    match hook.client:
+        case "claude-code":
+            base = Path(os.environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "skills"
+            return _claude_plugin(hook, base)
+        case "gemini-cli":
+            return _gemini_extension(hook, home / ".gemini" / "extensions")
+        case "codex":
+            return _codex_files(hook, Path(os.environ.get("CODEX_HOME") or home / ".codex"))
+        case "cursor":
+            return _cursor_files(hook, home / ".cursor")
+        case "vscode":
+            return _vscode_files(hook, home / ".copilot", user_data)
+    return None
+
+
+def _claude_plugin(hook: Hook, skills: Path) -> Plugin:
+    """A plugin in the folder of skills, which Claude Code loads as ``memvault@skills-dir``."""
+    root = skills / _PLUGIN
+    manifest = {
+        "name": _PLUGIN,
+        "version": __version__,
+        "description": _DESCRIPTION,
+        "author": {"name": "memvault"},
+    }
+    files = {
+        root / ".claude-plugin" / "plugin.json": _json(manifest),
+        root / "hooks" / "hooks.json": _json(
+            {"description": MARK, "hooks": _groups(hook, {e: e for e in LIMITS}, _MATCHERS)}
+        ),
+        root / "README.md": f"# memvault\n\n{_DESCRIPTION}\n\n{_comment()}".encode(),
+    }
+    for kind in ("skills", "agents", "commands"):
+        for name, text in _texts(kind):
+            place = root / kind / (f"{name}/SKILL.md" if kind == "skills" else f"{name}.md")
+            files[place] = _marked(text)
+    return Plugin((skills,), files)
+
+
+def _gemini_extension(hook: Hook, extensions: Path) -> Plugin:
+    root = extensions / _PLUGIN
+    manifest = {"name": _PLUGIN, "version": __version__, "description": _DESCRIPTION}
+    groups = _groups(hook, _GEMINI_EVENTS, _GEMINI_MATCHERS, milliseconds=True)
+    files = {
+        root / "gemini-extension.json": _json(manifest),
+        root / "hooks" / "hooks.json": _json({"hooks": groups}),
+    }
+    for name, text in _texts("skills"):
+        files[root / "skills" / name / "SKILL.md"] = _marked(text)
+    for name, text in _texts("agents"):
+        files[root / "agents" / f"{name}.md"] = _marked(text)
+    for name, text in _texts("commands"):
+        fields, body = _split(text)
+        prompt = body.replace("$ARGUMENTS", "{{args}}").strip()
+        description = f"description = {_quoted(fields['description'])}"
+        toml = "\n".join([f"# {MARK}", description, f"prompt = {_quoted(prompt)}", ""])
+        files[root / "commands" / f"{name}.toml"] = toml.encode()
+    return Plugin((extensions,), files)
+
+
+def _codex_files(hook: Hook, root: Path) -> Plugin:
+    """Codex has no commands of people's own any more; there, ``$remember`` is a skill."""
+    files: dict[Path, bytes] = {}
+    for name, text in _texts("skills"):
+        files[root / "skills" / name / "SKILL.md"] = _marked(text)
+    for name, text in _texts("commands"):
+        fields, body = _split(text)
+        said = body.replace("$ARGUMENTS", "what the person names with this skill")
+        skill = f"---\nname: {name}\ndescription: {fields['description']}\n---\n\n{said}"
+        files[root / "skills" / name / "SKILL.md"] = _marked(skill)
+    for name, text in _texts("agents"):
+        fields, body = _split(text)
+        lines = [
+            f"# {MARK}",
+            f"name = {_quoted(name)}",
+            f"description = {_quoted(fields['description'])}",
+            f"developer_instructions = {_quoted(body.strip())}",
+        ]
+        files[root / "agents" / f"{name}.toml"] = ("\n".join(lines) + "\n").encode()
+    groups = _groups(hook, {event: event for event in _CODEX_EVENTS}, _CODEX_MATCHERS)
+    groups["SessionEnd"][0]["hooks"][0]["timeout"] = _CODEX_SESSION_END_SECONDS
+    hooks = {event: group[0] for event, group in groups.items()}
+    return Plugin((root,), files, ConfigFile(root / "hooks.json", JSON), hooks)
+
+
+def _cursor_files(hook: Hook, root: Path) -> Plugin:
+    files: dict[Path, bytes] = {}
+    for kind in ("skills", "agents", "commands"):
+        for name, text in _texts(kind):
+            place = root / kind / (f"{name}/SKILL.md" if kind == "skills" else f"{name}.md")
+            whole = text
+            if kind == "commands":  # plain Markdown: what follows the command's name is appended
+                whole = _split(text)[1].replace("$ARGUMENTS", "what follows the command")
+            files[place] = _marked(whole)
+    hooks = {}
+    for event, own_name in _CURSOR_EVENTS.items():
+        entry: dict[str, Any] = {"command": hook.command(event), "timeout": int(LIMITS[event])}
+        if event in _CURSOR_MATCHERS:
+            entry["matcher"] = _CURSOR_MATCHERS[event]
+        hooks[own_name] = entry
+    return Plugin((root,), files, ConfigFile(root / "hooks.json", JSON), hooks)
+
+
+def _vscode_files(hook: Hook, root: Path, user_data: Path) -> Plugin:
+    entries = {
+        event: [{"type": "command", "command": hook.command(event), "timeout": int(LIMITS[event])}]
+        for event in _VSCODE_EVENTS
+    }
+    files = {root / "hooks" / "memvault.json": _json({"version": 1, "hooks": entries})}
+    for name, text in _texts("skills"):
+        files[root / "skills" / name / "SKILL.md"] = _marked(text)
+    for name, text in _texts("agents"):
+        files[root / "agents" / f"{name}.agent.md"] = _marked(text)
+    prompts = user_data / "prompts"
+    for name, text in _texts("commands"):
+        body = text.replace("$ARGUMENTS", "${input:what}")
+        files[prompts / f"{name}.prompt.md"] = _marked(body)
+    return Plugin((root, user_data), files)
+
+
+def _groups(
+    hook: Hook,
+    events: Mapping[str, str],
+    matchers: Mapping[str, str],
+    *,
+    milliseconds: bool = False,
+) -> dict[str, Any]:
+    """Hook groups by the client's own event name, as Claude Code and its likes write them."""
+    groups: dict[str, Any] = {}
+    for event, own_name in events.items():
+        limit = int(LIMITS[event] * (1_000 if milliseconds else 1))
+        entry: dict[str, Any] = {
+            "type": "command",
+            "command": hook.command(event),
+            "timeout": limit,
+        }
+        if milliseconds:  # Gemini CLI shows hooks by name
+            entry = {"name": f"memvault-{event}", **entry}
+        matcher = {"matcher": matchers[event]} if event in matchers else {}
+        groups[own_name] = [{**matcher, "hooks": [entry]}]
+    return groups
+
+
+def _texts(kind: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of the skills, agents or commands that this package carries."""
+    folder = package_files("memvault.plugin") / kind
+    for file in sorted(folder.iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".md"):
+            yield file.name.removesuffix(".md"), file.read_text(encoding="utf-8")
+
+
+def _split(text: str) -> tuple[dict[str, str], str]:
+    """Frontmatter fields of one line each, and the body."""
+    found = _FRONTMATTER.match(text)
+    if found is None:
+        return {}, text
+    pairs = (line.split(": ", 1) for line in found["fields"].splitlines() if ": " in line)
+    return dict(pairs), found["body"]
+
+
+def _marked(text: str) -> bytes:
+    return f"{text.rstrip()}\n\n{_comment()}".encode()
+
+
+def _comment() -> str:
+    return f"<!-- {MARK} -->\n"
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string, which JSON writes alike."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    if MARK.encode() in data:
+        return True
+    return path.suffix == ".json" and (b'"name": "memvault"' in data or b" hook " in data)
+
+
+def _runs_hook(entry: Any) -> bool:
+    """Whether an entry of a hooks file runs ``memvault hook``."""
+    return re.search(r"memvault.* hook \w+ --client=", json.dumps(entry)) is not None
