@@ -24,6 +24,8 @@ from mcp_server.engine.administration import Backend, admin_routes
 from mcp_server.middleware.toolsets import asked_in, connection_with
 from mcp_server.runtime.activity_tracker import Presence, PresenceMiddleware
 from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware
+from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes
+from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
 
 
@@ -34,8 +36,10 @@ def engine_app(
     policy: AccessPolicy,
     presence: Presence,
     stop: Callable[[], None],
+    sign_in: ApprovalProvider | None = None,
 ) -> Starlette:
-    """``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``, ``/metrics``, ``/admin``.
+    """``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``, ``/metrics``, ``/admin``;
+    with ``sign_in`` also the routes of OAuth and ``/clients``.
 
     The FastMCP lifespan is entered once, with the application's; connections share it.
     """
@@ -55,6 +59,9 @@ def engine_app(
 
     backend.metrics.watch_clients(presence)
 
+    client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
+    web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with mcp_app.lifespan(mcp_app):
@@ -65,7 +72,8 @@ def engine_app(
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             WebSocketRoute("/bridge", bridge),
-            Mount("/admin", routes=admin_routes(backend, presence, stop)),
+            Mount("/admin", routes=[*admin_routes(backend, presence, stop), *client_admin]),
+            *web,
             Mount("/", app=mcp_app),
         ],
         middleware=[

@@ -76,19 +76,36 @@ class EngineClient:
                 if "finished" not in answer:
                     yield answer
 
+    def web_clients(self) -> dict[str, Any]:
+        """``public_url`` (None: clients on the web cannot connect), ``clients`` and ``waiting``."""
+        return self._admin("GET", "/admin/clients")
+
+    def decide_client(self, action: str, key: str) -> bool:
+        """Approves or denies the waiting client with a number, or revokes the one with an id;
+        False if there is none."""
+        return bool(self._admin("POST", "/admin/clients", {"action": action, "key": key})["done"])
+
+    def sign_in_address(self) -> str | None:
+        """An address that signs a browser in, once; None where nothing needs signing in."""
+        code = self._admin("POST", "/admin/sign-in")["code"]
+        return f"http://{self.address.netloc}/sign-in?code={code}" if code else None
+
     def shutdown(self) -> None:
         self._admin("POST", "/admin/shutdown")
 
-    def _admin(self, method: str, path: str) -> dict[str, Any]:
-        with self._http(method, path) as response:
+    def _admin(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        with self._http(method, path, body) as response:
             return dict(json.loads(response.read()))
 
     @contextmanager
-    def _http(self, method: str, path: str) -> Iterator[http.client.HTTPResponse]:
+    def _http(
+        self, method: str, path: str, body: dict[str, Any] | None = None
+    ) -> Iterator[http.client.HTTPResponse]:
         connection = http.client.HTTPConnection(self.address.host, self.address.port)
         try:
             headers = {"Authorization": f"Bearer {self.address.token}"}
-            connection.request(method, path, headers=headers)
+            sent = None if body is None else json.dumps(body).encode()
+            connection.request(method, path, body=sent, headers=headers)
             response = connection.getresponse()
             if response.status != http.client.OK:
                 text = response.read()

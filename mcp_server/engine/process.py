@@ -20,7 +20,14 @@ from mcp_server.app import engine_app
 from mcp_server.engine.administration import Backend
 from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
 from mcp_server.runtime.activity_tracker import CountCalls, Presence
-from mcp_server.security.access_policy import AccessPolicy, is_loopback
+from mcp_server.security.access_policy import (
+    AccessPolicy,
+    PageSessions,
+    PublicAccess,
+    is_loopback,
+)
+from mcp_server.security.client_registry import ClientRegistry
+from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
@@ -69,7 +76,7 @@ def run_engine(
     with _only_engine(state), _bound_socket(settings) as listener:
         mcp, backend = assemble()
         address = _new_address(settings, listener)
-        server = _new_server(settings, address, mcp, backend, idle_exit)
+        server = _new_server(settings, state, address, mcp, backend, idle_exit=idle_exit)
         try:
             _serve(server, state, address, listener, on_ready)
         finally:
@@ -127,9 +134,11 @@ def _new_address(settings: EngineSettings, listener: socket.socket) -> EngineAdd
 
 def _new_server(
     settings: EngineSettings,
+    state: StateFolder,
     address: EngineAddress,
     mcp: FastMCP,
     backend: Backend,
+    *,
     idle_exit: bool,
 ) -> _EngineServer:
     client_token = settings.token.get_secret_value() if settings.token else None
@@ -139,12 +148,14 @@ def _new_server(
     def stop() -> None:
         server.should_exit = True
 
+    sign_in = _sign_in(settings, state)
     app = engine_app(
         mcp,
         backend,
-        policy=AccessPolicy(settings.host, address.token, client_token),
+        policy=AccessPolicy(settings.host, address.token, client_token, _public(sign_in)),
         presence=presence,
         stop=stop,
+        sign_in=sign_in,
     )
     config = uvicorn.Config(
         app,
@@ -162,6 +173,19 @@ def _new_server(
     idle_seconds = settings.idle_exit_seconds if idle_exit else None
     server = _EngineServer(config, backend, presence, calls, idle_seconds)
     return server
+
+
+def _sign_in(settings: EngineSettings, state: StateFolder) -> ApprovalProvider | None:
+    """OAuth, for an engine with an address on the web."""
+    if settings.public_url is None:
+        return None
+    return ApprovalProvider(settings.public_url, ClientRegistry(state.clients))
+
+
+def _public(sign_in: ApprovalProvider | None) -> PublicAccess | None:
+    if sign_in is None:
+        return None
+    return PublicAccess(sign_in.public_url, sign_in.accepts, sign_in.metadata_url, PageSessions())
 
 
 def _serve(

@@ -9,6 +9,9 @@ port in.
 from __future__ import annotations
 
 import hmac
+import secrets
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
@@ -22,9 +25,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 COOKIE = "memvault_token"
 PATH = "/sign-in"
 MOST_BYTES = 4_096
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'",
+PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'",
     "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",
 }
@@ -34,6 +37,55 @@ _FORM = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>mem
 <form method="post" action="/sign-in"><p><label>The token of this engine
 <input type="password" name="token" autofocus required autocomplete="current-password"></label>
 <button>Open</button></p></form></main></body></html>"""
+
+
+_PUBLIC_PATHS = frozenset({"/authorize", "/token", "/register", "/revoke", "/consent"})
+_CODE_SECONDS = 300
+
+
+class PageSessions:
+    """Browsers that the person signed in from this machine, with a code that works once."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, float] = {}
+        self._cookie = secrets.token_urlsafe(32)
+
+    def new_code(self) -> str:
+        """A code for ``/sign-in?code=``, valid for five minutes."""
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = time.monotonic() + _CODE_SECONDS
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """The cookie for a code that is still valid; the code is used up."""
+        return self._cookie if self._codes.pop(code, 0.0) > time.monotonic() else None
+
+    def accepts(self, cookie: str) -> bool:
+        return hmac.compare_digest(cookie.encode(), self._cookie.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class PublicAccess:
+    """The engine under its address on the web, where clients sign in with OAuth.
+
+    Attributes:
+        url: the https address.
+        accepts: whether a token is a valid access token.
+        metadata_url: where a refused client finds out how to sign in.
+        sessions: browsers that may open the pages.
+    """
+
+    url: str
+    accepts: Callable[[str], bool]
+    metadata_url: str
+    sessions: PageSessions
+
+    def is_named_by(self, host: str) -> bool:
+        return host.lower() == urlsplit(self.url).netloc.lower()
+
+
+def _is_public(path: str) -> bool:
+    return path in _PUBLIC_PATHS or path.startswith("/.well-known/")
 
 
 def token_in_cookie(headers: Headers) -> str | None:
@@ -51,7 +103,7 @@ def wants_a_page(scope: Scope, headers: Headers) -> bool:
 
 
 def form() -> Response:
-    return HTMLResponse(_FORM, status_code=401, headers=_HEADERS)
+    return HTMLResponse(_FORM, status_code=401, headers=PAGE_HEADERS)
 
 
 async def token_sent(scope: Scope, receive: Receive) -> str:
@@ -64,9 +116,9 @@ async def token_sent(scope: Scope, receive: Receive) -> str:
     return parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
 
 
-def signed_in(scope: Scope, token: str) -> Response:
-    """To the first page, with the cookie: for this browser's session alone."""
-    response = RedirectResponse("/", 303, headers=_HEADERS)
+def signed_in(scope: Scope, token: str, page: str = "/") -> Response:
+    """Redirects to a page, with the cookie; it lasts as long as the browser's session."""
+    response = RedirectResponse(page, 303, headers=PAGE_HEADERS)
     secure = scope.get("scheme") == "https"
     response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
     return response
@@ -84,46 +136,74 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """``engine_token`` is the one in ``engine.json`` and opens everything; ``client_token`` is
-    the configured one, required for everything but ``/bridge`` and ``/admin`` when set: as a
-    header or, from a browser that signed in with it, as a cookie."""
+    """Who may ask for what.
+
+    Attributes:
+        engine_token: the one in ``engine.json``; opens everything.
+        client_token: the configured one; opens everything but ``/bridge`` and ``/admin``, as a
+            header or, from a browser that signed in with it, as a cookie.
+        public: set when clients reach the engine from the web. Everything then needs a token,
+            since a tunnel can make a request look local. OAuth tokens open ``/mcp`` alone.
+    """
 
     host: str
     engine_token: str
     client_token: str | None = None
+    public: PublicAccess | None = None
 
     def refusal(self, path: str, headers: Headers) -> tuple[int, str] | None:
         """The HTTP status and reason for turning this request away, or None."""
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
-        if not host or (is_loopback(self.host) and not _names_this_machine(host)):
+        is_public = self.public is not None and self.public.is_named_by(host)
+        is_known = is_public or _names_this_machine(host) or not is_loopback(self.host)
+        if not host or not is_known:
             return 421, "This engine answers only under its own address."
+        if self.public is not None and _is_public(path):
+            return None
         if any(not _same_origin(origin, host) for origin in headers.getlist("origin")):
             return 403, "Requests from other web pages are refused."
+        if is_public and not _names_this_machine(host) and path != "/mcp":
+            return 404, "Only MCP is served under this address."
         if not self._token_fits(path, headers):
             return 401, "A valid bearer token is required."
         return None
 
+    @property
+    def challenge(self) -> str:
+        """The ``WWW-Authenticate`` header of a refusal (RFC 6750, RFC 9728)."""
+        if self.public is None:
+            return "Bearer"
+        return f'Bearer resource_metadata="{self.public.metadata_url}"'
+
+    def cookie_for(self, code: str) -> str | None:
+        """The cookie that a one-time code from this machine gives a browser."""
+        return self.public.sessions.redeem(code) if self.public is not None else None
+
     def _token_fits(self, path: str, headers: Headers) -> bool:
         internal = path == "/bridge" or path.startswith("/admin")
-        if not internal and self.client_token is None:
+        if not internal and self.client_token is None and self.public is None:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._accepts(given.strip(), internal=internal)
+            return self._accepts(given.strip(), path, internal=internal)
         cookie = None if internal else token_in_cookie(headers)
         return cookie is not None and self.opens_pages(cookie)
 
     def opens_pages(self, token: str) -> bool:
-        """Whether it is the configured token, with which a browser signs in."""
+        """Whether a browser with this cookie is signed in."""
         wanted = self.client_token
-        return wanted is not None and hmac.compare_digest(token.encode(), wanted.encode())
+        if wanted is not None and hmac.compare_digest(token.encode(), wanted.encode()):
+            return True
+        return self.public is not None and self.public.sessions.accepts(token)
 
-    def _accepts(self, token: str, *, internal: bool) -> bool:
+    def _accepts(self, token: str, path: str, *, internal: bool) -> bool:
         accepted = [self.engine_token]
         if not internal and self.client_token is not None:
             accepted.append(self.client_token)
-        return any(hmac.compare_digest(token.encode(), each.encode()) for each in accepted)
+        if any(hmac.compare_digest(token.encode(), each.encode()) for each in accepted):
+            return True
+        return self.public is not None and path == "/mcp" and self.public.accepts(token)
 
 
 def _names_this_machine(netloc: str) -> bool:
@@ -166,12 +246,16 @@ class GuardMiddleware:
             await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
         else:
             status, reason = refusal
-            challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+            challenge = {"WWW-Authenticate": self._policy.challenge} if status == 401 else None
             response = PlainTextResponse(reason, status_code=status, headers=challenge)
             await response(scope, receive, send)
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_form = scope["method"] == "POST"
-        token = await token_sent(scope, receive) if is_form else ""
-        response = signed_in(scope, token) if self._policy.opens_pages(token) else form()
+        if scope["method"] == "POST":
+            token = await token_sent(scope, receive)
+            response = signed_in(scope, token) if self._policy.opens_pages(token) else form()
+        else:
+            code = parse_qs(scope.get("query_string", b"").decode("ascii", "replace"))
+            cookie = self._policy.cookie_for(code.get("code", [""])[0])
+            response = form() if cookie is None else signed_in(scope, cookie, "/clients")
         await response(scope, receive, send)

@@ -89,7 +89,11 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
     def rarely_needed() -> int:
         return 1
 
-    settings = EngineSettings(idle_exit_seconds=idle_seconds or 600)
+    port = int(os.environ.get("TINY_WEB_PORT", "0"))
+    public_url = f"http://127.0.0.1:{port}" if port else None
+    settings = EngineSettings(
+        idle_exit_seconds=idle_seconds or 600, port=port, public_url=public_url
+    )
     run_engine(
         state,
         settings,

@@ -8,7 +8,13 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware, is_loopback
+from mcp_server.security.access_policy import (
+    AccessPolicy,
+    GuardMiddleware,
+    PageSessions,
+    PublicAccess,
+    is_loopback,
+)
 
 LOCAL = AccessPolicy("127.0.0.1", engine_token="engine")
 OPEN = AccessPolicy("0.0.0.0", engine_token="engine", client_token="client")
@@ -108,3 +114,44 @@ def test_a_browser_beyond_this_machine_is_asked_for_the_token_once() -> None:
 
 def test_the_token_of_a_form_is_never_longer_than_one_can_be() -> None:
     assert guarded().post("/sign-in", data={"token": "x" * 10_000}).status_code == 401
+
+
+SESSIONS = PageSessions()
+WEB = AccessPolicy(
+    "127.0.0.1",
+    engine_token="engine",
+    public=PublicAccess(
+        "https://notes.example.com", "granted".__eq__, "https://notes.example.com/m", SESSIONS
+    ),
+)
+TUNNEL = ("host", "notes.example.com")
+
+
+def test_with_an_address_on_the_web_only_mcp_and_signing_in_are_served_there() -> None:
+    for path in ("/", "/ask", "/clients", "/healthz", "/metrics", "/admin/status", "/bridge"):
+        assert status(WEB, path, TUNNEL) == 404
+        assert status(WEB, path, TUNNEL, ("authorization", "Bearer granted")) == 404
+    for path in ("/token", "/register", "/consent", "/.well-known/oauth-authorization-server"):
+        assert status(WEB, path, TUNNEL) is None
+    assert status(WEB, "/mcp", TUNNEL) == 401
+    assert status(WEB, "/mcp", TUNNEL, ("authorization", "Bearer granted")) is None
+    assert status(WEB, "/mcp", ("host", "other.example.com")) == 421
+
+
+def test_a_tunnel_that_makes_requests_look_local_opens_nothing() -> None:
+    local = ("host", "127.0.0.1:8420")
+    for path in ("/mcp", "/", "/clients", "/healthz"):
+        assert status(WEB, path, local) == 401
+    assert status(WEB, "/mcp", local, ("authorization", "Bearer granted")) is None
+    assert status(WEB, "/clients", local, ("authorization", "Bearer granted")) == 401
+    assert status(WEB, "/admin/clients", local, ("authorization", "Bearer granted")) == 401
+
+
+def test_a_code_from_this_machine_signs_a_browser_in_once() -> None:
+    code = SESSIONS.new_code()
+    cookie = WEB.cookie_for(code)
+    assert cookie is not None and WEB.cookie_for(code) is None and WEB.cookie_for("") is None
+    local, sent = ("host", "127.0.0.1:8420"), ("cookie", f"memvault_token={cookie}")
+    assert status(WEB, "/clients", local, sent) is None
+    assert status(WEB, "/clients", TUNNEL, sent) == 404
+    assert status(WEB, "/admin/clients", local, sent) == 401

@@ -111,17 +111,20 @@ def _application_data() -> Path:
 
 
 _CHATGPT = """\
-ChatGPT runs in the cloud and reaches only servers with a public https address, so it needs a
-tunnel to this machine. Anyone with that address and the secret can read your notes.
+ChatGPT runs in the cloud, so it needs a tunnel: a public https address that leads to this machine.
 
- 1. Start the engine on a port of its own, with a secret that every request must bring:
-      MEMVAULT_ENGINE__PORT=8420 MEMVAULT_ENGINE__TOKEN=<secret> memvault --vault "{vault}" serve
- 2. Open a tunnel to it that rewrites the Host header, which the engine checks, for example:
-      cloudflared tunnel --url http://127.0.0.1:8420 --http-host-header 127.0.0.1:8420
- 3. In ChatGPT's settings, under connectors, switch on developer mode and create a connector for
-    the tunnel's address followed by /mcp, with the header "Authorization: Bearer <secret>". If
-    it offers no field for a header, have the tunnel's provider sign people in and add it.
- 4. Ask ChatGPT to search your memory."""
+ 1. Open a tunnel to port 8420 and note its address, for example:
+      cloudflared tunnel --url http://127.0.0.1:8420
+ 2. Start the engine with that address, and leave it running:
+      MEMVAULT_ENGINE__PORT=8420 memvault --vault "{vault}" serve --public-url https://ADDRESS
+ 3. In ChatGPT: Settings, Apps & Connectors, Advanced settings, switch on developer mode. Then
+    create a connector with the address https://ADDRESS/mcp and OAuth as authentication.
+ 4. ChatGPT opens a page with a number. Approve that number on this machine:
+      memvault clients approve NUMBER
+ 5. Ask ChatGPT to search your memory.
+
+Only clients that you approve can read your notes; `memvault clients` lists them. Claude on the web
+connects in the same way. More, with a second tunnel: docs/clients-on-the-web.md"""
 
 ClientArgument = Annotated[Client, typer.Argument(help="The AI client.")]
 NameOption = Annotated[

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from memvault.cli.bridge import run_bridge_command
+from memvault.cli import run_bridge_command
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
@@ -78,6 +78,13 @@ def serve(
             help="Index changed notes; --no-watch leaves that to `memvault watch` elsewhere.",
         ),
     ] = True,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="The https address of a tunnel; AI clients on the web sign in there.",
+        ),
+    ] = None,
 ) -> None:
     """Run the engine in the foreground: the indexer, the page at / and MCP over HTTP at /mcp."""
     from mcp_server.engine.process import run_engine
@@ -86,17 +93,20 @@ def serve(
     settings = settings_of(places)
     if not watch:
         _ensure_servers(settings, "`memvault serve --no-watch`")
+    engine_settings = settings.engine.at(public_url) if public_url else settings.engine
     _log_to_stderr()
 
     def ready(address: EngineAddress) -> None:
         if sys.stdout.isatty():
             console.print(Text.assemble(("Page ", "dim"), f"http://{address.netloc}/"))
             console.print(Text.assemble(("MCP  ", "dim"), f"http://{address.netloc}/mcp"))
+            if engine_settings.public_url:
+                console.print(Text.assemble(("Web  ", "dim"), f"{engine_settings.public_url}/mcp"))
             console.print(Text(f"Serving {places.vault}. Ctrl-C stops.", style="dim"))
 
     run_engine(
         places.state,
-        settings.engine,
+        engine_settings,
         lambda: _assemble(places, settings, tools, watch),
         idle_exit=idle_exit,
         on_ready=ready,

@@ -58,6 +58,11 @@ class StateFolder:
         return self.root / "engine.json"
 
     @property
+    def clients(self) -> Path:
+        """The clients on the web that the person approved, and hashes of their tokens."""
+        return self.root / "clients.json"
+
+    @property
     def log(self) -> Path:
         return self.root / "engine.log"
 

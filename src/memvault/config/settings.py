@@ -9,9 +9,10 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from uuid import uuid5
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memvault.model.errors import InvalidParams
@@ -35,11 +36,40 @@ class EngineSettings(BaseModel):
     host: str = "127.0.0.1"
     port: int = Field(0, ge=0, le=65535, description="0 chooses a free port")
     token: SecretStr | None = Field(None, description="required when host is not 127.0.0.1")
+    public_url: str | None = Field(
+        None, description="the https address of a tunnel to this engine; clients sign in with OAuth"
+    )
     idle_exit_seconds: float = Field(
         600.0,
         gt=0,
         description="seconds without clients until an engine that a bridge started exits",
     )
+
+    def at(self, public_url: str) -> EngineSettings:
+        """These settings with another ``public_url``.
+
+        Raises:
+            InvalidParams: it is not an https address without a path.
+        """
+        try:
+            return EngineSettings.model_validate({**dict(self), "public_url": public_url})
+        except ValidationError as error:
+            reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            raise InvalidParams(f"--public-url {reason}.") from error
+
+    @field_validator("public_url")
+    @classmethod
+    def _is_address(cls, value: str | None) -> str | None:
+        """Without a path, since OAuth's metadata is served at the root."""
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        is_local = parts.hostname in ("127.0.0.1", "localhost")
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
+            raise ValueError("must be an https address")
+        if not parts.netloc or parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError("must be an address without a path, such as https://notes.example.com")
+        return f"{parts.scheme}://{parts.netloc}"
 
 
 class IndexSettings(BaseModel):

@@ -1,0 +1,182 @@
+"""The pages on which a client on the web waits, and on which the person decides about it.
+
+``/consent`` is open to everyone and only shows a number. ``/clients`` needs the cookie of a browser
+that was signed in on this machine, and ``/admin/clients`` the engine's token.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions
+from mcp_server.security.client_registry import ApprovedClient
+from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
+
+CLIENTS_PATH = "/clients"
+_REFRESH_SECONDS = 2
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.5rem .5rem .5rem 0;"
+    "border-bottom:1px solid #8884}form{display:inline}button{font:inherit;padding:.3rem .8rem}"
+    "strong.number{font-size:2rem;letter-spacing:.1em}"
+)
+_PAGE = Markup(
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark">{refresh}<style>{style}</style></head>'
+    "<body><main><h1>{title}</h1>{body}</main></body></html>"
+)
+
+
+def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
+    """What anyone may open: OAuth's own routes, and the page of a waiting client."""
+
+    async def consent(request: Request) -> Response:
+        waiting = provider.request(request.query_params.get("request", ""))
+        if waiting is None:
+            text = "This request has expired. Connect again from your AI client."
+            return _page("memvault", Markup("<p>{}</p>").format(text), status=404)
+        if waiting.approved is not None:
+            target = provider.finish(waiting)
+            return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
+        return _page("Approve this client", _waiting_text(waiting), refresh=True)
+
+    return [*provider.routes(), Route(CONSENT_PATH, consent)]
+
+
+def client_routes(provider: ApprovalProvider) -> list[BaseRoute]:
+    """``/clients``, where the person approves, denies and revokes."""
+
+    async def show(request: Request) -> Response:
+        return _page("Clients on the web", _clients_table(provider))
+
+    async def act(request: Request) -> Response:
+        form = await request.form()
+        action, key = str(form.get("action", "")), str(form.get("key", ""))
+        _act(provider, action, key)
+        return RedirectResponse(CLIENTS_PATH, 303)
+
+    return [
+        Route(CLIENTS_PATH, show, methods=["GET"]),
+        Route(CLIENTS_PATH, act, methods=["POST"]),
+    ]
+
+
+def client_admin_routes(
+    provider: ApprovalProvider | None, sessions: PageSessions | None
+) -> list[BaseRoute]:
+    """``/admin/clients`` for the command line; the guard asks for the engine's token."""
+
+    async def show(_: Request) -> Response:
+        if provider is None:
+            return JSONResponse({"public_url": None, "clients": [], "waiting": []})
+        return JSONResponse(_as_json(provider))
+
+    async def act(request: Request) -> Response:
+        values = json.loads(await request.body())
+        done = provider is not None and _act(provider, str(values["action"]), str(values["key"]))
+        return JSONResponse({"done": done})
+
+    async def sign_in(_: Request) -> Response:
+        return JSONResponse({"code": sessions.new_code() if sessions is not None else None})
+
+    return [
+        Route("/clients", show, methods=["GET"]),
+        Route("/clients", act, methods=["POST"]),
+        Route("/sign-in", sign_in, methods=["POST"]),
+    ]
+
+
+def _act(provider: ApprovalProvider, action: str, key: str) -> bool:
+    """Approves or denies the number, or revokes the id; False if there is none."""
+    match action:
+        case "approve" | "deny":
+            return provider.decide(key, approve=action == "approve") is not None
+        case "revoke":
+            return provider.registry.revoke(key)
+    return False
+
+
+def _as_json(provider: ApprovalProvider) -> dict[str, Any]:
+    clients = [
+        {"id": key, "name": _name(each), "host": _host(each), "approved": each.approved,
+         "last_seen": each.last_seen}
+        for key, each in provider.registry.clients.items()
+    ]  # fmt: skip
+    waiting = [
+        {"number": each.number, "name": each.name, "host": each.host, "expires": each.expires}
+        for each in provider.waiting()
+    ]
+    return {"public_url": provider.public_url, "clients": clients, "waiting": waiting}
+
+
+def _name(client: ApprovedClient) -> str:
+    return " ".join(str(client.info.get("client_name") or "").split())[:60] or "Unnamed client"
+
+
+def _host(client: ApprovedClient) -> str:
+    return ", ".join(
+        sorted({urlsplit(str(each)).netloc for each in client.info.get("redirect_uris", [])})
+    )
+
+
+def _waiting_text(waiting: WaitingClient) -> Markup:
+    return Markup(
+        "<p><b>{name}</b> ({host}) asks to read and write your notes.</p>"
+        '<p><strong class="number">{number}</strong></p>'
+        "<p>To allow it, run <code>memvault clients approve {number}</code> on the computer that "
+        "runs memvault, or <code>memvault clients --open</code> and choose this number there. "
+        "This page then continues by itself. If you did not start this, close the page.</p>"
+    ).format(name=waiting.name, host=waiting.host, number=waiting.number)
+
+
+def _clients_table(provider: ApprovalProvider) -> Markup:
+    waiting = Markup("").join(
+        Markup("<tr><td><b>{}</b></td><td>{} ({})</td><td>{}{}</td></tr>").format(
+            each.number, each.name, each.host,
+            _button("approve", each.number, "Approve"), _button("deny", each.number, "Deny"),
+        )
+        for each in provider.waiting()
+    )  # fmt: skip
+    approved = Markup("").join(
+        Markup("<tr><td>{} ({})</td><td>{}</td><td>{}</td></tr>").format(
+            _name(each), _host(each), _day(each.last_seen), _button("revoke", key, "Revoke")
+        )
+        for key, each in provider.registry.clients.items()
+    )
+    none = Markup("<p>None.</p>")
+    return Markup(
+        "<h2>Waiting</h2><p>Approve only the number that your own browser shows.</p>{}"
+        "<h2>Approved</h2>{}<p>Reload to see new requests.</p>"
+    ).format(_table(waiting) or none, _table(approved) or none)
+
+
+def _table(rows: Markup) -> Markup:
+    return Markup("<table>{}</table>").format(rows) if rows else Markup("")
+
+
+def _button(action: str, key: str, label: str) -> Markup:
+    return Markup(
+        '<form method="post"><input type="hidden" name="action" value="{}">'
+        '<input type="hidden" name="key" value="{}"><button>{}</button></form> '
+    ).format(action, key, label)
+
+
+def _day(moment: float) -> str:
+    return time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def _page(title: str, body: Markup, *, refresh: bool = False, status: int = 200) -> Response:
+    again = Markup('<meta http-equiv="refresh" content="{}">').format(_REFRESH_SECONDS)
+    html = _PAGE.format(
+        title=title, style=Markup(_STYLE), body=body, refresh=again if refresh else ""
+    )
+    return HTMLResponse(str(html), status_code=status, headers=PAGE_HEADERS)

@@ -1,0 +1,238 @@
+"""OAuth 2.1 for clients on the web; the person approves each one on this machine.
+
+FastMCP and the MCP SDK serve the protocol: metadata (RFC 8414, RFC 9728), dynamic registration
+(RFC 7591), PKCE and tokens. A client that asks for authorisation gets a number; the person
+compares it with the number in their browser and approves it here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from fastmcp.server.auth.auth import AccessToken, OAuthProvider
+from mcp.server.auth.provider import (
+    AuthorizationCode,
+    AuthorizationParams,
+    AuthorizeError,
+    RefreshToken,
+    RegistrationError,
+    TokenError,
+    construct_redirect_uri,
+)
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from starlette.routing import BaseRoute
+
+from mcp_server.security.client_registry import ACCESS_SECONDS, ClientRegistry, Grant
+
+CONSENT_PATH = "/consent"
+_MCP_PATH = "/mcp"
+_WAITING_SECONDS = 600
+_CODE_SECONDS = 60
+_MOST_WAITING = 20
+_MOST_REGISTERED = 100  # not yet approved; anyone who knows the address can register
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
+
+
+@dataclass(slots=True)
+class WaitingClient:
+    """A client that waits for the person; ``approved`` is None until they decide."""
+
+    client: OAuthClientInformationFull
+    params: AuthorizationParams
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    number: str = field(default_factory=lambda: f"{secrets.randbelow(900_000) + 100_000}")
+    expires: float = field(default_factory=lambda: time.time() + _WAITING_SECONDS)
+    approved: bool | None = None
+
+    @property
+    def name(self) -> str:
+        return name_of(self.client)
+
+    @property
+    def host(self) -> str:
+        """Where an approval is sent."""
+        return urlsplit(str(self.params.redirect_uri)).netloc
+
+
+def name_of(client: OAuthClientInformationFull) -> str:
+    """The name that the client gave itself, which anyone may claim."""
+    return " ".join((client.client_name or "").split())[:60] or "Unnamed client"
+
+
+class ApprovalProvider(OAuthProvider):
+    """The authorisation server of one engine.
+
+    Args:
+        public_url: the https address under which clients reach the engine.
+    """
+
+    def __init__(self, public_url: str, registry: ClientRegistry) -> None:
+        super().__init__(
+            base_url=public_url,
+            client_registration_options=ClientRegistrationOptions(enabled=True),
+            revocation_options=RevocationOptions(enabled=True),
+        )
+        self.public_url = public_url.rstrip("/")
+        self.registry = registry
+        self._registered: dict[str, OAuthClientInformationFull] = {}
+        self._waiting: dict[str, WaitingClient] = {}
+        self._codes: dict[str, AuthorizationCode] = {}
+
+    @property
+    def metadata_url(self) -> str:
+        """Where a client that was refused finds out how to sign in (RFC 9728)."""
+        return f"{self.public_url}/.well-known/oauth-protected-resource{_MCP_PATH}"
+
+    def routes(self) -> list[BaseRoute]:
+        return list(self.get_routes(_MCP_PATH))
+
+    def accepts(self, token: str) -> bool:
+        """Whether it is a valid access token of a client that is still approved."""
+        return self.registry.grant(token, "access") is not None
+
+    # What the person decides
+
+    def waiting(self) -> list[WaitingClient]:
+        """The clients that wait for a decision, oldest first."""
+        self._forget_old()
+        return [each for each in self._waiting.values() if each.approved is None]
+
+    def request(self, key: str) -> WaitingClient | None:
+        self._forget_old()
+        return self._waiting.get(key)
+
+    def decide(self, number: str, *, approve: bool) -> WaitingClient | None:
+        """Approves or denies the client with this number; None if none waits with it."""
+        found = next((each for each in self.waiting() if each.number == number), None)
+        if found is not None:
+            found.approved = approve
+            if approve:
+                info = found.client.model_dump(mode="json", exclude_none=True)
+                self.registry.approve(str(found.client.client_id), info)
+        return found
+
+    def finish(self, request: WaitingClient) -> str:
+        """The address that hands the decision to the client, once."""
+        self._waiting.pop(request.key, None)
+        target, state = str(request.params.redirect_uri), request.params.state
+        if not request.approved:
+            return construct_redirect_uri(target, error="access_denied", state=state)
+        code = AuthorizationCode(
+            code=secrets.token_urlsafe(32),
+            scopes=request.params.scopes or [],
+            expires_at=time.time() + _CODE_SECONDS,
+            client_id=str(request.client.client_id),
+            code_challenge=request.params.code_challenge,
+            redirect_uri=request.params.redirect_uri,
+            redirect_uri_provided_explicitly=request.params.redirect_uri_provided_explicitly,
+            resource=request.params.resource,
+        )
+        self._codes[code.code] = code
+        return construct_redirect_uri(target, code=code.code, state=state)
+
+    def _forget_old(self) -> None:
+        now = time.time()
+        self._waiting = {key: each for key, each in self._waiting.items() if each.expires > now}
+        self._codes = {key: each for key, each in self._codes.items() if each.expires_at > now}
+
+    # What the SDK's handlers call
+
+    async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        approved = self.registry.clients.get(client_id)
+        if approved is not None:
+            return OAuthClientInformationFull.model_validate(approved.info)
+        return self._registered.get(client_id)
+
+    async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        for address in client_info.redirect_uris or ():
+            parts = urlsplit(str(address))
+            if parts.scheme == "http" and parts.hostname not in _LOCAL_HOSTS:
+                raise RegistrationError("invalid_redirect_uri", "Redirect addresses need https.")
+        while len(self._registered) >= _MOST_REGISTERED:
+            del self._registered[next(iter(self._registered))]
+        self._registered[str(client_info.client_id)] = client_info
+
+    async def authorize(
+        self, client: OAuthClientInformationFull, params: AuthorizationParams
+    ) -> str:
+        if params.resource is not None and not self._is_ours(params.resource):
+            raise AuthorizeError("invalid_target", "This server has no such resource.")
+        self._forget_old()
+        while len(self._waiting) >= _MOST_WAITING:
+            del self._waiting[next(iter(self._waiting))]
+        request = WaitingClient(client, params)
+        self._waiting[request.key] = request
+        return f"{self.public_url}{CONSENT_PATH}?request={request.key}"
+
+    def _is_ours(self, resource: str) -> bool:
+        return resource.rstrip("/") in (self.public_url, self.public_url + _MCP_PATH)
+
+    async def load_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: str
+    ) -> AuthorizationCode | None:
+        self._forget_old()
+        code = self._codes.get(authorization_code)
+        return code if code is not None and code.client_id == client.client_id else None
+
+    async def exchange_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
+    ) -> OAuthToken:
+        if self._codes.pop(authorization_code.code, None) is None:
+            raise TokenError("invalid_grant", "The authorisation code was used already.")
+        return self._tokens(client, authorization_code.scopes, authorization_code.resource)
+
+    async def load_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: str
+    ) -> RefreshToken | None:
+        grant = self.registry.grant(refresh_token, "refresh")
+        if grant is None or grant.client_id != client.client_id:
+            return None
+        return RefreshToken(
+            token=refresh_token,
+            client_id=grant.client_id,
+            scopes=grant.scopes,
+            resource=grant.resource,
+        )
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
+        if not set(scopes) <= set(refresh_token.scopes):
+            raise TokenError("invalid_scope", "These scopes were not approved.")
+        self.registry.withdraw(refresh_token.token)
+        return self._tokens(client, scopes, refresh_token.resource)
+
+    def _tokens(
+        self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None
+    ) -> OAuthToken:
+        if client.client_id not in self.registry.clients:
+            raise TokenError("invalid_grant", "This client was revoked.")
+        access, refresh = self.registry.issue(client.client_id, scopes, resource)
+        return OAuthToken(
+            access_token=access,
+            token_type="Bearer",
+            expires_in=ACCESS_SECONDS,
+            refresh_token=refresh,
+            scope=" ".join(scopes),
+        )
+
+    async def load_access_token(self, token: str) -> AccessToken | None:
+        grant = self.registry.grant(token, "access")
+        return None if grant is None else _access_token(token, grant)
+
+    async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
+        self.registry.withdraw(token.token)
+
+
+def _access_token(token: str, grant: Grant) -> AccessToken:
+    return AccessToken(
+        token=token,
+        client_id=grant.client_id,
+        scopes=grant.scopes,
+        expires_at=grant.expires,
+        resource=grant.resource,
+    )

@@ -1,0 +1,114 @@
+"""``clients``: AI clients on the web, which sign in with OAuth and which the person approves."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from memvault.cli.terminal import (
+    AsJson,
+    engine_of,
+    places_of,
+    print_json,
+    print_line,
+    print_table,
+)
+from memvault.model.errors import InvalidParams
+
+_web_clients = typer.Typer(
+    help="List the AI clients on the web that you approved; approve, deny and revoke them.",
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    app.add_typer(_web_clients, name="clients")
+
+
+@_web_clients.callback()
+def clients(
+    context: typer.Context,
+    *,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page where you can approve and revoke them.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the AI clients on the web that you approved, and those that wait for approval."""
+    if context.invoked_subcommand is not None:
+        return
+    with engine_of(places_of(context), wait=False) as engine:
+        found = engine.web_clients()
+        page = engine.sign_in_address() if open_page else None
+    if as_json:
+        print_json(found)
+        return
+    if found["public_url"] is None:
+        print_line("Clients on the web cannot connect: the engine has no public address.")
+        print_line("To allow them: memvault connect chatgpt")
+        return
+    if page is not None:
+        print_line(page)
+        typer.launch(page)
+    for each in found["waiting"]:
+        print_line(f"{each['name']} ({each['host']}) waits with the number {each['number']}.")
+        print_line(f"  If your browser shows it: memvault clients approve {each['number']}")
+    rows = [
+        (each["id"][:8], each["name"], each["host"], f"last seen {_at(each['last_seen'])}")
+        for each in found["clients"]
+    ]
+    print_table(rows, ("cyan", "bold"))
+    if not rows:
+        print_line("No clients are approved.")
+
+
+@_web_clients.command()
+def approve(
+    context: typer.Context,
+    number: Annotated[str, typer.Argument(help="The number that your browser shows.")],
+) -> None:
+    """Allow the client with this number to read and write your notes."""
+    _decide(context, "approve", number)
+    print_line("Approved. The page in your browser continues by itself.")
+
+
+@_web_clients.command()
+def deny(
+    context: typer.Context,
+    number: Annotated[str, typer.Argument(help="The number of the waiting client.")],
+) -> None:
+    """Refuse the client with this number."""
+    _decide(context, "deny", number)
+    print_line("Denied.")
+
+
+@_web_clients.command()
+def revoke(
+    context: typer.Context,
+    client: Annotated[str, typer.Argument(help="Its id, the start of it, or its name.")],
+) -> None:
+    """Withdraw the approval of a client; its tokens stop working at once."""
+    with engine_of(places_of(context), wait=False) as engine:
+        found = [
+            each["id"]
+            for each in engine.web_clients()["clients"]
+            if each["id"].startswith(client) or each["name"].casefold() == client.casefold()
+        ]
+        if len(found) != 1:
+            count = "No client is" if not found else f"{len(found)} clients are"
+            raise InvalidParams(f"{count} called {client!r}; `memvault clients` lists them.")
+        engine.decide_client("revoke", found[0])
+    print_line("Revoked.")
+
+
+def _decide(context: typer.Context, action: str, number: str) -> None:
+    with engine_of(places_of(context), wait=False) as engine:
+        if not engine.decide_client(action, number.strip()):
+            raise InvalidParams(f"No client waits with the number {number}; `memvault clients`.")
+
+
+def _at(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
