@@ -1,4 +1,4 @@
-"""Taking in what another process indexes, where several share their stores."""
+"""Following what another process indexes, where several share their stores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from memvault.stores.keyvalue import KeyValueStore
 
 CHANGES, NUMBER = "changes", "changes_number"
 CHANGES_KEPT_SECONDS = 3600.0
-MOST_PATHS = 1_000  # of a change told by its paths; a larger one says that anything may differ
+MOST_PATHS = 1_000  # of a change that lists its paths; a larger one says that anything may differ
 
 
-class Changes:
+class ChangeFeed:
     """A numbered list of changes in one generation's store, each kept for an hour."""
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
 
-    def tell(self, paths: Collection[str] | None) -> None:
-        """These notes have changed, or any, if None."""
+    def append(self, paths: Collection[str] | None) -> None:
+        """Report that these notes have changed, or any, if None."""
         few = sorted(paths) if paths is not None and len(paths) <= MOST_PATHS else None
         number = self._store.increment(NUMBER, NUMBER)
         self._store.put(
@@ -42,10 +42,10 @@ class Changes:
         if last < seen or len(keys) > MOST_PATHS:
             return None
         found = self._store.get_many(CHANGES, keys)
-        told = [json.loads(value) for value in found.values()]
-        if len(told) < len(keys) or None in told:
+        changes = [json.loads(value) for value in found.values()]
+        if len(changes) < len(keys) or None in changes:
             return None
-        return {path for paths in told for path in paths}
+        return {path for paths in changes for path in paths}
 
 
 def _key(number: int) -> str:
@@ -78,7 +78,7 @@ def publish_status(store: KeyValueStore, status: IndexerStatus) -> None:
 
 
 def published_status(store: KeyValueStore) -> IndexerStatus | None:
-    """What was told last; None if no process has for a while, or one of another version."""
+    """What was published last; None if no process has for a while, or one of another version."""
     value = store.get(NAMESPACE, KEY)
     try:
         return None if value is None else IndexerStatus(**json.loads(value))
@@ -91,8 +91,8 @@ SECONDS = 1.0  # between two looks
 PATIENCE_SECONDS = 5.0  # for a note that was just written here to be indexed elsewhere
 
 
-class Follower:
-    """Looks for changes in a thread of its own, from `start` to `stop`.
+class Replica:
+    """Follows the changes of another process, while it is active.
 
     Args:
         indexer: the live one.
@@ -105,28 +105,22 @@ class Follower:
         self._following: Indexer | None = None
         self._seen = 0
         self.indexing: IndexerStatus | None = None  # elsewhere; None if nobody seems to
+        self.active = False
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
 
-    @property
-    def active(self) -> bool:
-        return self._thread is not None
-
-    def start(self) -> None:
-        self._stopped.clear()
-        self._thread = threading.Thread(target=self._run, name="memvault-follow", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop after the look under way."""
-        self._stopped.set()
-        thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+    def step(self) -> float | None:
+        """Take over what changed, while active; the seconds until the next look."""
+        if not self.active:
+            return None
+        try:
+            self.catch_up()
+        except MemvaultError as error:
+            self.indexing = None
+            logger.warning("changes made elsewhere are not known now: %s", error.message)
+        return SECONDS
 
     def catch_up(self) -> None:
-        """Take in what has changed since the last time.
+        """Take over what has changed since the last time.
 
         Raises:
             StoreUnavailable: a server does not answer.
@@ -134,7 +128,7 @@ class Follower:
         with self._lock:
             self._move()
             indexer = self._indexer()
-            changes = Changes(indexer.stores.keyvalue)
+            changes = ChangeFeed(indexer.stores.keyvalue)
             last = changes.number()
             if indexer is not self._following:
                 indexer.follow(None)
@@ -147,15 +141,8 @@ class Follower:
         """Whether another process has indexed these notes as they are on disk, in good time."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not all(map(self._indexer().is_current, paths)):
-            if time.monotonic() > deadline or self._stopped.wait(0.1):
+            if time.monotonic() > deadline or not self.active:
                 return False
+            time.sleep(0.1)
             self.catch_up()
         return True
-
-    def _run(self) -> None:
-        while not self._stopped.wait(SECONDS):
-            try:
-                self.catch_up()
-            except MemvaultError as error:
-                self.indexing = None
-                logger.warning("changes made elsewhere are not known now: %s", error.message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.pulse_history import KeptCourse
+from mcp_server.runtime.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools
 from mcp_server.tools.history import HistoryTools
@@ -97,16 +96,18 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
     opening.metrics.watch(EngineFigures(opening, box.memory_nodes))
     resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
-    course = KeptCourse(box)
+    course = PulseHistory(box)
+
+    def keep_measuring(services: Services) -> None:
+        services.worker.run("warm up the pulse", box.warm_up)
+        services.worker.run("record the pulse", course.measure, after=EVERY_SECONDS)
+
+    opening.when_open(keep_measuring)
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
-        warming = asyncio.create_task(box.warm_up(), name="memvault-warming")
-        async with course.kept():
-            yield
-        warming.cancel()
+        yield
         updates.close()
-        box.close()
 
     server: FastMCP[Any] = FastMCP(
         "memvault",

@@ -80,6 +80,15 @@ class Opening:
         if not self._stopping.is_set():
             self._thread.start()
 
+    def when_open(self, callback: Callable[[Services], None]) -> None:
+        """Call this with the services as soon as they are open."""
+
+        def opened(future: Future[Services]) -> None:
+            if future.exception() is None:
+                callback(future.result())
+
+        self._opened.add_done_callback(opened)
+
     def now(self) -> Services:
         """The services, for a call that was let through.
 

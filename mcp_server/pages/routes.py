@@ -14,11 +14,11 @@ from mcp_server.pages.events import Events
 from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
 from mcp_server.pages.site import Site
 from mcp_server.pages.today import TodayPage
-from mcp_server.runtime.pulse_history import KeptCourse
+from mcp_server.runtime.pulse_history import PulseHistory
 from mcp_server.tools.toolbox import Toolbox
 
 
-def pages_app(box: Toolbox, opening: Opening, course: KeptCourse) -> Starlette:
+def pages_app(box: Toolbox, opening: Opening, course: PulseHistory) -> Starlette:
     """The pages over one vault."""
     site = Site(box, opening)
     pages = (

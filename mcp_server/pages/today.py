@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.changes import shown
 from mcp_server.pages.pictures import plotted
 from mcp_server.pages.site import Site
-from mcp_server.runtime.pulse_history import KeptCourse
+from mcp_server.runtime.pulse_history import PulseHistory
 from memvault.model.change import ChangeKind
 
 DAYS = 30  # that the plot shows
@@ -25,7 +25,7 @@ MOST_PROBLEMS = 10
 
 
 class TodayPage:
-    def __init__(self, site: Site, course: KeptCourse) -> None:
+    def __init__(self, site: Site, course: PulseHistory) -> None:
         self._site = site
         self._course = course
         self.routes: list[BaseRoute] = [site.page("/", self._show)]

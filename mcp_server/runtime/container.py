@@ -18,12 +18,13 @@ from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
 from indexer.progress import Report, ScanReport, silent
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.curation_worker import Curation
+from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
 from mcp_server.runtime.indexing_service import Indexing
 from mcp_server.runtime.tuning import share_the_processor
 from mcp_server.runtime.vault_stats import Tally
-from memvault.cognition.activity import Activity
+from mcp_server.runtime.worker import Worker
+from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.paths import StateFolder
@@ -103,6 +104,7 @@ class Services:
         self.curator.mend()
         self.answers = AnswerCache()  # outlives a generation
         self.indexed = Tally()
+        self.worker = Worker()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         with ExitStack() as opened:
             tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
@@ -121,16 +123,20 @@ class Services:
                 shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
                 lambda folder: drop_from_servers(settings, folder),
             )
-            self._indexes = OpenIndexes(generations, self._open_index)
+            self._indexes = OpenIndexes(generations, self._open_index, self.worker)
             opened.callback(self._live.stores.close)
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
-        self.curation = Curation(lambda: self._live, self.forgetter, LeftTasks(self.journal))
+        self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
+        self.curation = CurationTasks(
+            lambda: self._live, self.forgetter, LeftTasks(self.journal), self.worker
+        )
         self.indexing = Indexing(
             settings,
             self._indexes,
             self.found,
             self.indexed,
+            self.worker,
             began=self.curation.start,
             moving=self._move_activity,
             moved=lambda: self.curation.changed(()),
@@ -254,7 +260,6 @@ class Services:
         """Make what runs in the background end after the batch in hand; returns at once. What a
         scan had not reached is indexed at the next start."""
         self.indexing.wind_down()
-        self.curation.ask_to_stop()
 
     def close(self) -> None:
         """End what runs, then close everything; the second call does nothing."""
@@ -268,7 +273,6 @@ class Services:
         impatience.start()
         self.hooks.close()
         self.indexing.stop(LAST_WORDS_SECONDS)
-        self.curation.stop(LAST_WORDS_SECONDS)
         indexers = [index.indexer for index in self._indexes.all()]
         if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
             with suppress(MemvaultError):  # the next start indexes it again

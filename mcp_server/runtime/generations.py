@@ -17,6 +17,7 @@ from indexer.entity_cache import FoundEntities
 from indexer.generation import Generations
 from indexer.indexer import Indexer
 from mcp_server.runtime import tuning as heap
+from mcp_server.runtime.worker import Worker
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
@@ -57,17 +58,12 @@ class Index:
     critic: Critic
     reasoner: Reasoner
 
-    def warm_up(self) -> None:
-        """Load what answers questions now rather than with the first one."""
-        threading.Thread(target=self._load, name="memvault-loading", daemon=True).start()
+    def warm_up(self, worker: Worker) -> None:
+        """Load what answers questions now rather than with the first one; what a store that does
+        not answer holds back, later."""
+        worker.run("load the similarity index", self.similarity_index.load)
+        worker.run("load the vectors", self.stores.vectors.warm_up)
         self.multihop.warm_up()
-
-    def _load(self) -> None:
-        try:
-            self.similarity_index.load()
-            self.stores.vectors.warm_up()
-        except MemvaultError as error:
-            logger.info("first searches will be slower: %s", error.message)
 
     def close_readers(self, timeout: float) -> None:
         """Wait for what reads in the background, so many seconds at most each."""
@@ -162,9 +158,12 @@ class OpenIndexes:
         DiskFull: there is no room to open them.
     """
 
-    def __init__(self, generations: Generations, open_index: Callable[[Path], Index]) -> None:
+    def __init__(
+        self, generations: Generations, open_index: Callable[[Path], Index], worker: Worker
+    ) -> None:
         self._generations = generations
         self._open = open_index
+        self._worker = worker
         self._changing = threading.Lock()  # a generation is filled, or folders are swept up
         self._closed = threading.Event()
         self._filling: Index | None = None
@@ -213,9 +212,8 @@ class OpenIndexes:
         """Let this generation answer; the one before is closed when its questions are answered."""
         self._replaced.append(self.live)
         self.live = fresh
-        closing = threading.Timer(GRACE_SECONDS, self._close_oldest)
-        closing.daemon = True
-        closing.start()
+        name = f"close the indexes replaced by {fresh.folder.name}"
+        self._worker.run(name, self._close_oldest, after=GRACE_SECONDS)
 
     def wait_until_filled(self, timeout: float) -> None:
         """Wait for what fills a generation, so many seconds at most."""

@@ -7,26 +7,34 @@ import threading
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
-from indexer.deferred_work import Finishing
 from indexer.doctor import Finding, examine
 from indexer.entity_cache import FoundEntities
 from indexer.entity_pass import EntityPass
-from indexer.heartbeat import Heartbeat
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime import tuning as heap
 from mcp_server.runtime.generations import Index, OpenIndexes
-from mcp_server.runtime.replication import Sharing
+from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import Tally
+from mcp_server.runtime.worker import Worker
 from memvault.config.settings import Settings
-from memvault.model.errors import DiskFull, StorageError
+from memvault.model.errors import DiskFull, MemvaultError, StorageError
 from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
+LINKS, ENTITIES, UNLOAD, CHECK = (
+    "write owed links",
+    "find entities",
+    "unload the entity pipeline",
+    "check the servers",
+)
+SETTLE_SECONDS = 0.1  # in which an answer is given before links are written
+UNLOAD_SECONDS = 60.0  # without a note to read
+CHECK_SECONDS = 5.0
 
 
 class Indexing:
@@ -46,6 +54,7 @@ class Indexing:
         indexes: OpenIndexes,
         found: FoundEntities,
         indexed: Tally,
+        worker: Worker,
         *,
         began: Callable[[], None],
         moving: Callable[[Index], None],
@@ -57,10 +66,10 @@ class Indexing:
         self._moving = moving
         self._moved = moved
         self._indexed = indexed
+        self._worker = worker
         self._entity_pass = EntityPass(lambda: self._live.indexer, found, settings.index)
-        self._finishing = Finishing(lambda: self._live.indexer)
-        self._heartbeat = Heartbeat(lambda: self._live.indexer, self._restore)
-        self._sharing = self._shared() if settings.keyvalue != EMBEDDED else None
+        self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
+        self._lost_reported = False
         self._watcher: Watcher | None = None
         self._has_begun = False
         self.scanning: Progress | None = None
@@ -73,14 +82,14 @@ class Indexing:
 
     @property
     def _follows(self) -> bool:
-        return self._sharing is not None and self._sharing.follows
+        return self._replication is not None and self._replication.follows
 
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
         """Watch the vault and index what changed while nobody watched; returns after that scan.
         Where another process indexes into the same stores, follow it instead."""
         if self._live.stores.servers:
-            self._heartbeat.start()
-        if self._sharing is None or self._sharing.start(wants_duty=watch):
+            self._worker.run(CHECK, self._check_servers, after=CHECK_SECONDS)
+        if self._replication is None or self._replication.start(may_lead=watch):
             return self._begin(watch=watch, report=report)
         self._warm_up()
         return ScanReport()
@@ -102,10 +111,10 @@ class Indexing:
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
         try:
-            if self._sharing is not None and self._sharing.follows:
-                self._sharing.wait_for(paths)
+            if self._replication is not None and self._replication.follows:
+                self._replication.wait_for(paths)
             elif self._live.indexer.index(paths, finish_later=True).unfinished:
-                self._finishing.soon()
+                self._worker.run(LINKS, self._write_links, after=SETTLE_SECONDS)
         except StorageError:
             if not (self._live.stores.unreachable() or self._live.stores.full()):
                 raise
@@ -116,13 +125,13 @@ class Indexing:
         """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
         pass to do."""
         self._live.indexer.wait_until_idle(timeout)
-        self._finishing.wait(timeout)
-        self._entity_pass.wait(timeout)
+        self._worker.wait(LINKS, timeout)
+        self._worker.wait(ENTITIES, timeout)
 
     def rebuild(self, report: Report = silent) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then swap it in."""
-        if self._sharing is not None:
-            self._sharing.check()
+        if self._replication is not None:
+            self._replication.check()
         with self._indexes.filling() as fresh:
             if self._winding_down.is_set():
                 fresh.indexer.stop()
@@ -144,15 +153,15 @@ class Indexing:
 
     def take_note(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         """Notify the processes that follow, and queue the notes for the entity pass."""
-        if self._sharing is not None:
-            self._sharing.tell(indexer, indexed.paths)
-        if not self._follows:
-            self._entity_pass.add(indexed.paths)
+        if self._replication is not None:
+            self._replication.report(indexer, indexed.paths)
+        if self._has_begun and not self._follows:
+            self._find_entities(indexed.paths)
 
     def standing(self) -> IndexerStatus | None:
         """How far indexing is, here or where it is done; None if no process seems to do it."""
-        if self._sharing is not None and self._sharing.follows:
-            return self._sharing.elsewhere()
+        if self._replication is not None and self._replication.follows:
+            return self._replication.elsewhere()
         return self._own_standing()
 
     def watching(self) -> str:
@@ -167,21 +176,19 @@ class Indexing:
         """Make scans, rebuilds and the entity pass end after the batch in hand; returns at once.
         What a scan had not reached is indexed at the next start."""
         self._winding_down.set()
-        self._entity_pass.ask_to_stop()
-        self._finishing.ask_to_stop()
+        self._worker.ask_to_stop()
         for index in self._indexes.all():
             index.indexer.stop()
 
     def stop(self, timeout: float) -> None:
-        """The same, waiting for each part so many seconds at most."""
+        """The same, waiting so many seconds at most for the jobs that run."""
         self.wind_down()
-        self._heartbeat.stop(timeout)
-        if self._sharing is not None:
-            self._sharing.stop()
+        if not self._worker.stop(timeout):
+            logger.error("background work did not end in time")
+        if self._replication is not None:
+            self._replication.stop()
         if self._watcher is not None:
             self._watcher.stop()
-        self._entity_pass.stop(timeout)
-        self._finishing.stop(timeout)
 
     # -- here, or elsewhere ---------------------------------------------------------------------
 
@@ -196,7 +203,7 @@ class Indexing:
         self._warm_up()
         if not (self._winding_down.is_set() or self._has_begun):
             self._has_begun = True
-            self._entity_pass.start()
+            self._find_entities(sorted(self._live.indexer.catalogue.paths()))
             self._began()
         return result
 
@@ -207,12 +214,29 @@ class Indexing:
 
     def _warm_up(self) -> None:
         self._live.indexer.warm_up()
-        self._live.warm_up()
+        self._live.warm_up(self._worker)
         heap.settle()
 
-    def _shared(self) -> Sharing:
-        return Sharing(
+    def _find_entities(self, paths: Collection[str]) -> None:
+        self._entity_pass.add(paths)
+        if self._entity_pass.waiting:
+            self._worker.run(ENTITIES, self._read_entities)
+
+    def _read_entities(self) -> float | None:
+        again = self._entity_pass.step()
+        if again is None:
+            self._worker.run(UNLOAD, self._entity_pass.release, after=UNLOAD_SECONDS)
+        return again
+
+    def _write_links(self) -> float | None:
+        """What an answered change left: links of other notes, and the flush to the disk. After a
+        failure the catalogue still has it, and the next scan does it as well."""
+        return 0.0 if self._live.indexer.finish_some() else None
+
+    def _replicated(self) -> Replication:
+        return Replication(
             lambda: self._live.indexer,
+            self._worker,
             move=self._move,
             begin=self._begin,
             end=self._end,
@@ -229,6 +253,19 @@ class Indexing:
         )
 
     # -- when something is amiss ----------------------------------------------------------------
+
+    def _check_servers(self) -> float:
+        """Ask the servers whether they are there, and still have what they were given. So
+        `Stores.silent` is true also while nobody asks anything."""
+        try:
+            lost = self._live.indexer.has_lost_an_index()
+        except MemvaultError as error:
+            logger.info("%s", error.message)
+            return CHECK_SECONDS
+        if lost and not self._lost_reported:
+            self._restore()
+        self._lost_reported = lost
+        return CHECK_SECONDS
 
     def _restore(self) -> None:
         """A server came back without what it had: the name of the generation may be among it."""
@@ -263,7 +300,7 @@ class Indexing:
             self._watcher = Watcher(fresh.indexer, self._settings.index)
             self._watcher.start()
         fresh.indexer.scan()
-        fresh.warm_up()
+        fresh.warm_up(self._worker)
         heap.settle()
         self._moving(fresh)
         self._indexes.make_live(fresh)

@@ -1,23 +1,18 @@
-"""Measuring the vault's entropy and coherence now and then, while an engine runs."""
+"""Measures the vault's entropy and coherence now and then, while an engine runs."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse_history import Course, Point
-from memvault.model.errors import MemvaultError
 
-_log = logging.getLogger(__name__)
 EVERY_SECONDS = 300.0
 
 
-class KeptCourse:
-    """Keeps the course of the vault that the toolbox answers from. Thread-safe."""
+class PulseHistory:
+    """The pulse of the vault over time, as the toolbox measures it. Thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -33,31 +28,12 @@ class KeptCourse:
         kept = self._of_vault().points(now - timedelta(days=days))
         return [*kept, Point(now, pulse.entropy, pulse.coherence, notes)]
 
-    @asynccontextmanager
-    async def kept(self) -> AsyncIterator[None]:
-        """Measure while this is open."""
-        task = asyncio.create_task(self._keep(), name="memvault-course")
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-    async def _keep(self) -> None:
-        while True:
-            await asyncio.sleep(EVERY_SECONDS)
-            await asyncio.to_thread(self._measure)
-
-    def _measure(self) -> None:
-        try:
-            notes = len(self._box.services.catalogue)
-            if notes:
-                self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
-        except MemvaultError as error:
-            _log.info("the pulse is not kept this time: %s", error.message)
-        except Exception:
-            _log.exception("the pulse could not be kept")
+    def measure(self) -> float:
+        """Record the pulse as it is now; the seconds until that is due again."""
+        notes = len(self._box.services.catalogue)
+        if notes:
+            self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
+        return EVERY_SECONDS
 
     def _of_vault(self) -> Course:
         if self._course is None:

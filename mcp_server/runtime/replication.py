@@ -5,33 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from indexer.leader_lease import Duty
-from indexer.replica import Changes, Follower, IndexerStatus, publish_status
-from memvault.model.errors import MemvaultError, StoreUnavailable
+from indexer.leader_lease import RENEW_SECONDS, LeaderLease
+from indexer.replica import ChangeFeed, IndexerStatus, Replica, publish_status
+from mcp_server.runtime.worker import Worker
+from memvault.model.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
 
-CLOSE_SECONDS = 10.0
 INDEXED_ELSEWHERE = (
     "Another process indexes this vault, and this one follows it. Run this where "
     "`memvault watch` runs."
 )
+FOLLOW, RENEW, TAKE_OVER = "follow the indexer", "renew the lease", "take over indexing"
 
 
-class Sharing:
+class Replication:
     """Whether this process indexes, and what it does while another one does.
 
     Args:
         indexer: the live one.
         move: opens the live generation, if that is another by now.
-        begin, end: take up indexing, and lay it down; called in a thread of this class.
+        begin, end: start and stop indexing here; jobs of the worker call them.
         own: how far this process is, if it indexes.
     """
 
     def __init__(
         self,
         indexer: Callable[[], Indexer],
+        worker: Worker,
         *,
         move: Callable[[], None],
         begin: Callable[[], object],
@@ -39,72 +41,79 @@ class Sharing:
         own: Callable[[], IndexerStatus],
     ) -> None:
         self._indexer = indexer
+        self._worker = worker
         self._begin = begin
         self._end = end
-        self._follower = Follower(indexer, move)
+        self._replica = Replica(indexer, move)
         self._own = own
-        self._duty = Duty(
+        self._lease = LeaderLease(
             lambda: indexer().stores.keyvalue,
-            take_up=self._take_up,
-            lay_down=self._lay_down,
-            renewed=self._tell_standing,
+            won=lambda: worker.run(TAKE_OVER, self._take_over),
+            lost=self._step_down,
+            renewed=self._publish,
         )
-        self._wants_duty = False
+        self._may_lead = False
 
     @property
     def follows(self) -> bool:
-        return self._follower.active
+        return self._replica.active
 
     def elsewhere(self) -> IndexerStatus | None:
         """How far the process is that is followed; None if none seems to index."""
-        return self._follower.indexing
+        return self._replica.indexing
 
-    def start(self, *, wants_duty: bool) -> bool:
-        """Whether this process is to index. If not it follows; one that wants to index does so when
-        the one that does now has ended."""
-        self._wants_duty = wants_duty
-        if wants_duty and self._duty.start():
+    def start(self, *, may_lead: bool) -> bool:
+        """Whether this process is to index. If not it follows; one that may lead does so when the
+        one that leads now has ended."""
+        self._may_lead = may_lead
+        leads = may_lead and self._lease.acquire()
+        if may_lead:
+            self._worker.run(RENEW, self._lease.renew, after=RENEW_SECONDS)
+        if leads:
             self._announce()
-            return True
-        self._follower.start()
-        return False
+        else:
+            self._follow()
+        return leads
 
     def stop(self) -> None:
-        self._follower.stop()
-        if self._wants_duty:
-            self._duty.stop(CLOSE_SECONDS)
+        """To be called when the worker has stopped."""
+        self._replica.active = False
+        if self._may_lead:
+            self._lease.release()
 
     def wait_for(self, paths: Collection[str]) -> bool:
         """Whether these notes, written here, were indexed elsewhere within some seconds."""
-        return self._follower.wait_for(paths)
+        return self._replica.wait_for(paths)
 
-    def tell(self, indexer: Indexer, paths: Collection[str]) -> None:
-        """Tell those who follow what this process has indexed."""
+    def report(self, indexer: Indexer, paths: Collection[str]) -> None:
+        """Notify the processes that follow of what this one has indexed."""
         if not self.follows:
-            Changes(indexer.stores.keyvalue).tell(paths)
+            ChangeFeed(indexer.stores.keyvalue).append(paths)
 
     def check(self) -> None:
         """Raises StoreUnavailable where another process indexes."""
         if self.follows:
             raise StoreUnavailable(INDEXED_ELSEWHERE)
 
-    def _announce(self) -> None:
-        """The last process may have ended without telling all."""
-        Changes(self._indexer().stores.keyvalue).tell(None)
+    def _follow(self) -> None:
+        self._replica.active = True
+        self._worker.run(FOLLOW, self._replica.step)
 
-    def _tell_standing(self) -> None:
+    def _announce(self) -> None:
+        """The last process may have ended without reporting everything."""
+        ChangeFeed(self._indexer().stores.keyvalue).append(None)
+
+    def _publish(self) -> None:
         publish_status(self._indexer().stores.keyvalue, self._own())
 
-    def _take_up(self) -> None:
-        self._follower.stop()
-        try:
-            self._follower.catch_up()
-            self._announce()
-            self._begin()
-        except MemvaultError:
-            self._lay_down()
-            raise
+    def _take_over(self) -> None:
+        """Runs again later if a store does not answer; until then this process follows."""
+        self._replica.catch_up()
+        self._announce()
+        self._replica.active = False
+        self._begin()
 
-    def _lay_down(self) -> None:
+    def _step_down(self) -> None:
+        self._worker.cancel(TAKE_OVER)
         self._end()
-        self._follower.start()
+        self._follow()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -68,7 +67,9 @@ class Toolbox:
         self._opening = opening
         self.tools: set[str] = set()  # names of all that can be called
         self.meter = PulseMeter(
-            lambda: self.services.similarity_index, lambda: self.services.curation.pending() > 0
+            lambda: self.services.similarity_index,
+            lambda: self.services.curation.pending() > 0,
+            lambda: self.services.worker,
         )
         self.memory_nodes = MemoryNodes(
             self._memory_of,
@@ -84,15 +85,13 @@ class Toolbox:
         """Raises StoreUnavailable while they open; calls are let through when they are open."""
         return self._opening.now()
 
-    async def warm_up(self) -> None:
-        """Have all memories' states measured once the index is at hand, since the first questions
-        would otherwise share the interpreter with it: a second of work at 10,000 notes, in
-        small steps (`bench_pulse`)."""
-        while True:
-            with suppress(MemvaultError):  # still opening
-                if self.services.similarity_index.is_loaded:
-                    return self.meter.warm_up_soon()
-            await asyncio.sleep(LOOK_SECONDS)
+    def warm_up(self) -> float | None:
+        """Measure all memories' states once the index is loaded, in small steps, since the first
+        questions would otherwise share the processor with it (`bench_pulse`)."""
+        if not self.services.similarity_index.is_loaded:
+            return LOOK_SECONDS
+        self.meter.measure_all()
+        return None
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.services.catalogue.by_id(memory_id)
@@ -247,6 +246,3 @@ class Toolbox:
             node = self.memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None
         return None
-
-    def close(self) -> None:
-        self.meter.close()

@@ -32,7 +32,6 @@ def reading(services: Services) -> list[Figure]:
     waiting = iter(ids * (READS // len(ids) + 1))
     warm = [spent * 1e3 for spent in timed(lambda: nodes.get(next(waiting)), READS - 3)]
     absent = timed(lambda: nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11"), READS)
-    box.close()
     return [
         Figure("memory at hand, median", median(warm), "µs", "", "100"),
         Figure("memory at hand, p99", percentile(warm, 0.99), "µs", "100", ""),

@@ -83,7 +83,6 @@ def measure(services: Services) -> list[Figure]:
         return json.loads(str(drawn.contents[0].content))
 
     draws = timed(draw, 100)
-    box.close()
     return [
         Figure("concepts", concepts, ""),
         Figure("manifest written", median(writing), "ms"),

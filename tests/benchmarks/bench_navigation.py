@@ -92,7 +92,6 @@ def measure(services: Services, hub: bool) -> list[Figure]:
     later = timed(lambda: kept.answer(VerbosityLevel.TEXT_AND_IDS, pulse), 100)
     figures.append(Figure("manifest worked out", median(first), "ms"))
     figures.append(Figure("manifest kept, p95", percentile(later, 0.95), "ms", "50"))
-    box.close()
     return figures
 
 

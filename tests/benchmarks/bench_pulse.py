@@ -90,7 +90,6 @@ def measure(services: Services, vault: Path) -> list[Figure]:
     meter.warm_up_soon()
     time.sleep(WARMING_SECONDS)
     read, changed = after_a_change(services, meter, answers)
-    meter.close()
     ids = similarity_index.memory_ids()
     whole = timed(lambda: PulseMeter(lambda: similarity_index).states(ids), 3, warm_up=0)
     of_vault = timed(lambda: PulseMeter(lambda: similarity_index).of_vault(), 5, warm_up=1)

@@ -57,7 +57,6 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
 def nodes(services: Services) -> Iterator[MemoryNodes]:
     box = Toolbox(Opening.of(services))
     yield box.memory_nodes
-    box.close()
 
 
 def write(services: Services, name: str, text: str) -> str:
@@ -112,7 +111,6 @@ def test_an_id_that_no_note_has_costs_no_store(services):
     nodes = MemoryNodes(services.catalogue.by_id, refuse, box.meter, refuse, refuse)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
     assert nodes.reads == CacheStats()
-    box.close()
 
 
 def test_a_memory_read_again_is_at_hand(services, nodes):
@@ -209,7 +207,6 @@ def test_the_memories_used_longest_ago_are_put_away(services, caplog):
     for each in ids * 3:
         nodes.get(each)
     assert len(nodes) == 4
-    box.close()
 
 
 def test_ten_thousand_memories_are_at_hand_unless_the_person_sets_another_number(monkeypatch):

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import redis as resp
 
-from indexer import heartbeat, watch
+from indexer import watch
 from mcp_server.engine.startup import Opening
+from mcp_server.runtime import indexing_service
 from mcp_server.runtime.container import Services
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
@@ -40,7 +41,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(graph_store, "READ_SECONDS", 1.5)
     monkeypatch.setattr(keyvalue_store, "TIMEOUT_SECONDS", 1.5)
-    monkeypatch.setattr(heartbeat.Heartbeat.__init__, "__defaults__", (0.5,))
+    monkeypatch.setattr(indexing_service, "CHECK_SECONDS", 0.5)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer import leader_lease as duty
-from indexer import replica as follow
+from indexer import leader_lease, replica
 from mcp_server.engine.startup import Opening
+from mcp_server.runtime import replication, worker
 from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -27,14 +27,21 @@ RENEWED, LASTS = 0.2, 1.5  # seconds
 
 @pytest.fixture
 def shared(server_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setattr(follow, "SECONDS", 0.1)
-    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (RENEWED, LASTS))
+    quicken(monkeypatch.setattr)
     return server_settings.model_copy(update={"namespace": tmp_path.name})
+
+
+def quicken(setattr: Callable[[object, str, float], None]) -> None:
+    setattr(replica, "SECONDS", 0.1)
+    for module in (leader_lease, replication):
+        setattr(module, "RENEW_SECONDS", RENEWED)
+    setattr(leader_lease, "LEASE_SECONDS", LASTS)
+    setattr(worker, "RETRY_SECONDS", RENEWED)
 
 
 def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
     """As `memvault watch` does, on another machine. Its Qdrant is its own: each process has one."""
-    duty.Duty.__init__.__defaults__ = (RENEWED, LASTS)  # type: ignore[attr-defined]
+    quicken(setattr)
     local = LocalQdrant()
     qdrant.connect = lambda url, key: local
     services = open_services(vault, settings, StateFolder(state))
@@ -61,7 +68,7 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
     )
     indexer.start()
     reader = open_one(shared, "reader")
-    until(lambda: duty.is_anyone_indexing(reader.stores.keyvalue))
+    until(lambda: leader_lease.is_anyone_indexing(reader.stores.keyvalue))
     reader.start()
     assert reader.status()["watching"] == "elsewhere"
     opening = Opening.of(reader)
@@ -98,17 +105,18 @@ def test_what_one_machine_cannot_take_up_it_tries_again(
     first.start()
     second.start()
     failures = iter([True])
-    catch_up = follow.Follower.catch_up
+    catch_up = replica.Replica.catch_up
 
-    def fail_once(follower: follow.Follower) -> None:
-        if second.indexer is follower._indexer() and duty_held() and next(failures, False):
+    def fail_once(follower: replica.Replica) -> None:
+        if second.indexer is follower._indexer() and lease_held() and next(failures, False):
             raise qdrant.faults.closed()
         catch_up(follower)
 
-    def duty_held() -> bool:
-        return second.indexing._sharing is not None and second.indexing._sharing._duty.held
+    def lease_held() -> bool:
+        replication = second.indexing._replication
+        return replication is not None and replication._lease.held
 
-    monkeypatch.setattr(follow.Follower, "catch_up", fail_once)
+    monkeypatch.setattr(replica.Replica, "catch_up", fail_once)
     first.close()
     until(lambda: second.status()["watching"] != "elsewhere")
     assert next(failures, None) is None

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer import leader_lease as duty
-from indexer import replica as follow
+from indexer import leader_lease, replica
 from mcp_server.runtime import generations as indexes
+from mcp_server.runtime import replication
 from mcp_server.runtime.container import Services
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
@@ -27,8 +27,9 @@ def open_shared(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Services]:
-    monkeypatch.setattr(follow, "SECONDS", 0.1)
-    monkeypatch.setattr(duty.Duty.__init__, "__defaults__", (0.2, 30.0))
+    monkeypatch.setattr(replica, "SECONDS", 0.1)
+    monkeypatch.setattr(leader_lease, "RENEW_SECONDS", 0.2)
+    monkeypatch.setattr(replication, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
     shared = server_settings.model_copy(update={"namespace": tmp_path.name})
 
@@ -96,7 +97,7 @@ def test_one_indexes_at_a_time_and_another_takes_over(
     second = open_shared("second")
     assert first.status()["watching"] != "elsewhere"
     assert second.status()["watching"] == "elsewhere"
-    assert duty.is_anyone_indexing(second.stores.keyvalue)
+    assert leader_lease.is_anyone_indexing(second.stores.keyvalue)
     first.close()
     write("Boats.md", "The [[Heron]] is varnished.\n")
     until(lambda: second.status()["watching"] != "elsewhere")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
+from mcp_server.runtime.worker import Worker
 from memvault.cognition.pulse import MemoryState, PulseMeter
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
@@ -99,15 +100,15 @@ def test_what_was_saved_is_measured_again_before_anyone_asks(
     write("Hub.md", "Everything meets in this note.")
     write("Spoke.md", "This leads to the [[Hub]].")
     indexer.scan()
-    kept = loaded_index(indexer)
-    meter = PulseMeter(lambda: kept)
+    kept, worker = loaded_index(indexer), Worker()
+    meter = PulseMeter(lambda: kept, background=lambda: worker)
     before = meter.states(kept.memory_ids())
     write("Spoke.md", FAR)
     indexer.index(["Spoke.md"])
     until(lambda: len(meter._states) == 2 and meter._states != before)
+    worker.stop(5)
     now = meter.states(kept.memory_ids())
     assert now == PulseMeter(lambda: loaded_index(indexer)).states(kept.memory_ids()) != before
-    meter.close()
 
 
 def test_without_a_graph_the_pulse_has_no_links_and_heals_when_it_answers_again(

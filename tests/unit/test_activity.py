@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from memvault.cognition import activity as activity_module
 from memvault.cognition.activity import CHECKPOINT, NAMESPACE, Activity
 from memvault.model.errors import UnknownFormat
 from memvault.model.memory import UTLState
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
-from tests.waiting import until
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STATE = UTLState(delta_s=0.25, delta_c=0.75, w_e=1.0, phi=0.0)
@@ -172,15 +170,14 @@ def test_a_process_that_read_nothing_writes_nothing_to_the_journal(desk):
     assert not (desk.vault / ".memvault").exists()
 
 
-def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk, monkeypatch):
-    monkeypatch.setattr(activity_module, "FLUSH_SECONDS", 0.01)
+def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk):
     activity = desk.open()
 
     def use_and_wait() -> None:
         wanted = activity.of("a").access_count + 1
         activity.accessed(["a"])
-        count = f'"access_count":{wanted}'
-        until(lambda: count in (desk.store.get(NAMESPACE, "a") or b"").decode())
+        activity.write()
+        assert f'"access_count":{wanted}' in (desk.store.get(NAMESPACE, "a") or b"").decode()
 
     use_and_wait()
     desk.clock.now += timedelta(minutes=59)
@@ -188,7 +185,7 @@ def test_the_journal_is_told_at_most_once_an_hour_while_the_engine_runs(desk, mo
     assert desk.checkpoints() == []
     desk.clock.now += timedelta(minutes=1)
     use_and_wait()
-    until(desk.checkpoints)
+    assert desk.checkpoints()
     desk.clock.now += timedelta(minutes=30)
     use_and_wait()
     assert len(desk.checkpoints()) == 1
@@ -209,7 +206,6 @@ def _count_until_killed(home: Path, told: Connection) -> None:
     desk = Desk.__new__(Desk)
     desk.vault, desk.state, desk.clock = home / "vault", home / "state", Clock()
     desk.journal, desk._opened = Journal(Vault(desk.vault)), []
-    activity_module.FLUSH_SECONDS = 0.02
     activity = desk.open()
     flush = activity.flush
 
@@ -220,8 +216,10 @@ def _count_until_killed(home: Path, told: Connection) -> None:
 
     activity.flush = tell  # type: ignore[method-assign]
     while True:
-        activity.accessed(["a"])
-        time.sleep(0.001)
+        for _ in range(20):
+            activity.accessed(["a"])
+            time.sleep(0.001)
+        activity.write()
 
 
 def test_a_killed_process_loses_only_what_it_counted_since_it_last_wrote(desk, tmp_path):

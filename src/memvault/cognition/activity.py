@@ -56,9 +56,7 @@ class Activity:
         self._writing = threading.Lock()  # of the store: one flush at a time
         self._keyvalue = keyvalue
         self._checkpointed = clock()
-        self._changed = threading.Event()
-        self._closing = threading.Event()
-        self._worker: threading.Thread | None = None
+        self._is_dirty = False
         self._load(keyvalue)
         if keyvalue.get(MARKS, FILLED) is None:
             self._fill()
@@ -76,7 +74,7 @@ class Activity:
                     }
                 )
                 self._unflushed[id] = self._unflushed.get(id, 0) + 1
-        self._tell()
+        self._is_dirty = True
 
     def stored(self, id: str, agent_id: str | None, utl_state: UTLState) -> None:
         """Keep which client stored the memory, and how it stood to what was known.
@@ -88,7 +86,7 @@ class Activity:
                 given = MemoryActivity(agent_id=agent_id, utl_state=utl_state)
                 self._records[id] = self._records.get(id, UNUSED).merged(given)
                 self._unflushed.setdefault(id, 0)
-        self._tell()
+        self._is_dirty = True
 
     def of(self, id: str) -> MemoryActivity:
         """How this memory has been used.
@@ -107,6 +105,17 @@ class Activity:
         """By memory id, those of notes that are gone included."""
         with self._lock:
             return dict(self._records)
+
+    def write(self) -> float:
+        """Write down what was counted, to the journal once an hour; the seconds until that is due
+        again."""
+        if self._is_dirty:
+            self._is_dirty = False
+            if self._clock() - self._checkpointed < CHECKPOINT_EVERY:
+                self.flush()
+            else:
+                self.checkpoint()
+        return FLUSH_SECONDS
 
     def flush(self) -> None:
         """Write to the key-value store what changed; what cannot be written now stays waiting."""
@@ -144,32 +153,9 @@ class Activity:
 
     def close(self) -> None:
         """Write everything down, last of all a checkpoint; never raises."""
-        self._closing.set()
-        self._changed.set()
-        if self._worker is not None:
-            self._worker.join()
         self.checkpoint()
 
     # -- writing ------------------------------------------------------------------------------
-
-    def _tell(self) -> None:
-        self._changed.set()
-        if self._worker is None:
-            with self._lock:
-                if self._worker is None and not self._closing.is_set():
-                    self._worker = threading.Thread(target=self._run, name="activity", daemon=True)
-                    self._worker.start()
-
-    def _run(self) -> None:
-        while True:
-            self._changed.wait()
-            if self._closing.wait(FLUSH_SECONDS):
-                return
-            self._changed.clear()
-            if self._clock() - self._checkpointed < CHECKPOINT_EVERY:
-                self.flush()
-            else:
-                self.checkpoint()
 
     def _flush(self) -> bool:
         """Whether everything is in the store now."""
@@ -186,7 +172,7 @@ class Activity:
             with self._lock:
                 for id, count in taken.items():
                     self._unflushed[id] = self._unflushed.get(id, 0) + count
-            self._changed.set()  # the worker tries again
+            self._is_dirty = True
             return False
         return True
 

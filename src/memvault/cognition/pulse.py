@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
@@ -21,6 +20,7 @@ SAMPLE = 256  # memories that stand for a whole vault
 AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
 SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
+MEASURE_VAULT, MEASURE_STATES = "measure the vault", "measure memories"
 MOST_ANSWERS = 1_000  # whose pulse is kept while nothing changes
 
 Version = tuple[SimilarityIndex, int, int]
@@ -42,18 +42,27 @@ class MemoryState:
         return JohariQuadrant.from_metrics(self.entropy, self.coherence)
 
 
+class Background(Protocol):
+    """Runs a job after so many seconds, in place of one of its name that still waits; a job that
+    returns seconds runs again after them."""
+
+    def run(self, name: str, job: Callable[[], float | None], *, after: float = 0.0) -> None: ...
+
+
 class PulseMeter:
     """Measures entropy and coherence from the vectors and the graph. Thread-safe.
 
     Args:
         similarity_index: gives that of the stores that answer now.
         curation_pending: whether tasks wait for a person.
+        background: what measures while nobody waits; without it only what is asked is measured.
     """
 
     def __init__(
         self,
         similarity_index: Callable[[], SimilarityIndex],
         curation_pending: Callable[[], bool] = lambda: False,
+        background: Callable[[], Background | None] = lambda: None,
     ) -> None:
         self._similarity_index = similarity_index
         self._seen: SimilarityIndex | None = None
@@ -62,12 +71,10 @@ class PulseMeter:
         self._states: dict[str, MemoryState] = {}
         self._answers: dict[Asked, MemoryState] = {}
         self._changes = 0
-        self._measuring: Future[None] | None = None
-        self._filling: Future[None] | None = None
-        self._is_filled = False
-        self._touched: set[str] = set()  # to be measured again
+        self._background = background
+        self._keeps_all = False  # once the states of all memories were wanted
+        self._to_measure: dict[str, None] = {}
         self._lock = threading.Lock()
-        self._worker: ThreadPoolExecutor | None = None
 
     @property
     def similarity_index(self) -> SimilarityIndex:
@@ -78,7 +85,7 @@ class PulseMeter:
                 if similarity_index is not self._seen:
                     similarity_index.on_change.append(self._forget)
                     self._seen, self._states, self._answers = similarity_index, {}, {}
-                    self._is_filled = False
+                    self._keeps_all = False
                     self._changes += 1
         return similarity_index
 
@@ -107,31 +114,27 @@ class PulseMeter:
         It is measured in the calling thread once; when the index has changed since, what was
         measured last is given and measured anew meanwhile.
         """
-        similarity_index = self.similarity_index
-        version = self._version(similarity_index)
-        with self._lock:
-            known = self._vault
-            idle = self._measuring is None or self._measuring.done()
-            if known is not None and known[0] != version and idle:
-                self._measuring = self._submit(self._measure_vault)
-        if known is None:
-            self._measure_vault()
-            return self.of_vault()
+        version = self._version(self.similarity_index)
+        known, background = self._vault, self._background()
+        if known is not None and known[0] != version and background is not None:
+            background.run(MEASURE_VAULT, self._measure_vault)
+        elif known is None or known[0] != version:
+            known = self._measure_vault_now()
         return self._pulse(known[1])
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
         measured in the background; from then on what changes is measured again there."""
         known, measured = self._look_up(ids)
-        if measured and not self._is_filled and self.similarity_index.is_loaded:
-            self.warm_up_soon()
+        if measured and not self._keeps_all and self.similarity_index.is_loaded:
+            self.measure_all()
         return known
 
-    def warm_up_soon(self) -> None:
-        """Measure the state of every memory that is not known yet, in the background."""
-        with self._lock:
-            if self._filling is None or self._filling.done():
-                self._filling = self._submit(self._fill)
+    def measure_all(self) -> None:
+        """Measure the state of every memory that is not known yet, in the background, and from then
+        on of those that change."""
+        self._keeps_all = True
+        self._measure_soon(self.similarity_index.memory_ids(), 0.0)
 
     def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
         """The states, and whether some had to be measured."""
@@ -148,34 +151,21 @@ class PulseMeter:
                     self._states.update(fresh)
         return known, bool(missing)
 
-    def _fill(self) -> None:
-        similarity_index = self.similarity_index
-        if self._measure(similarity_index.memory_ids()) and similarity_index is self._seen:
-            self._is_filled = similarity_index.is_loaded
+    def _measure_soon(self, ids: Iterable[str], after: float) -> None:
+        background = self._background()
+        if background is not None:
+            with self._lock:
+                self._to_measure.update(dict.fromkeys(ids))
+            background.run(MEASURE_STATES, self._measure_some, after=after)
 
-    def _measure_again(self) -> None:
-        time.sleep(SETTLE_SECONDS)
+    def _measure_some(self) -> float | None:
+        """Measure some of those that wait and are not known; a pause, if there are more."""
         with self._lock:
-            touched, self._touched = self._touched, set()
-        self._measure(touched)
-
-    def _measure(self, ids: Collection[str]) -> bool:
-        """Those of these memories that are not known, in small steps; False if it was closed."""
-        with self._lock:
-            missing = [key for key in ids if key not in self._states]
-        missing = [key for key in missing if self.similarity_index.is_memory(key)]
-        for first in range(0, len(missing), AT_ONCE):
-            if self._worker is None:  # closed
-                return False
-            self._look_up(missing[first : first + AT_ONCE])
-            time.sleep(PAUSE_SECONDS)
-        return True
-
-    def _submit(self, work: Callable[[], None]) -> Future[None]:
-        """While holding the lock."""
-        if self._worker is None:
-            self._worker = ThreadPoolExecutor(1, thread_name_prefix="pulse")
-        return self._worker.submit(work)
+            some = list(islice(self._to_measure, AT_ONCE))
+            for key in some:
+                del self._to_measure[key]
+        self._look_up([key for key in some if self.similarity_index.is_memory(key)])
+        return PAUSE_SECONDS if self._to_measure else None
 
     def _version(self, similarity_index: SimilarityIndex) -> Version:
         """Changes with the index, and again when the similarity index has taken it over."""
@@ -187,22 +177,14 @@ class PulseMeter:
             self._answers.clear()
             for key in ids:
                 self._states.pop(key, None)
-            if self._filling is None or self._worker is None:
-                return
-            if not self._touched:
-                self._worker.submit(self._measure_again)
-            self._touched.update(ids)
-
-    def close(self) -> None:
-        """End what is measured in the background; it begins again when it is asked for."""
-        with self._lock:
-            worker, self._worker = self._worker, None
-            self._is_filled = False
-            self._touched.clear()
-        if worker is not None:
-            worker.shutdown(wait=True, cancel_futures=True)
+        if self._keeps_all:
+            self._measure_soon(ids, SETTLE_SECONDS)
 
     def _measure_vault(self) -> None:
+        if self._vault is None or self._vault[0] != self._version(self.similarity_index):
+            self._measure_vault_now()
+
+    def _measure_vault_now(self) -> tuple[Version, MemoryState]:
         similarity_index = self.similarity_index
         version = self._version(similarity_index)
         every = similarity_index.memory_ids()
@@ -214,8 +196,8 @@ class PulseMeter:
             state = MemoryState(spread, sum(holds) / len(holds))
         else:
             state = MemoryState(0.0, 0.0)
-        with self._lock:
-            self._vault = (version, state)
+        self._vault = (version, state)
+        return self._vault
 
     def _pulse(self, state: MemoryState) -> CognitivePulse:
         action = suggest_action(

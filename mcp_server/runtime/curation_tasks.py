@@ -1,4 +1,4 @@
-"""What waits for a person, looked for in the background, and the daily sweep of the trash."""
+"""The tasks that wait for a person, found in the background, and the daily sweep of the trash."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from memvault.model.errors import MemvaultError
 if TYPE_CHECKING:
     from indexer.catalogue import NoteRecord
     from mcp_server.runtime.generations import Index
+    from mcp_server.runtime.worker import Worker
 
 logger = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.5  # without a change
 LONGEST_WAIT = 30.0  # seconds; under a stream of changes tasks are looked for at least this often
 STEP_SECONDS = 0.01  # of work; then as long is left to those who ask
-RETRY_SECONDS = 10.0  # after a store did not answer
 DAY_SECONDS = 24 * 3600.0
+FIND, DAILY = "find curation tasks", "find curation tasks every day"
 FIRST_PATIENCE = 2.0  # seconds that a call waits where nothing was ever looked for
 
 
@@ -50,8 +51,8 @@ class _Waiting:
         return min(self.last + SETTLE_SECONDS, self.first + LONGEST_WAIT)
 
 
-class Curation:
-    """Finds the tasks of the live indexes after changes, in a thread of its own. Thread-safe.
+class CurationTasks:
+    """Finds the tasks of the live indexes after changes. Thread-safe.
 
     Args:
         index: the live generation.
@@ -64,28 +65,28 @@ class Curation:
         index: Callable[[], Index],
         forgetter: Forgetter,
         left: LeftTasks,
+        worker: Worker,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._index = index
         self._forgetter = forgetter
         self.left = left
+        self._worker = worker
         self._clock = clock
-        self._condition = threading.Condition()
+        self._lock = threading.Lock()
         self._waiting = _Waiting()
-        self._looking = False
-        self._stopped = False
-        self._sweep_at = self._rested = 0.0
+        self._rested = 0.0
+        self._sweep_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
         self._finder: tuple[Index, TaskFinder] | None = None
         self._notes: dict[str, tuple[NoteRecord, Noted]] = {}  # by path, as they were last
-        self._thread = threading.Thread(target=self._run, name="memvault-curation", daemon=True)
 
     def start(self) -> None:
-        """Look at everything, and sweep the trash now and every day."""
-        with self._condition:
-            self._sweep_at = time.monotonic()
+        """Look at everything, and sweep the trash, now and every day."""
+        self._sweep_due = True
         self._add(frozenset(), everything=True)
+        self._worker.run(DAILY, self._another_day, after=DAY_SECONDS)
 
     def changed(self, paths: Collection[str]) -> None:
         """Look at these notes when changes have settled; returns at once."""
@@ -114,76 +115,55 @@ class Curation:
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are looked at; False when the time (seconds) ran out."""
-        with self._condition:
-            return self._condition.wait_for(
-                lambda: self._stopped or not (self._waiting or self._looking), timeout
-            )
-
-    def ask_to_stop(self) -> None:
-        """Begin nothing more; returns at once."""
-        with self._condition:
-            self._stopped = True
-            self._condition.notify_all()
-
-    def stop(self, timeout: float) -> None:
-        """Stop, waiting for so many seconds at most."""
-        self.ask_to_stop()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
+        return self._worker.wait(FIND, timeout)
 
     def _add(self, paths: frozenset[str], *, everything: bool = False) -> None:
-        with self._condition:
-            if self._stopped:
-                return
+        with self._lock:
             now, known = time.monotonic(), self._waiting
             self._waiting = _Waiting(
                 known.paths | paths, known.everything or everything, known.first or now, now
             )
-            if self._thread.ident is None:
-                self._thread.start()
-            self._condition.notify_all()
+            after = self._waiting.due() - now
+        self._worker.run(FIND, self._find, after=max(0.0, after))
 
-    def _run(self) -> None:
-        while (waiting := self._next()) is not None:
-            try:
+    def _find(self) -> None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, _Waiting()
+        if not waiting:
+            return
+        try:
+            if self._sweep_due:
                 self._sweep()
-                self._look(waiting)
-            except _Stopping:
-                return
-            except MemvaultError as error:
-                if not self._stopped:
-                    logger.warning("curation tasks are those of before: %s", error.message)
-                    self._try_again(waiting)
-            except Exception:
-                if not self._stopped:
-                    logger.exception("looking for curation tasks failed")
-                    self._finder = None
-                    self._try_again(replace(waiting, everything=True))
-            finally:
-                self._done()
+            self._look(waiting)
+        except _Stopping:
+            return
+        except MemvaultError:
+            self._put_back(waiting)
+            raise
+        except Exception:
+            self._finder = None
+            self._put_back(replace(waiting, everything=True))
+            raise
 
-    def _next(self) -> _Waiting | None:
-        """What has settled, or nothing when a day has passed, which makes facts stale; None to
-        stop."""
-        with self._condition:
-            while not self._stopped:
-                now = time.monotonic()
-                due = self._waiting.due() if self._waiting else self._sweep_at
-                if due and now >= due:
-                    waiting, self._waiting = self._waiting, _Waiting()
-                    self._looking = True
-                    return waiting
-                self._condition.wait(due - now if due else None)
-        return None
+    def _put_back(self, waiting: _Waiting) -> None:
+        """The worker runs the search again after a failure."""
+        with self._lock:
+            known, now = self._waiting, time.monotonic()
+            self._waiting = _Waiting(
+                known.paths | waiting.paths, known.everything or waiting.everything, now, now
+            )
+
+    def _another_day(self) -> float:
+        """A day makes facts stale, and trash old enough to be deleted."""
+        self._sweep_due = True
+        self._add(frozenset(), everything=True)
+        return DAY_SECONDS
 
     def _sweep(self) -> None:
-        """Once a day, delete what was forgotten thirty days ago."""
-        with self._condition:
-            due = bool(self._sweep_at) and time.monotonic() >= self._sweep_at
-            self._sweep_at = time.monotonic() + DAY_SECONDS if due else self._sweep_at
-        if due:
-            for tombstone in self._forgetter.purge():
-                logger.info("deleted for good after 30 days: %s", tombstone.path)
+        """Delete what was forgotten thirty days ago."""
+        for tombstone in self._forgetter.purge():
+            logger.info("deleted for good after 30 days: %s", tombstone.path)
+        self._sweep_due = False
 
     def _look(self, waiting: _Waiting) -> None:
         index = self._index()
@@ -205,21 +185,11 @@ class Curation:
 
     def _go_on(self) -> None:
         """Called between steps of a search."""
-        if self._stopped:
+        if self._worker.stopped:
             raise _Stopping
         if time.monotonic() - self._rested >= STEP_SECONDS:
             time.sleep(STEP_SECONDS)
             self._rested = time.monotonic()
-
-    def _try_again(self, waiting: _Waiting) -> None:
-        with self._condition:
-            self._condition.wait_for(lambda: self._stopped, RETRY_SECONDS)
-        self._add(waiting.paths, everything=waiting.everything)
-
-    def _done(self) -> None:
-        with self._condition:
-            self._looking = False
-            self._condition.notify_all()
 
 
 def _noted(record: NoteRecord) -> Noted:

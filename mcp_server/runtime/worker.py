@@ -1,0 +1,130 @@
+"""The engine's one background worker: named, delayed, cancellable jobs with a clean stop."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from memvault.model.errors import MemvaultError
+
+logger = logging.getLogger(__name__)
+THREADS = 3  # a long job (a model that loads, a search for tasks) must not hold up a lease
+RETRY_SECONDS = 10.0  # after a job failed
+
+Job = Callable[[], float | None]
+"""Does one step of its work; returns the seconds until its next step, None when it is done."""
+
+
+class Worker:
+    """Runs jobs when they are due, each name at most once at a time. Thread-safe.
+
+    A job that fails is logged and run again later. Threads are started when they are needed.
+    """
+
+    def __init__(self, threads: int = THREADS) -> None:
+        self._most = threads
+        self._condition = threading.Condition()
+        self._due: dict[str, tuple[float, Job]] = {}  # by name: monotonic time
+        self._running: dict[str, bool] = {}  # by name: whether it may be scheduled again
+        self._threads: list[threading.Thread] = []
+        self._idle = 0
+        self._stopped = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether jobs should end early."""
+        return self._stopped
+
+    def run(self, name: str, job: Job, *, after: float = 0.0) -> None:
+        """Run a job in so many seconds, in place of one of this name that still waits."""
+        with self._condition:
+            if not self._stopped:
+                self._schedule(name, job, after)
+
+    def cancel(self, name: str) -> None:
+        """Take back a job that waits; one that runs is not run again."""
+        with self._condition:
+            self._due.pop(name, None)
+            if name in self._running:
+                self._running[name] = False
+            self._condition.notify_all()
+
+    def wait(self, name: str, timeout: float) -> bool:
+        """Wait until no job of this name waits or runs; False when the time (seconds) ran out."""
+
+        def is_done() -> bool:
+            return self._stopped or not (name in self._due or name in self._running)
+
+        with self._condition:
+            return self._condition.wait_for(is_done, timeout)
+
+    def ask_to_stop(self) -> None:
+        """Start no more jobs; returns at once."""
+        with self._condition:
+            self._stopped = True
+            self._due.clear()
+            self._condition.notify_all()
+
+    def stop(self, timeout: float) -> bool:
+        """The same, waiting for the jobs that run; False when the time (seconds) ran out."""
+        self.ask_to_stop()
+        deadline = time.monotonic() + timeout
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _schedule(self, name: str, job: Job, after: float) -> None:
+        self._due[name] = (time.monotonic() + after, job)
+        self._start_thread_if_needed()
+        self._condition.notify_all()
+
+    def _start_thread_if_needed(self) -> None:
+        """So that one thread is free to wait for the next job."""
+        if self._due and not self._idle and len(self._threads) < self._most:
+            name = f"memvault-worker-{len(self._threads)}"
+            thread = threading.Thread(target=self._work, name=name, daemon=True)
+            self._threads.append(thread)
+            self._idle += 1  # from now on, so that no second one is started for the same job
+            thread.start()
+
+    def _work(self) -> None:
+        while (taken := self._next()) is not None:
+            name, job = taken
+            again = self._step(name, job)
+            with self._condition:
+                self._idle += 1
+                wanted = self._running.pop(name)
+                if again is not None and wanted and name not in self._due and not self._stopped:
+                    self._schedule(name, job, again)
+                self._condition.notify_all()
+
+    def _next(self) -> tuple[str, Job] | None:
+        """The job that is due first; None to stop."""
+        with self._condition:
+            try:
+                while not self._stopped:
+                    free = [(at, name) for name, (at, _) in self._due.items()]
+                    at, name = min((e for e in free if e[1] not in self._running), default=(0, ""))
+                    left = at - time.monotonic()
+                    if name and left <= 0:
+                        self._running[name] = True
+                        return name, self._due.pop(name)[1]
+                    self._condition.wait(left if name else None)
+                return None
+            finally:
+                self._idle -= 1
+                self._start_thread_if_needed()
+
+    def _step(self, name: str, job: Job) -> float | None:
+        try:
+            return job()
+        except MemvaultError as error:
+            if not self._stopped:
+                logger.warning("%s: %s", name, error.message)
+        except Exception:
+            if not self._stopped:
+                logger.exception("%s failed", name)
+        return RETRY_SECONDS

@@ -1,0 +1,120 @@
+"""The background worker: jobs by name, with delays, retries and a clean stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from mcp_server.runtime import worker as worker_module
+from mcp_server.runtime.worker import Worker
+from tests.waiting import until
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    yield made
+    assert made.stop(5.0)
+
+
+def test_a_job_runs_after_its_delay(worker: Worker) -> None:
+    ran: list[float] = []
+    start = time.monotonic()
+    worker.run("write", lambda: ran.append(time.monotonic() - start), after=0.1)
+    assert worker.wait("write", 5.0)
+    assert len(ran) == 1 and ran[0] >= 0.1
+
+
+def test_a_job_that_returns_seconds_runs_again_until_it_returns_none(worker: Worker) -> None:
+    left = [3, 2, 1]
+    worker.run("read", lambda: 0.0 if left.pop() and left else None)
+    assert worker.wait("read", 5.0)
+    assert left == []
+
+
+def test_a_job_replaces_one_of_its_name_that_still_waits(worker: Worker) -> None:
+    ran: list[str] = []
+    worker.run("tasks", lambda: ran.append("first"), after=30.0)
+    worker.run("tasks", lambda: ran.append("second"))
+    assert worker.wait("tasks", 5.0)
+    assert ran == ["second"]
+
+
+def test_jobs_of_one_name_never_run_at_the_same_time(worker: Worker) -> None:
+    running, most, ran = threading.Semaphore(1), [], []
+
+    def job() -> None:
+        most.append(running.acquire(blocking=False))
+        time.sleep(0.02)
+        ran.append(1)
+        running.release()
+
+    for _ in range(5):
+        worker.run("links", job)
+        time.sleep(0.01)
+    assert worker.wait("links", 5.0)
+    assert all(most) and len(ran) >= 2
+
+
+def test_a_long_job_does_not_hold_up_another(worker: Worker) -> None:
+    go_on, ran = threading.Event(), threading.Event()
+    worker.run("long", lambda: go_on.wait(10) and None)
+    worker.run("delayed", ran.set, after=0.05)
+    assert ran.wait(5)
+    go_on.set()
+
+
+def test_a_job_that_fails_is_run_again(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "RETRY_SECONDS", 0.0)
+    tries: list[int] = []
+
+    def job() -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            raise RuntimeError("not yet")
+
+    worker.run("check", job)
+    until(lambda: len(tries) == 3)
+
+
+def test_a_cancelled_job_does_not_run_and_a_running_one_does_not_run_again(worker: Worker) -> None:
+    ran: list[str] = []
+    worker.run("later", lambda: ran.append("later"), after=0.1)
+    worker.cancel("later")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def again() -> float:
+        ran.append("again")
+        begun.set()
+        go_on.wait(10)
+        return 0.0
+
+    worker.run("again", again)
+    assert begun.wait(5)
+    worker.cancel("again")
+    go_on.set()
+    assert worker.wait("again", 5.0)
+    time.sleep(0.15)
+    assert ran == ["again"]
+
+
+def test_it_stops_after_the_jobs_that_run_and_starts_no_more(worker: Worker) -> None:
+    begun, go_on, ran = threading.Event(), threading.Event(), []
+
+    def long() -> None:
+        begun.set()
+        go_on.wait(10)
+
+    worker.run("long", long)
+    assert begun.wait(5)
+    worker.run("later", lambda: ran.append(1), after=0.05)
+    worker.ask_to_stop()
+    assert not worker.stop(0.1)
+    go_on.set()
+    assert worker.stop(5.0)
+    worker.run("never", lambda: ran.append(1))
+    time.sleep(0.1)
+    assert ran == []
