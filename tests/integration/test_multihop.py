@@ -136,7 +136,7 @@ def test_the_road_is_told_from_what_was_named_to_the_answer(
     best = multihop.ask(query, 5).memories[0]
     assert path_of(indexer, best) == "boats/Plover.md"
     assert [(hop.source, hop.relation, hop.target) for hop in best.hops] == [
-        ("Pia Lund", "We met at", "Autumn Cup"),
+        ("Pia Lund", "links to", "Autumn Cup"),
         ("Plover", "Skipper", "Pia Lund"),
     ]
     assert [hop.path for hop in best.hops] == ["people/Pia Lund.md", "boats/Plover.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -270,6 +271,52 @@ SINGLE_VALUED = _names(
 )
 # What a note says its statements are about, when that is not itself.
 ABOUT = _names("about, subject, regarding, concerns, concerning")
+
+
+# What running text may say directly before a name. Single nouns ("index", "due") are left out:
+# they state a relation only as labels.
+_IN_TEXT = (
+    frozenset(
+        name
+        for names in (BROADER, NARROWER, SINGLE_VALUED, SUPPORTED, ABOUT)
+        for name in names
+        if " " in name
+    )
+    | OPPOSING
+    | SUPERSEDING
+    | SUPERSEDED
+    | CAUSING
+    | CAUSED
+    | SUPPORTING
+)
+# Words around a verb that do not change the relation that it states.
+_AROUND_VERBS = """
+is was are were has have had been be being it this that which and also then later mainly partly
+largely directly indirectly often usually always probably clearly
+"""
+AROUND_VERBS = frozenset(_AROUND_VERBS.split())
+_PARTICIPLE = re.compile(r"[^\W\d_]+ by|[^\W\d_]{2,}ed (?:in|at|of|to|with|for|from|on)")
+_NEGATION = re.compile(r"\b(?:not|never|no|nor|neither|without|hardly|cannot)\b|n['’]t\b")
+
+
+@lru_cache(maxsize=10_000)
+def stated_relation(words: str) -> str:
+    """The relation that the words in front of a name state in running text; empty if none.
+
+    That is a standard relation ("is part of", "caused by", "supersedes") at the end of the words,
+    or a participle with a preposition ("was proposed by", "based in"). A single verb counts only
+    on its own: "replaces [[X]]", but not "building blocks [[X]]".
+    """
+    name = relation_name(words)
+    parts = [] if _NEGATION.search(name) else name.split()
+    while parts and parts[0] in AROUND_VERBS:
+        parts.pop(0)
+    for first in range(len(parts)):
+        name = " ".join(parts[first:])
+        if name in _IN_TEXT and (first == 0 or " " in name):
+            return name
+    name = " ".join(parts)
+    return name if _PARTICIPLE.fullmatch(name) else ""
 
 
 @lru_cache(maxsize=10_000)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice
 
 from memvault.model.graph import (
+    AROUND_VERBS,
     CAUSE_FIELDS,
     CAUSED,
     CAUSING,
@@ -33,12 +34,6 @@ _DENIED = re.compile(
     r"|would|maybe|perhaps)\b|n['’]t\b|\?\s*$",
     re.IGNORECASE,
 )
-# Words around a verb that do not change its meaning.
-_BESIDE_WORDS = (
-    "is was are were has have had been be being it this that which and also then later mainly"
-    " partly largely directly indirectly often usually always probably clearly"
-)
-_BESIDE = frozenset(_BESIDE_WORDS.split())
 
 
 def causal_links(ids: Sequence[str], edges: GraphView, most: int = 20) -> tuple[CausalLink, ...]:
@@ -119,7 +114,7 @@ def _cue(phrase: str) -> str | None:
     for first in range(len(parts)):
         cue = " ".join(parts[first:])
         if cue in CAUSING or cue in CAUSED:
-            alone = len(parts) - first > 1 or all(word in _BESIDE for word in parts[:first])
+            alone = len(parts) - first > 1 or all(word in AROUND_VERBS for word in parts[:first])
             return cue if alone else None
     return None
 
@@ -141,4 +136,4 @@ def _subject(edge: GraphEdge, stated: Iterable[GraphEdge]) -> str | None:
     said = relation_name(between)
     cue = _cue(relation_name(edge.relation)) or ""
     front = said.removesuffix(cue).split() if said.endswith(cue) else None
-    return nearest.target if front is not None and set(front) <= _BESIDE else None
+    return nearest.target if front is not None and set(front) <= AROUND_VERBS else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from memvault.model.graph import EdgeOrigin, GraphNode
+from memvault.model.graph import EdgeOrigin, GraphNode, stated_relation
 from memvault.model.note import InlineField, Link, LinkStyle, ParsedNote
 from memvault.text.words import composed
+from memvault.vault.markdown.labelled_sentences import is_label
 
 MAX_SENTENCE_CHARS = 300
 MAX_RELATION_WORDS = 4
@@ -118,7 +119,7 @@ def _name_cells(statement: Statement) -> None:
     key, bar, value = statement.text.partition(" | ")
     if statement.fields:
         return
-    if bar and " | " not in value and len(key.split()) <= MAX_RELATION_WORDS:
+    if bar and " | " not in value and is_label(key):
         statement.fields.append((len(key), len(statement.text), key))
         statement.key = (0, len(key))
 
@@ -147,7 +148,7 @@ def place(statement: Statement, link: Link, after: int) -> tuple[int, int]:
 
 
 def relate(statement: Statement, items: list[Item]) -> None:
-    """Set the relation of items without one: the label of their span, else the words in front.
+    """Set the relation of items without one: their label, else what the words in front state.
 
     A label that itself names a node (``Ada: yes, let us``) is a speaker or a topic, not a relation,
     and is an item itself.
@@ -161,7 +162,7 @@ def relate(statement: Statement, items: list[Item]) -> None:
         given = "" if topic else statement.given_relation(item.start)
         gap = statement.text[before : item.start]
         if not (before and _LIST_GLUE.fullmatch(gap)):
-            phrase = _phrase(gap)
+            phrase = _relation_before(gap)
         if not item.relation:
             item.relation = given or phrase
             if given and item.origin in (EdgeOrigin.MENTION, EdgeOrigin.LINK):
@@ -176,15 +177,14 @@ def _topic(statement: Statement, items: list[Item]) -> str:
     return ""
 
 
-def _phrase(gap: str) -> str:
-    """The few words in front of a name; empty if they are many or carry no meaning."""
-    parts = _CLAUSE_END.split(gap)[-1].split()
-    while parts and parts[-1].lower() in _IDLE:
-        parts.pop()
-    while parts and parts[0].lower() in _IDLE:
-        parts.pop(0)
-    telling = any(char.isalpha() for part in parts for char in part)
-    return " ".join(parts) if telling and len(parts) <= MAX_RELATION_WORDS else ""
+def _relation_before(gap: str) -> str:
+    """The relation stated by the last few words before a name; empty for any other words."""
+    words = _CLAUSE_END.split(gap)[-1].split()
+    while words and words[-1].lower() in _IDLE:
+        words.pop()
+    while words and words[0].lower() in _IDLE:
+        words.pop(0)
+    return stated_relation(" ".join(words)) if len(words) <= MAX_RELATION_WORDS else ""
 
 
 def excerpt(text: str, start: int, end: int) -> str:

@@ -89,6 +89,19 @@ _LABEL = re.compile(
     r"(?P<name>[^\W\d_][^\n:：;!?,\[\](){}|<>=\"“”]*)\Z"
 )
 _SEPARATORS = frozenset(";|·•；")
+_LABEL_TEXT = re.compile(r"[^\W\d_][^\n:：;!?,`\[\](){}|<>=\"“”]*")
+# Words that several words before a colon contain only if these are a sentence ("They had two
+# children: …"), or start with only if these are an adverbial ("For example: …").
+_SENTENCES = """
+i you he she it we they there is are was were am be has have had do does did can could will would
+shall should may might must include includes included including follows following says said states
+stated wrote writes reads
+"""
+_ADVERBIALS = """
+for in on at with without when while if because as according like next to from under over after
+before during since until and or but so then
+"""
+_SENTENCE_WORDS, _ADVERBIAL_WORDS = frozenset(_SENTENCES.split()), frozenset(_ADVERBIALS.split())
 
 
 class LabelledSentence(NamedTuple):
@@ -113,6 +126,19 @@ class _Label(NamedTuple):
     value: int
     text: str
     explicit: bool
+
+
+def is_label(text: str) -> bool:
+    """Whether text in front of a colon, or in a table's first cell, can be a label.
+
+    A label is a short noun or verb phrase without punctuation, not a sentence or an adverbial.
+    """
+    words = text.casefold().split()
+    if not _LABEL_TEXT.fullmatch(text.strip()) or len(words) > MAX_LABEL_WORDS:
+        return False
+    if len(words) == 1:
+        return True
+    return words[0] not in _ADVERBIAL_WORDS and _SENTENCE_WORDS.isdisjoint(words)
 
 
 def split_sentences(inline: InlineText) -> list[LabelledSentence]:
@@ -202,7 +228,7 @@ def _label_before(
 def _is_label(inline: InlineText, match: re.Match[str], punctuation: list[int], free: bool) -> bool:
     """`free`: a label may start here even if no sentence does."""
     first, last = match.span("name")
-    if len(match["name"].split()) > MAX_LABEL_WORDS or inline.touches_protected(first, last):
+    if not is_label(match["name"]) or inline.touches_protected(first, last):
         return False
     if bisect_left(punctuation, last) > bisect_right(punctuation, first):
         return False
