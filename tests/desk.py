@@ -7,21 +7,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memvault.curation.changes.curator import Curator, Performed, Result
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.targets import Target
-from memvault.curation.trash.forget import Forgetter, Why
-from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
-from memvault.model.memory import Memory, id_of_entity
+from memvault.model.memory import Memory, Tombstone, id_of_entity
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
 from memvault.vault.links import LinkIndex, link_key
 from memvault.vault.parse import parse_note
 
-WHY = Why("a client", "They asked me to set it right.")
+WHY = Attribution("a client", "They asked me to set it right.")
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
 
 
@@ -37,20 +37,18 @@ class Desk:
 
     def open(self) -> None:
         """As the engine does at its start."""
-        forgotten = Forgotten.read(self.journal)
-        self.forgetter = Forgetter(
-            self.vault, self.journal, forgotten, clock=self._clock, deleted=self._deleted
+        self.deleted: list[str] = []
+        self.curator = Curator(
+            self.vault,
+            self.journal,
+            clock=self._clock,
+            deleted=lambda tombstone: self.deleted.append(tombstone.path or ""),
         )
-        self.forgetter.mend()
-        self.curator = Curator(self.vault, self.journal, forgotten, clock=self._clock)
-        self.mended = self.curator.mend()
+        self.recovered = self.curator.recover()
 
     def _clock(self) -> datetime:
         self.now += timedelta(seconds=1)
         return self.now
-
-    def _deleted(self, tombstone: object) -> None:
-        self.curator.expunge(tombstone)
 
     def write(self, path: str, text: str | bytes) -> None:
         file = self.root / path
@@ -105,8 +103,33 @@ class Desk:
         )
         return done.change
 
-    def forget(self, path: str) -> str:
-        return self.forgetter.forget(self.target(path), WHY).reversal_hash
+    def forget(
+        self, target: str | Target, why: Attribution = WHY, *, permanent: bool = False
+    ) -> Tombstone:
+        """Forget a note by its path, or a target."""
+        found = self.target(target) if isinstance(target, str) else target
+        done = self.curator.perform(
+            lambda staging: stage_forgetting(staging, found, permanent=permanent),
+            ChangeKind.FORGOTTEN, (found.name,), found.node_ids, why,
+        )  # fmt: skip
+        assert done.change is not None
+        return done.change.forgot[0]
+
+    def restore(self, target: str) -> Restored:
+        """Restore what a hash, path, id or name means."""
+        curator = self.curator
+
+        def stage(staging: Staging) -> tuple[Restored, tuple[str, ...], tuple[str, ...]]:
+            found = stage_restoring(
+                staging, curator.forgotten, curator.history, target, curator.now()
+            )
+            return found, (found.tombstone.name,), found.tombstone.node_ids
+
+        return curator.perform_described(stage, ChangeKind.RESTORED, WHY).result
+
+    def kept(self) -> list[Tombstone]:
+        """What is forgotten and not restored."""
+        return self.curator.forgotten.kept()
 
 
 class _Notes:

@@ -14,6 +14,7 @@ from mcp_server.pages.changes import by_person, shown
 from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
+from memvault.curation.changes.undo import undoable
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 
@@ -50,7 +51,7 @@ class ActivityPage:
             "activity.html",
             request,
             changes=shown(services, rows, lines=True),
-            all_shown=services.curator.undoable(rows),
+            all_shown=undoable(rows),
             older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
             query=urlencode({key: value for key, value in filters.items() if value}),
             clients=self._clients(),

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memvault.curation.changes.plan import LineChange, lines_changed
-from memvault.curation.trash.forget import Why
+from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
 from memvault.model.change import Change, ChangeKind
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ class ShownChange:
         return self.change.undoable and self.change.undone_by is None
 
 
-def by_person(rationale: str, reason: str | None = None) -> Why:
-    """Why a change is made that a person asks for on a page."""
-    return Why(client=PERSON, rationale=rationale, reason=reason, kind="person")
+def by_person(rationale: str, reason: str | None = None) -> Attribution:
+    """The provenance of a change that a person makes on a page."""
+    return Attribution(client=PERSON, rationale=rationale, reason=reason, kind="person")
 
 
 def last_of_person(services: Services) -> Change | None:

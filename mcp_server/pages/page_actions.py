@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mcp_server.pages.changes import by_person
 from mcp_server.pages.note_text import edited
-from memvault.curation.changes.plan import Plan
+from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
@@ -22,7 +22,6 @@ from memvault.curation.operations.properties import (
     stage_verification,
 )
 from memvault.curation.targets import Target, resolve
-from memvault.curation.trash.forget import Why
 from memvault.model.change import ChangeKind, Settling
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.memory import Lifecycle
@@ -219,7 +218,7 @@ class Deeds:
         kind: ChangeKind,
         names: tuple[str, ...],
         ids: tuple[str, ...],
-        why: Why,
+        why: Attribution,
     ) -> None:
         services = self._services()
         done = services.curator.perform(stage, kind, names, ids, why)

@@ -30,14 +30,13 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.concepts import Indexed
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import Known
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
 from memvault.curation.tasks.dismissed_tasks import LeftTasks
-from memvault.curation.trash.forget import Forgetter, Why
-from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
@@ -96,12 +95,8 @@ class Services:
         self.state = state
         self.vault = Vault(vault)
         self.journal = Journal(self.vault)
-        self.forgetter = Forgetter(
-            self.vault, self.journal, Forgotten.read(self.journal), deleted=self._deleted
-        )
-        self.forgetter.mend()
-        self.curator = Curator(self.vault, self.journal, self.forgetter.forgotten)
-        self.curator.mend()
+        self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
+        self.curator.recover()
         self.answers = AnswerCache()  # outlives a generation
         self.indexed = Tally()
         self.worker = Worker()
@@ -129,7 +124,7 @@ class Services:
             opened.pop_all()
         self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
         self.curation = CurationTasks(
-            lambda: self._live, self.forgetter, LeftTasks(self.journal), self.worker
+            lambda: self._live, self.curator, LeftTasks(self.journal), self.worker
         )
         self.indexing = Indexing(
             settings,
@@ -240,7 +235,7 @@ class Services:
         return ManifestKeeper(self.vault, self.curator, indexed)
 
     def apply_manifest(
-        self, why: Why, path: str = MANIFEST, *, confirm: bool = False
+        self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
     ) -> Change | None:
         """Apply the manifest and index what it changed; None where it asks for nothing.
 
@@ -295,7 +290,7 @@ class Services:
             embedder=self.embedder,
             found=self.found,
             answers=self.answers,
-            forgotten=lambda: self.forgetter.forgotten.hidden,
+            forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
         )
         index.indexer.on_change.append(partial(self._after_change, index.indexer))
@@ -308,7 +303,6 @@ class Services:
         others = (m for m in self.catalogue.all() if m.path != tombstone.path)
         if content is not None and all(memory.content_hash != content for memory in others):
             self.found.remove(content)
-        self.curator.expunge(tombstone)
 
     def _after_change(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         self.indexing.take_note(indexer, indexed)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memvault.curation.changes.curator import Curator
 from memvault.curation.tasks.dismissed_tasks import LeftTasks
 from memvault.curation.tasks.finder import TaskFinder
 from memvault.curation.tasks.note_facts import Noted
-from memvault.curation.trash.forget import Forgetter
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 
@@ -63,13 +63,13 @@ class CurationTasks:
     def __init__(
         self,
         index: Callable[[], Index],
-        forgetter: Forgetter,
+        curator: Curator,
         left: LeftTasks,
         worker: Worker,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._index = index
-        self._forgetter = forgetter
+        self._curator = curator
         self.left = left
         self._worker = worker
         self._clock = clock
@@ -161,7 +161,7 @@ class CurationTasks:
 
     def _sweep(self) -> None:
         """Delete what was forgotten thirty days ago."""
-        for tombstone in self._forgetter.purge():
+        for tombstone in self._curator.purge():
             logger.info("deleted for good after 30 days: %s", tombstone.path)
         self._sweep_due = False
 

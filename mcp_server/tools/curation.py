@@ -13,9 +13,17 @@ from mcp_server.engine.client import COMMAND_LINE
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.tools.arguments import ADDS, CORE, FULL, SETS, Rationale, SessionId, TargetName
 from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.changes.forgotten import check_permanent
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import check_rationale
+from memvault.curation.operations.forgetting import (
+    Restored,
+    stage_forgetting,
+    stage_restoring,
+)
 from memvault.curation.targets import Target, resolve
-from memvault.curation.trash.forget import Why, check_permanent
+from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 
 MOST_LINKS = 20  # notes that a preview lists
@@ -68,8 +76,13 @@ class CurationTools:
         found = resolve(target, services.catalogue, services.stores.graph)
         if preview:
             return self._preview(found)
-        tombstone = services.forgetter.forget(found, why, permanent=not soft_delete)
-        services.indexing.index_written([tombstone.path] if tombstone.path else [])
+        done = services.curator.perform(
+            lambda staging: stage_forgetting(staging, found, permanent=not soft_delete),
+            ChangeKind.FORGOTTEN, (found.name,), found.node_ids, why,
+        )  # fmt: skip
+        assert done.change is not None
+        services.indexing.index_written(done.change.paths)
+        (tombstone,) = done.change.forgot
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
             name=found.name,
@@ -99,15 +112,24 @@ class CurationTools:
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide either target or reversal_hash, not both and not neither")
         services = self._box.services
-        restored = services.forgetter.restore(target or reversal_hash or "", why_of(rationale))
-        tombstone, path = restored.tombstone, restored.path
-        services.indexing.index_written([path] if path else [])
+        curator, named = services.curator, target or reversal_hash or ""
+
+        def stage(staging: Staging) -> tuple[Restored, tuple[str, ...], tuple[str, ...]]:
+            found = stage_restoring(
+                staging, curator.forgotten, curator.history, named, curator.now()
+            )
+            return found, (found.tombstone.name,), found.tombstone.node_ids
+
+        done = curator.perform_described(stage, ChangeKind.RESTORED, why_of(rationale))
+        assert done.change is not None
+        tombstone, path = done.result.tombstone, done.result.path
+        services.indexing.index_written(done.change.paths)
         memory = services.catalogue.by_path(path) if path else None
         return RestoredAnswer(
             name=tombstone.name,
             node_ids=[memory.id] if memory else list(tombstone.node_ids),
             paths=[path] if path else [],
-            reversal_hash=tombstone.reversal_hash,
+            reversal_hash=done.change.reversal_hash,
             notice=f"another note stands at {tombstone.path} by now, so this one is beside it"
             if path != tombstone.path
             else None,
@@ -130,7 +152,7 @@ class CurationTools:
         )
 
 
-def why_of(rationale: str, reason: str | None = None) -> Why:
+def why_of(rationale: str, reason: str | None = None) -> Attribution:
     """Who calls, and what for.
 
     Raises:
@@ -142,4 +164,4 @@ def why_of(rationale: str, reason: str | None = None) -> Why:
         raise InvalidParams(str(error)) from error
     name = client_name() or ""
     kind: Literal["client", "person"] = "person" if name == COMMAND_LINE else "client"
-    return Why(client=name, rationale=checked, reason=reason, kind=kind)
+    return Attribution(client=name, rationale=checked, reason=reason, kind=kind)

@@ -24,6 +24,7 @@ from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.plan import LineChange, Plan
 from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.operations.properties import (
@@ -252,7 +253,7 @@ class OperationTools:
         if change is not None:
             return [change]
         curator = self._box.services.curator
-        hashes = curator.undoable(curator.history.changes(client=client, day=day, limit=None))
+        hashes = undoable(curator.history.changes(client=client, day=day, limit=None))
         if not hashes:
             raise InvalidParams("Nothing to take back: no change of that client or day is left")
         return hashes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastmcp.tools import tool
@@ -21,11 +20,13 @@ from mcp_server.tools.arguments import (
     Rationale,
     SessionId,
 )
+from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import learnt
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, set_preference
 from memvault.curation.operations.remember import remember
+from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
 from memvault.vault.links import LinkIndex
 
@@ -67,14 +68,12 @@ class PreferenceTools:
         services = self._box.services
         known = get_preference(services.stores.keyvalue, key)
         written = set_preference(
-            services.vault,
-            services.journal,
+            services.curator,
             key,
             value,
-            rationale,
-            client=client_name() or "",
+            why_of(rationale),
             path=known.path if known else None,
-        )
+        ).result
         services.indexing.index_written([written.path])
         return PreferenceAnswer(
             key=written.key,
@@ -178,19 +177,20 @@ class StoreTools:
             for memory in services.catalogue.all():
                 links.add(memory.path, memory.aliases)
         path = remember(
-            services.vault,
-            services.journal,
+            services.curator,
             draft,
-            self._resolve,
-            datetime.now(UTC),
+            [self._related(name) for name in draft.link_to],
             links=links,
-        )
+        ).result.path
         services.indexing.index_written([path])
         return services.catalogue.by_path(path) or self._box.memory_on_disk(path)
 
-    def _resolve(self, name: str) -> Memory | None:
+    def _related(self, name: str) -> Memory:
         catalogue = self._box.services.catalogue
-        return catalogue.by_id(name) or catalogue.by_path(name)
+        memory = catalogue.by_id(name) or catalogue.by_path(name)
+        if memory is None:
+            raise InvalidParams(f"link_to: no memory has the id or path {name!r}")
+        return memory
 
     def _answer(self, memory: Memory) -> StoredAnswer:
         meter = self._box.meter

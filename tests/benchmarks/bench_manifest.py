@@ -17,7 +17,7 @@ from mcp_server.engine.startup import Opening
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.container import Services
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.trash.forget import Why
+from memvault.curation.changes.plan import Attribution
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
 from tests.benchmarks.vaults import opened, parser_for
 
@@ -71,7 +71,7 @@ def measure(services: Services) -> list[Figure]:
     previews = timed(keeper.preview, 5, warm_up=0)
     changes = len(keeper.preview().wanted)
     began = time.perf_counter()
-    services.apply_manifest(Why("", "a benchmark", kind="person"), confirm=True)
+    services.apply_manifest(Attribution("", "a benchmark", kind="person"), confirm=True)
     applying = (time.perf_counter() - began) * 1e3
     box = Toolbox(Opening.of(services))
     resources = VisualResources(box)

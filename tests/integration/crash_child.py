@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -39,14 +38,8 @@ def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> N
             rationale="Kept to see whether it survives.",
             project=f"p{number % 3}",
         )
-        path = remember(
-            services.vault,
-            services.journal,
-            draft,
-            services.catalogue.by_id,
-            datetime.now(UTC),
-            links=services.indexer.links,
-        )
+        stored = remember(services.curator, draft, links=services.indexer.links)
+        path = stored.result.path
         services.indexer.index([path])
         acknowledged.send((path, marker))
 

@@ -18,8 +18,6 @@ from indexer.entity_cache import FoundEntities
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
-from memvault.curation.trash.forget import Forgetter
-from memvault.curation.trash.forgotten import Forgotten
 from memvault.stores.open import open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
@@ -69,7 +67,7 @@ class EditedVault:
     @contextmanager
     def built_anew(self) -> Iterator[Indexer]:
         vault = Vault(self.root)
-        curator = Curator(vault, self.journal, Forgotten.read(self.journal))
+        curator = Curator(vault, self.journal)
         fresh = _opened(vault, self._state / "fresh", curator, self._embedder, self._settings)
         try:
             fresh.scan()
@@ -87,10 +85,9 @@ def edited_vault(start: Start, embedder: Embedder, settings: Settings) -> Iterat
         state.mkdir()
         vault = Vault(root)
         journal = Journal(vault)
-        forgetter = Forgetter(vault, journal, Forgotten.read(journal))
-        curator = Curator(vault, journal, forgetter.forgotten)
+        curator = Curator(vault, journal)
         live = _opened(vault, state / "live", curator, embedder, settings)
-        hand = Hand(root, live, forgetter, curator)
+        hand = Hand(root, live, curator)
         try:
             for path, note in start.items():
                 hand.write(path, note)

@@ -7,6 +7,7 @@ import os
 import signal
 from pathlib import Path
 
+from memvault.curation.changes.undo import undoable
 from tests.desk import WHY, Desk
 
 INTO = "Survivor.md"
@@ -16,7 +17,7 @@ def merge_and_die(root: Path, step: int) -> None:
     """Be killed before the disk is flushed for the ``step``-th time; every write, rename and entry
     of the journal lies between two such."""
     desk = Desk(root)
-    standing = desk.curator.undoable(desk.curator.history.changes())
+    standing = undoable(desk.curator.history.changes())
     known, target = desk.known(), desk.target(INTO)
     sources = sorted(stat.path for stat in desk.vault.walk() if stat.path.startswith("old/"))
     flushes, flush = itertools.count(), os.fsync

@@ -8,10 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from memvault.curation.trash.forget import Forgetter
-from memvault.curation.trash.forgotten import Forgotten
-from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
+from tests.desk import Desk
 from tests.integration.forget_child import forget_and_restore
 
 KILLS = 20
@@ -49,15 +46,13 @@ def test_kills_while_forgetting_and_restoring_lose_and_double_no_note(tmp_path: 
                 said[theirs.recv()[0]] += 1
             except EOFError:
                 break
-        vault = Vault(tmp_path)
-        journal = Journal(vault)
-        forgetter = Forgetter(vault, journal, Forgotten.read(journal))
-        forgetter.mend()
-        kept = {each.path: each for each in forgetter.forgotten.kept()}
+        desk = Desk(tmp_path)
+        kept = {each.path: each for each in desk.kept()}
         expected = {kept[p].trash_path if p in kept else p: t.encode() for p, t in notes.items()}
         assert tree(tmp_path) == expected
-        assert forgetter.mend() == []
-        written = Counter(entry.kind for entry in journal.entries())
-        assert said["forgotten"] <= written["forgotten"]
-        assert said["restored"] <= written["restored"]
+        desk.open()
+        assert desk.recovered == []
+        made = Counter(str(each.kind) for each in desk.curator.history.changes(limit=None))
+        assert said["forgotten"] <= made["forgotten"]
+        assert said["restored"] <= made["restored"]
     assert said.keys() == {"forgotten", "restored"}

@@ -13,9 +13,7 @@ from fastmcp import Client
 
 from memvault.curation.changes import apply as apply_module
 from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.plan import Edit
-from memvault.curation.trash.forget import Why
-from memvault.curation.trash.forgotten import Forgotten
+from memvault.curation.changes.plan import Attribution, Edit
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.integration.caller import Caller
@@ -341,12 +339,12 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
 
         monkeypatch.setattr(apply_module, "_make", cut_off)
         try:
-            keeper.apply(Why("", "applied in a test", kind="person"))
+            keeper.apply(Attribution("", "applied in a test", kind="person"))
             break
         except Killed:
             monkeypatch.setattr(apply_module, "_make", make)
             journal = Journal(mill.services.vault)
-            fresh = Curator(mill.services.vault, journal, Forgotten.read(journal))
+            fresh = Curator(mill.services.vault, journal)
             assert len(fresh.mend()) == 1
             assert tree(mill) == before
             assert fresh.mend() == []

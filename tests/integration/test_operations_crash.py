@@ -53,7 +53,7 @@ def whole(desk: Desk, before: dict[str, bytes], merged: dict[str, bytes]) -> str
     tree = desk.tree()
     assert tree in (before, merged)
     desk.open()
-    assert desk.mended == [] and desk.tree() == tree
+    assert desk.recovered == [] and desk.tree() == tree
     return "merged" if tree == merged else "as before"
 
 

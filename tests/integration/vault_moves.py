@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.forgetting import stage_forgetting, stage_restoring
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.properties import (
@@ -25,12 +28,10 @@ from memvault.curation.operations.properties import (
 )
 from memvault.curation.operations.remember import remember
 from memvault.curation.targets import Target, resolve
-from memvault.curation.trash.forget import Forgetter, Why
 from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError, OutsideVault
 from memvault.model.memory import Lifecycle
 from memvault.vault.frontmatter.edit import remove_key, set_key
-from memvault.vault.journal import Journal
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 FIRST_SAVE = 1_700_000_000_000_000_000  # ns; each save is one second later than the one before
@@ -135,7 +136,6 @@ class Hand:
 
     root: Path
     indexer: Indexer
-    forgetter: Forgetter
     curator: Curator
     touched: list[str] = field(default_factory=list)
     wants_scan: bool = False
@@ -210,40 +210,30 @@ class Hand:
 
     def _remember(self, title: str, content: str, link_to: str) -> None:
         known = self.indexer.catalogue
-        links = [link_to] if known.by_path(link_to) else []
+        related = [memory] if (memory := known.by_path(link_to)) else []
         draft = Draft.checked(
             content=content or "Nothing much.",
             title=title,
             rationale="To be found again.",
-            link_to=links,
         )
-
-        def memory(name: str) -> object:
-            return known.by_path(name) or known.by_id(name)
-
-        vault = self.indexer.vault
         try:
-            path = remember(vault, Journal(vault), draft, memory, NOW, links=self.indexer.links)
+            stored = remember(self.curator, draft, related, links=self.indexer.links)
         except OutsideVault:  # the ignore rules leave it out
             return
-        self._saved(path)
+        self._saved(stored.result.path)
 
     def _prefer(self, key: str, value: str) -> None:
-        vault = self.indexer.vault
+        why = Attribution("a client", "As they asked me to.")
         try:
-            preference = set_preference(vault, Journal(vault), key, value, "As they asked me to.")
+            preference = set_preference(self.curator, key, value, why)
         except MemvaultError:
             return
-        self._saved(preference.path)
+        self._saved(preference.result.path)
 
     def _forget(self, target: str) -> None:
-        indexer, why = self.indexer, Why("a client", "They asked me to forget it.")
-        try:
-            found = resolve(target, indexer.catalogue, indexer.stores.graph)
-            tombstone = self.forgetter.forget(found, why)
-        except MemvaultError:  # nothing is called so, or several things are
-            return
-        self.touched += [tombstone.path] if tombstone.path else []
+        self._operate(
+            ChangeKind.FORGOTTEN, [target], lambda staging, f: stage_forgetting(staging, f[0])
+        )
 
     def _forget_concept(self, number: int) -> None:
         nodes = self.indexer.stores.graph.all_nodes()
@@ -252,12 +242,21 @@ class Hand:
             self._forget(concepts[number % len(concepts)])
 
     def _restore(self, number: int) -> None:
-        kept = self.forgetter.forgotten.kept()
+        curator = self.curator
+        kept = curator.forgotten.kept()
         if not kept:
             return
-        target = kept[number % len(kept)].reversal_hash
-        restored = self.forgetter.restore(target, Why("a client", "They want it back."))
-        self.touched += [restored.path] if restored.path else []
+        target = kept[number % len(kept)]
+        done = curator.perform(
+            lambda staging: stage_restoring(
+                staging, curator.forgotten, curator.history, target.reversal_hash, curator.now()
+            ),
+            ChangeKind.RESTORED,
+            (target.name,),
+            target.node_ids,
+            Attribution("a client", "They want it back."),
+        )
+        self.touched += done.change.paths if done.change else ()
 
     def _merge(self, sources: list[str], target: str) -> None:
         def stage(staging: Staging, found: list[Target]) -> object:
@@ -297,13 +296,15 @@ class Hand:
         )
 
     def _undo(self, number: int) -> None:
-        standing = self.curator.undoable(self.curator.history.changes(limit=10))
+        standing = undoable(self.curator.history.changes(limit=10))
         if standing:
             self.undo(standing[number % len(standing)])
 
     def undo(self, reversal_hash: str) -> bool:
         """Whether it could be taken back."""
-        undone = self.curator.undo([reversal_hash], Why("a client", "They want it as before."))
+        undone = self.curator.undo(
+            [reversal_hash], Attribution("a client", "They want it as before.")
+        )
         self.touched += undone.change.paths if undone.change else ()
         return undone.change is not None
 
@@ -313,7 +314,7 @@ class Hand:
         targets: list[str],
         stage: Callable[[Staging, list[Target]], object],
     ) -> None:
-        indexer, why = self.indexer, Why("a client", "They asked me to set it right.")
+        indexer, why = self.indexer, Attribution("a client", "They asked me to set it right.")
         try:
             found = [resolve(each, indexer.catalogue, indexer.stores.graph) for each in targets]
             done = self.curator.perform(

@@ -9,8 +9,7 @@ import pytest
 
 from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.errors import InvalidParams
-from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
+from tests.desk import Desk
 
 
 def talk(number: int, *texts: str, title: str = "Seeds") -> dict[str, Any]:
@@ -25,12 +24,12 @@ def talk(number: int, *texts: str, title: str = "Seeds") -> dict[str, Any]:
     }
 
 
-class Desk:
-    """A vault, and an export file that grows."""
+class ImportDesk(Desk):
+    """A desk with an export file that grows."""
 
     def __init__(self, folder: Path) -> None:
-        self.root = folder / "vault"
-        self.root.mkdir()
+        (folder / "vault").mkdir()
+        super().__init__(folder / "vault")
         self.file = folder / "conversations.json"
 
     def take(self, *talks: Any) -> ImportReport:
@@ -38,8 +37,8 @@ class Desk:
         return self.take_file(self.file)
 
     def take_file(self, export: Path) -> ImportReport:
-        vault = Vault(self.root)
-        return import_conversations(vault, Journal(vault), export, "claude")
+        self.open()
+        return import_conversations(self.curator, export, "claude")
 
     def notes(self) -> dict[str, bytes]:
         files = self.root.rglob("*.md")
@@ -47,11 +46,11 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def desk(tmp_path: Path) -> ImportDesk:
+    return ImportDesk(tmp_path)
 
 
-def test_each_conversation_becomes_one_dated_note(desk: Desk) -> None:
+def test_each_conversation_becomes_one_dated_note(desk: ImportDesk) -> None:
     report = desk.take(talk(1, "Hello", "Hi"), talk(2, "What?", "That."))
     assert report.added == ["sessions/2026-03-01/Seeds.md", "sessions/2026-03-01/Seeds 2.md"]
     text = desk.notes()["sessions/2026-03-01/Seeds.md"].decode()
@@ -60,7 +59,7 @@ def test_each_conversation_becomes_one_dated_note(desk: Desk) -> None:
     assert text.endswith("---\n\n# Seeds\n\n**You:** Hello\n\n**Claude:** Hi\n")
 
 
-def test_importing_twice_adds_nothing(desk: Desk) -> None:
+def test_importing_twice_adds_nothing(desk: ImportDesk) -> None:
     desk.take(talk(1, "Hello", "Hi"), talk(2, "What?"))
     before = desk.notes()
     report = desk.take(talk(1, "Hello", "Hi"), talk(2, "What?"))
@@ -69,7 +68,7 @@ def test_importing_twice_adds_nothing(desk: Desk) -> None:
 
 
 def test_a_conversation_that_went_on_is_brought_up_to_date_wherever_its_note_is(
-    desk: Desk,
+    desk: ImportDesk,
 ) -> None:
     (old,) = desk.take(talk(1, "Hello", "Hi")).added
     new = desk.root / "kept" / "Renamed.md"
@@ -84,7 +83,7 @@ def test_a_conversation_that_went_on_is_brought_up_to_date_wherever_its_note_is(
     assert desk.take(talk(1, "Hello", "Hi", "And now?", "Yes")).updated == ["kept/Renamed.md"]
 
 
-def test_a_note_that_the_person_edited_stays_and_is_reported(desk: Desk) -> None:
+def test_a_note_that_the_person_edited_stays_and_is_reported(desk: ImportDesk) -> None:
     (path,) = desk.take(talk(1, "Hello", "Hi")).added
     with (desk.root / path).open("a") as stream:
         stream.write("my own remark\n")
@@ -96,7 +95,7 @@ def test_a_note_that_the_person_edited_stays_and_is_reported(desk: Desk) -> None
     assert desk.notes() == before
 
 
-def test_a_note_that_the_person_removed_stays_away(desk: Desk) -> None:
+def test_a_note_that_the_person_removed_stays_away(desk: ImportDesk) -> None:
     (path,) = desk.take(talk(1, "Hello", "Hi")).added
     (desk.root / path).unlink()
     report = desk.take(talk(1, "Hello", "Hi"))
@@ -104,7 +103,7 @@ def test_a_note_that_the_person_removed_stays_away(desk: Desk) -> None:
     assert desk.notes() == {}
 
 
-def test_malformed_entries_are_skipped_by_name_and_the_rest_imported(desk: Desk) -> None:
+def test_malformed_entries_are_skipped_by_name_and_the_rest_imported(desk: ImportDesk) -> None:
     report = desk.take({"name": "Lost", "chat_messages": 3}, talk(1, "Hello"))
     assert len(report.added) == 1
     assert [(each.name, each.reason) for each in report.skipped] == [
@@ -112,7 +111,7 @@ def test_malformed_entries_are_skipped_by_name_and_the_rest_imported(desk: Desk)
     ]
 
 
-def test_titles_that_are_paths_stay_in_the_session_folder(desk: Desk) -> None:
+def test_titles_that_are_paths_stay_in_the_session_folder(desk: ImportDesk) -> None:
     report = desk.take(
         *(talk(n, "x", title=t) for n, t in enumerate(("../../up", "CON", "a/b\0c")))
     )
@@ -121,19 +120,17 @@ def test_titles_that_are_paths_stay_in_the_session_folder(desk: Desk) -> None:
     assert all(path.count("/") == 2 for path in desk.notes())
 
 
-def test_progress_counts_each_conversation(desk: Desk) -> None:
+def test_progress_counts_each_conversation(desk: ImportDesk) -> None:
     desk.file.write_text(json.dumps([talk(1, "a"), "x", talk(2, "b")]))
-    vault = Vault(desk.root)
     seen: list[int] = []
-    import_conversations(vault, Journal(vault), desk.file, "claude", progress=seen.append)
+    import_conversations(desk.curator, desk.file, "claude", progress=seen.append)
     assert seen == [1, 2, 3]
 
 
-def test_the_wrong_providers_export_writes_nothing(desk: Desk) -> None:
+def test_the_wrong_providers_export_writes_nothing(desk: ImportDesk) -> None:
     desk.file.write_text(json.dumps([talk(1, "a")]))
-    vault = Vault(desk.root)
     with pytest.raises(InvalidParams, match="Claude"):
-        import_conversations(vault, Journal(vault), desk.file, "chatgpt")
+        import_conversations(desk.curator, desk.file, "chatgpt")
     assert desk.notes() == {}
 
 
@@ -154,7 +151,7 @@ MEMORIES = {
 
 @pytest.mark.parametrize("layout", ["list", "folder"])
 def test_an_export_of_claude_brings_its_projects_and_memories(
-    layout: str, desk: Desk, tmp_path: Path
+    layout: str, desk: ImportDesk, tmp_path: Path
 ) -> None:
     export = tmp_path / "data.zip"
     single, whole = ("projects/p-1.json", PROJECT), ("projects.json", [PROJECT])
@@ -183,7 +180,9 @@ def test_an_export_of_claude_brings_its_projects_and_memories(
     assert desk.notes() == notes
 
 
-def test_a_damaged_project_is_skipped_and_the_rest_imported(desk: Desk, tmp_path: Path) -> None:
+def test_a_damaged_project_is_skipped_and_the_rest_imported(
+    desk: ImportDesk, tmp_path: Path
+) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
     damaged = [{"name": "No id"}, PROJECT | {"docs": [{"uuid": "d-2"}, 3]}, 7]

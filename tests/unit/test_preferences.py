@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.preferences import (
     get_preference,
     index_preferences,
@@ -16,11 +17,9 @@ from memvault.curation.operations.preferences import (
 )
 from memvault.model.errors import InvalidParams, StorageError
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
 from memvault.vault.parse import parse_note
+from tests.desk import WHY, Desk
 
-WHY = "the person said so today"
 NOTE = "permanent/preferences.md"
 
 
@@ -35,8 +34,8 @@ def values(path: str, data: bytes) -> dict[str, str]:
 
 
 def put(root: Path, key: str, value: str, path: str | None = None) -> bytes:
-    vault = Vault(root)
-    found = set_preference(vault, Journal(vault), key, value, WHY, path=path)
+    desk = Desk(root)
+    found = set_preference(desk.curator, key, value, WHY, path=path).result
     return (root / found.path).read_bytes()
 
 
@@ -93,18 +92,19 @@ def test_a_note_without_a_final_newline_gets_the_line_after_it(tmp_path: Path) -
 
 
 def test_the_note_is_made_when_it_is_missing(tmp_path: Path) -> None:
-    vault = Vault(tmp_path)
-    journal = Journal(vault)
-    found = set_preference(vault, journal, "writing style", "short", WHY, client="claude")
+    desk = Desk(tmp_path)
+    found = set_preference(desk.curator, "writing style", "short", WHY).result
     assert (found.path, found.value) == (NOTE, "short")
     assert b"- Writing style: short\n" in (tmp_path / NOTE).read_bytes()
-    set_preference(vault, journal, "Writing-Style", "shorter", WHY)
-    entries = list(journal.entries())
-    assert [(each.kind, each.before, each.after) for each in entries] == [
-        ("preference_set", None, "short"),
-        ("preference_set", "short", "shorter"),
-    ]
-    assert (entries[0].actor.name, entries[0].path) == ("claude", NOTE)
+    set_preference(desk.curator, "Writing-Style", "shorter", WHY)
+    later, first = desk.curator.history.changes()
+    assert [(each.kind, each.names, each.paths) for each in (first, later)] == [
+        ("preference_set", ("writing style",), (NOTE,))
+    ] * 2
+    desk.curator.undo([later.reversal_hash], WHY)
+    assert b"- Writing style: short\n" in (tmp_path / NOTE).read_bytes()
+    desk.curator.undo([first.reversal_hash], WHY)
+    assert not (tmp_path / NOTE).exists()
 
 
 def test_clients_that_set_their_first_preferences_at_once_share_one_note(tmp_path: Path) -> None:
@@ -148,23 +148,22 @@ def test_a_key_that_shares_its_line_is_refused_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("", "x", WHY),
-        ("a: b", "x", WHY),
-        ("[[a]]", "x", WHY),
-        ("3", "x", WHY),
-        ("one two three four five six seven eight nine", "x", WHY),
-        ("a", "", WHY),
-        ("a", "x\n- b: y", WHY),
-        ("a", "x" * 3000, WHY),
+        ("", "x", WHY.rationale),
+        ("a: b", "x", WHY.rationale),
+        ("[[a]]", "x", WHY.rationale),
+        ("3", "x", WHY.rationale),
+        ("one two three four five six seven eight nine", "x", WHY.rationale),
+        ("a", "", WHY.rationale),
+        ("a", "x\n- b: y", WHY.rationale),
+        ("a", "x" * 3000, WHY.rationale),
         ("a", "x", "short"),
     ],
 )
 def test_a_key_value_or_rationale_that_cannot_be_one_is_refused(
     tmp_path: Path, key: str, value: str, why: str
 ) -> None:
-    vault = Vault(tmp_path)
     with pytest.raises(InvalidParams):
-        set_preference(vault, Journal(vault), key, value, why)
+        set_preference(Desk(tmp_path).curator, key, value, Attribution("a client", why))
     assert list(tmp_path.rglob("*.md")) == []
 
 

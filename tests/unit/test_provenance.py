@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
-from memvault.curation.trash.forget import Why
-from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange
@@ -36,13 +34,13 @@ class Desk:
         self.guarded = GuardedVault(
             self.vault, self.provenances, self.quarantine, Immunity(embed=None)
         )
-        self.curator = Curator(self.vault, self.journal, Forgotten.read(self.journal))
+        self.curator = Curator(self.vault, self.journal)
 
     def store(self, content: str, title: str = "Rent", **more: object) -> str:
         draft = Draft.checked(
             content=content, title=title, rationale="asked to keep this", client="eve", **more
         )
-        return remember(self.vault, self.journal, draft, lambda _: None, datetime.now(UTC))
+        return remember(self.curator, draft).result.path
 
     def write(self, path: str, text: str) -> None:
         self.vault.create_at(path, text.encode())
@@ -50,7 +48,7 @@ class Desk:
     def edit_as_client(self, path: str, text: str) -> None:
         self.curator.perform(
             lambda staging: staging.write(path, text.encode()),
-            ChangeKind.EDITED, ("it",), (), Why("eve", "because it was asked"),
+            ChangeKind.EDITED, ("it",), (), Attribution("eve", "because it was asked"),
         )  # fmt: skip
 
     def of(self, path: str) -> Provenance:
@@ -101,7 +99,7 @@ def test_taking_a_clients_change_back_leaves_the_persons_words_theirs(desk: Desk
     desk.write("Bank.md", "The card is blue.\n")
     desk.edit_as_client("Bank.md", "The card is green.\n")
     change = desk.curator.history.changes()[0]
-    desk.curator.undo([change.reversal_hash], Why("eve", "undo this change please"))
+    desk.curator.undo([change.reversal_hash], Attribution("eve", "undo this change please"))
     assert desk.of("Bank.md").is_person
 
 

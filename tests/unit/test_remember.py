@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,9 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory
-from memvault.vault.files import Vault
-from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.journal import Journal
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
+from tests.desk import Desk
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 TODAY = NOW.date().isoformat()
@@ -26,36 +25,37 @@ WHY = "the person said so today"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
 
-class Desk:
-    """A vault as the tools see it."""
+class StoreDesk(Desk):
+    """A desk that stores memories as the tools do."""
 
     def __init__(self, root: Path) -> None:
-        self.vault = Vault(root)
-        self.journal = Journal(self.vault)
+        super().__init__(root)
         self.links = LinkIndex()
         self.memories: dict[str, Memory] = {}
 
-    def store(self, now: datetime = NOW, **arguments: Any) -> str:
+    def store(self, now: datetime = NOW, related: Sequence[str] = (), **arguments: Any) -> str:
+        self.now = now
         draft = Draft.checked(**{"rationale": WHY, **arguments})
-        path = remember(self.vault, self.journal, draft, self.memories.get, now, links=self.links)
+        memories = [self.memories[each] for each in related]
+        path = remember(self.curator, draft, memories, links=self.links).result.path
         memory = self.memory(path)
         self.links.add(path, memory.aliases)
         self.memories |= {memory.id: memory, path: memory}
         return path
 
-    def memory(self, path: str) -> Memory:
-        return memory_of(parse_note(path, self.vault.read(path)), fallback_time=NOW)
+    def _clock(self) -> datetime:
+        return self.now
 
     def text(self, path: str) -> str:
         return self.vault.read(path).decode("utf-8")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def desk(tmp_path: Path) -> StoreDesk:
+    return StoreDesk(tmp_path)
 
 
-def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: Desk) -> None:
+def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: StoreDesk) -> None:
     ada = desk.store(content="Ada leads the seed library.", title="Ada Berg", lifecycle="permanent")
     path = desk.store(
         content="One jar for each kind.",
@@ -65,7 +65,7 @@ def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: Desk) -> N
         project="seed-library",
         type="decision",
         tags=["#storage", "glass jars"],
-        link_to=[desk.memory(ada).id, ada],
+        related=[desk.memory(ada).id, ada],
         metadata={"aliases": ["the jars"], "count": 3},
         client="some-client",
     )
@@ -93,7 +93,7 @@ def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: Desk) -> N
     ],
 )
 def test_the_lifecycle_decides_the_folder_and_none_is_permanent_by_default(
-    desk: Desk, arguments: dict[str, Any], folder: str
+    desk: StoreDesk, arguments: dict[str, Any], folder: str
 ) -> None:
     path = desk.store(content="We keep seeds in glass jars. Dry.", **arguments)
     assert path == f"{folder}/We keep seeds in glass jars.md"
@@ -102,60 +102,54 @@ def test_the_lifecycle_decides_the_folder_and_none_is_permanent_by_default(
     assert memory.title == "We keep seeds in glass jars"
 
 
-def test_a_project_is_its_folder_whatever_its_case(desk: Desk) -> None:
+def test_a_project_is_its_folder_whatever_its_case(desk: StoreDesk) -> None:
     desk.store(content="One", title="One", project="Aurora")
     path = desk.store(content="Two", title="Two", project="aurora")
     assert path == "projects/Aurora/Two.md"
     assert desk.memory(path).project == "Aurora"
 
 
-def test_a_title_in_the_content_is_not_written_twice(desk: Desk) -> None:
+def test_a_title_in_the_content_is_not_written_twice(desk: StoreDesk) -> None:
     own = desk.store(content="## Jars ##\n\nText", title="jars")
     other = desk.store(content="# Jars\n\nText", title="Glass")
     assert desk.text(own).endswith("---\n\n## Jars ##\n\nText\n")
     assert desk.text(other).endswith("---\n\n# Glass\n\n# Jars\n\nText\n")
 
 
-def test_links_name_a_note_as_obsidian_would(desk: Desk) -> None:
+def test_links_name_a_note_as_obsidian_would(desk: StoreDesk) -> None:
     desk.store(content="x", title="Plan", project="a")
     desk.store(content="y", title="Plan", project="b")
     both = desk.store(
-        content="z", title="Both", link_to=["projects/a/Plan.md", "projects/b/Plan.md"]
+        content="z", title="Both", related=["projects/a/Plan.md", "projects/b/Plan.md"]
     )
     links = [link.target for link in parse_note(both, desk.vault.read(both)).links]
     assert [desk.links.resolve(target, both) for target in links] == [
         "projects/a/Plan.md",
         "projects/b/Plan.md",
     ]
-    same = desk.store(content="w", title="Plan", link_to=["projects/a/Plan.md"])
+    same = desk.store(content="w", title="Plan", related=["projects/a/Plan.md"])
     assert "[[projects/a/Plan|Plan]]" in desk.text(same)
 
 
-def test_a_link_to_nothing_is_refused_and_nothing_is_written(desk: Desk) -> None:
-    with pytest.raises(InvalidParams, match="link_to: no memory"):
-        desk.store(content="x", link_to=["gone"])
-    assert list(desk.vault.walk()) == []
-
-
-def test_a_retried_call_gives_the_same_note_and_a_later_one_another(desk: Desk) -> None:
+def test_a_retried_call_gives_the_same_note_and_a_later_one_another(desk: StoreDesk) -> None:
     first = desk.store(content="Same", title="Same")
     assert desk.store(NOW + timedelta(minutes=2), content="Same", title="Same") == first
     assert desk.store(content="Other", title="Same") == f"sessions/{TODAY}/Same 2.md"
     assert desk.store(content="Other", title="Same") == f"sessions/{TODAY}/Same 2.md"
     desk.vault.edit(first, lambda data: data + b"my remark\n")
     assert desk.store(content="Same", title="Same") == f"sessions/{TODAY}/Same 3.md"
-    assert len(list(desk.journal.entries())) == 3
+    assert len(desk.curator.history.changes()) == 3
 
 
-def test_a_note_of_an_hour_ago_is_no_retry(desk: Desk) -> None:
+def test_a_note_of_an_hour_ago_is_no_retry(desk: StoreDesk) -> None:
     first = desk.store(NOW - timedelta(hours=1), content="Same", lifecycle="permanent")
     assert desk.store(NOW, content="Same", lifecycle="permanent") != first
 
 
-def test_equal_calls_at_once_make_one_note_and_unequal_ones_each_their_own(desk: Desk) -> None:
+def test_equal_calls_at_once_make_one_note_and_unequal_ones_each_their_own(desk: StoreDesk) -> None:
     def call(text: str) -> None:
         draft = Draft.checked(content=text, title="T", rationale=WHY)
-        remember(desk.vault, desk.journal, draft, {}.get, NOW)
+        remember(desk.curator, draft)
 
     threads = [threading.Thread(target=call, args=(f"text {n % 4}",)) for n in range(12)]
     for thread in threads:
@@ -165,15 +159,15 @@ def test_equal_calls_at_once_make_one_note_and_unequal_ones_each_their_own(desk:
     assert len(list(desk.vault.walk())) == 4
 
 
-def test_the_journal_says_who_stored_what_and_why(desk: Desk) -> None:
+def test_the_journal_says_who_stored_what_and_why(desk: StoreDesk) -> None:
     path = desk.store(content="x", client="some-client")
-    (entry,) = desk.journal.entries()
-    assert (entry.kind, entry.actor.kind, entry.actor.name) == ("created", "client", "some-client")
-    assert (entry.path, entry.note_id, entry.rationale) == (path, desk.memory(path).id, WHY)
-    assert entry.after == {"content_hash": parse_note(path, desk.vault.read(path)).content_hash}
+    (made,) = desk.curator.history.changes()
+    assert (made.kind, made.actor.kind, made.client) == ("created", "client", "some-client")
+    assert (made.paths, made.node_ids, made.rationale) == ((path,), (desk.memory(path).id,), WHY)
+    assert made.files[0].after == parse_note(path, desk.vault.read(path)).content_hash
 
 
-def test_a_picture_is_saved_beside_a_note_that_embeds_it(desk: Desk) -> None:
+def test_a_picture_is_saved_beside_a_note_that_embeds_it(desk: StoreDesk) -> None:
     encoded = "data:image/png;base64," + base64.b64encode(PNG).decode()
     path = desk.store(
         content_base64=encoded, modality="image", rationale="Sketch of the shelf. Two."
@@ -194,7 +188,7 @@ def test_a_picture_is_saved_beside_a_note_that_embeds_it(desk: Desk) -> None:
     assert embed.title == "Sketch of the shelf 2"
 
 
-def test_text_in_base64_is_text(desk: Desk) -> None:
+def test_text_in_base64_is_text(desk: StoreDesk) -> None:
     path = desk.store(content_base64=base64.b64encode("Grüße".encode()).decode())
     assert desk.text(path).endswith("---\n\nGrüße\n")
 
@@ -260,7 +254,7 @@ def test_what_could_mislead_is_refused(arguments: dict[str, Any]) -> None:
         Draft.checked(rationale=WHY, **arguments)
 
 
-def test_bytes_that_are_no_picture_are_refused_and_nothing_is_written(desk: Desk) -> None:
+def test_bytes_that_are_no_picture_are_refused_and_nothing_is_written(desk: StoreDesk) -> None:
     with pytest.raises(InvalidParams, match="no image"):
         desk.store(content_base64=base64.b64encode(b"MZ program").decode(), modality="image")
     assert not any(desk.vault.root.rglob("*.*"))
@@ -281,7 +275,7 @@ def test_whatever_a_client_sends_stays_in_the_vault_and_reads_back(
 ) -> None:
     base = tmp_path_factory.mktemp("r")
     (base / "v").mkdir()
-    desk = Desk(base / "v")
+    desk = StoreDesk(base / "v")
     try:
         path = desk.store(
             content=content, title=title, project=project, tags=[tag], metadata={"k": value}

@@ -15,6 +15,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memvault.curation.changes.history import History
+from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.properties import (
     stage_importance,
@@ -76,9 +77,9 @@ def do(desk: Desk, move: tuple[Any, ...], edited: dict[str, bytes]) -> None:
         elif what == "create":
             create(desk, given_[0])
         elif what == "restore":
-            kept = desk.forgetter.forgotten.kept()
+            kept = desk.kept()
             if kept:
-                desk.forgetter.restore(kept[given_[0] % len(kept)].reversal_hash, WHY)
+                desk.restore(kept[given_[0] % len(kept)].reversal_hash)
         elif what == "undo":
             standing = left(desk)
             if standing:
@@ -119,8 +120,8 @@ def create(desk: Desk, path: str) -> None:
 
 def left(desk: Desk) -> list[Change]:
     changes = desk.curator.history.changes(limit=None)
-    wanted = set(desk.curator.undoable(changes))
-    return [each for each in changes if each.reversal_hash in wanted]
+    wanted = set(undoable(changes))
+    return [each for each in changes if each.reversal_hash in wanted and not each.undone_by]
 
 
 def undo_all(desk: Desk, dice: Any) -> list[Change]:
@@ -146,7 +147,7 @@ def test_everything_undone_in_any_order_leaves_the_vault_as_at_first(
             do(desk, move, {})
         assert undo_all(desk, dice) == []
         assert desk.tree() == first
-        assert desk.forgetter.forgotten.kept() == []
+        assert desk.kept() == []
 
 
 @_many
@@ -188,10 +189,10 @@ def test_everything_undone_at_once_leaves_the_vault_as_at_first(
         first = desk.tree()
         for move in done:
             do(desk, move, {})
-        while standing := left(desk):
-            undone = desk.curator.undo([each.reversal_hash for each in standing], WHY)
+        while wanted := undoable(desk.curator.history.changes(limit=None)):
+            undone = desk.curator.undo(wanted, WHY)
             assert undone.change is not None, undone.conflicts
-        assert desk.tree() == first
+        assert desk.tree() == first and desk.kept() == []
 
 
 def test_a_new_note_that_went_to_the_trash_twice_is_taken_back_with_both(tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_a_new_note_that_was_forgotten_is_taken_back_after_its_forgetting(tmp_pa
     [made] = left(desk)
     desk.forget("New.md")
     [refused] = desk.curator.undo([made.reversal_hash], WHY).conflicts
-    assert "take back first what came after it: Forgot “New”" in refused.reason
+    assert "undo the later change first: Forgot “New”" in refused.reason
     assert "(" + left(desk)[0].reversal_hash[:8] + ")" in refused.reason
     assert len(desk.curator.undo([each.reversal_hash for each in left(desk)], WHY).undone) == 2
     assert desk.tree() == {} and left(desk) == []
@@ -225,9 +226,9 @@ def test_a_new_note_that_came_back_beside_another_goes_again_with_both(tmp_path:
     desk = Desk(tmp_path)
     create(desk, "New.md")
     first = left(desk)[0].reversal_hash
-    forgotten = desk.forget("New.md")
+    forgotten = desk.forget("New.md").reversal_hash
     create(desk, "New.md")
-    desk.forgetter.restore(forgotten, WHY)
+    desk.restore(forgotten)
     assert set(desk.tree()) == {"New.md", "New 2.md"}
     assert desk.curator.undo([first], WHY).conflicts
     assert undo_all(desk, random.Random(1)) == [] and desk.tree() == {}
@@ -238,15 +239,15 @@ def test_a_note_whose_place_in_the_trash_was_taken_is_forgotten_again_and_restor
 ) -> None:
     desk = Desk(tmp_path)
     desk.write("Plan.md", b"The old plan.\n")
-    forgotten = desk.forget("Plan.md")
+    forgotten = desk.forget("Plan.md").reversal_hash
     create(desk, "Plan.md")
     made = left(desk)[0].reversal_hash
-    restored = desk.forgetter.restore(forgotten, WHY)
+    restored = desk.restore(forgotten)
     assert restored.path == "Plan 2.md"
     desk.curator.undo([made], WHY)  # now this one lies where the old plan lay
     assert undo_all(desk, random.Random(1)) == []
     assert desk.tree() == {"Plan.md": b"The old plan.\n"}
-    assert desk.forgetter.forgotten.kept() == []
+    assert desk.kept() == []
 
 
 def test_what_was_set_and_set_again_since_is_not_taken_back_before_it(tmp_path: Path) -> None:

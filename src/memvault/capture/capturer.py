@@ -12,8 +12,8 @@ from memvault.capture.extract import Item, ItemKind, extract
 from memvault.capture.session_note import Session, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.trash.forget import Why
 from memvault.model.change import ChangeKind
 
 
@@ -115,7 +115,7 @@ class Capturer:
             ChangeKind.CAPTURED,
             (session.project or session.client,),
             (session.note_id,),
-            Why(session.client, f"Captured from the session {session.id}."),
+            Attribution(session.client, f"Captured from the session {session.id}."),
         )
         done = Progress(offset, performed.result or progress.path)
         change = performed.change

@@ -196,14 +196,15 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
 def _import_conversations(
     vault: Vault, file: Path, provider: Literal["chatgpt", "claude"], *, as_json: bool
 ) -> None:
+    from memvault.curation.changes.curator import Curator
     from memvault.curation.operations.importing import import_conversations
     from memvault.vault.journal import Journal
 
+    curator = Curator(vault, Journal(vault))
     with bar() as progress:
         task = progress.add_task("importing", total=None)
         report = import_conversations(
-            vault,
-            Journal(vault),
+            curator,
             file,
             provider,
             progress=lambda done: progress.update(task, completed=done),

@@ -31,9 +31,11 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 ADDED = "added"  # of an entry's data: digests of the sentences that it added
-SPOKEN = "spoken"  # of an import's data: digests of what the person said in the conversation
-WEB = "web"  # of an entry's data: the client says that it fetched the content
+SPOKEN = "spoken"  # of an import: digests of what the person said in the conversation
+WEB = "web"  # of a stored note: the client says that it fetched the content
+SOURCE = "source"  # of an import: the provider
 
+_SNIFFED = 8192  # bytes of a file that tell whether it is text
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
@@ -82,8 +84,16 @@ def _digest(words: str) -> str:
     return blake2b(words.encode(), digest_size=6).hexdigest()
 
 
+def spoken_key(path: str) -> str:
+    """The key in `Change.memo` of what the person said in the imported note at this path."""
+    return f"{SPOKEN}:{path}"
+
+
 def added(before: bytes | None, after: bytes) -> list[str]:
-    """Digests of the sentences that the later version has and the earlier has not."""
+    """Digests of the sentences that the later version has and the earlier has not; none for bytes
+    that are no text."""
+    if b"\0" in after[:_SNIFFED]:
+        return []
     known = {unit.digest for unit in units(before)} if before else set()
     return list(dict.fromkeys(u.digest for u in units(after) if u.digest not in known))
 
@@ -160,19 +170,22 @@ class Provenances:
             change = Change.model_validate(entry.data.get("change"))
         except ValidationError:
             return
-        origin = origin_of(change.kind, change.actor, entry.data)
+        origin = origin_of(change.kind, change.actor, change.memo)
         sources = self._sources(change)
+        ids = _note_ids(change)
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
             if change.kind in _REPEATING or not file.added:
                 continue
-            claims = self._claims[f"path:{file.path}"]
             by_origin: dict[Origin, list[str]] = defaultdict(list)
             for digest in file.added:
                 by_origin[_origin(digest, sources) if sources else origin].append(digest)
-            for each, digests in by_origin.items():
-                claims.take(digests, each)
+            if spoken := change.memo.get(spoken_key(file.path), "").split():
+                by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
+            for key in _keys(file.path, ids.get(file.path, "")):
+                for each, digests in by_origin.items():
+                    self._claims[key].take(digests, each)
 
     def _sources(self, change: Change) -> list[_Claims]:
         """What is known of the notes that a merge takes text from; a note without an entry is the
@@ -200,6 +213,13 @@ def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
 
 def _keys(path: str, note_id: str) -> list[str]:
     return [f"path:{path}", f"id:{note_id}"] if note_id else [f"path:{path}"]
+
+
+def _note_ids(change: Change) -> dict[str, str]:
+    """The ids of the notes that a change wrote, by path, where it wrote one note for each id."""
+    paths = [file.path for file in change.files if file.added]
+    same = len(paths) == len(change.node_ids)
+    return dict(zip(paths, change.node_ids, strict=True)) if same else {}
 
 
 def _origin(digest: str, known: Iterable[_Claims]) -> Origin:

@@ -173,7 +173,7 @@ class Vault:
                 or the title.
             DiskFull, StorageError: nothing was written.
         """
-        home = self._folder(folder)
+        home = self.note_folder(folder)
         stem = safe_name(title)
         with storage_errors(f"{home}/{stem}" if home else stem):
             (self.root / home).mkdir(parents=True, exist_ok=True)
@@ -283,8 +283,12 @@ class Vault:
             data = self.read(path)
         return data
 
-    def _folder(self, folder: str) -> str:
-        """A folder's checked path; parts with characters that some system forbids are made safe."""
+    def note_folder(self, folder: str) -> str:
+        """A folder's checked path; parts with characters that some system forbids are made safe.
+
+        Raises:
+            OutsideVault: it is outside or hidden, or the ignore rules exclude it.
+        """
         parts: list[str] = []
         for part in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
             existing = "/".join([*parts, part])
@@ -315,7 +319,9 @@ class Vault:
         """
         if not path:
             return self.root
-        real = Path(os.path.realpath(self._place(path)))
+        place = self._place(path)
+        with storage_errors(_shown(path)):  # a folder may be swapped for a link at this moment
+            real = Path(os.path.realpath(place))
         if not real.is_relative_to(self.root):
             raise OutsideVault(f"{_shown(path)!r} leads out of the vault")
         return real

@@ -87,8 +87,9 @@ class Journal:
         self._root = Path(vault.root)
         self._folder = self._root / FOLDER
 
-    def append(self, entry: JournalEntry) -> None:
-        """Append the entry durably: when this returns, it is on disk.
+    def append(self, entry: JournalEntry, *, flush: bool = True) -> None:
+        """Append the entry durably: when this returns, it is on disk. Without ``flush`` it
+        survives the end of the process, but perhaps not a power cut.
 
         Raises:
             StorageError: the journal cannot be written, or another process locks it too long.
@@ -102,7 +103,7 @@ class Journal:
                 with FileLock(
                     self._folder / ".lock", timeout=LOCK_TIMEOUT_SECONDS, poll_interval=0.005
                 ):
-                    _append_line(file, line)
+                    _append_line(file, line, flush)
             except Timeout as error:
                 raise StorageError(
                     "Storage error: Operation timed out due to lock contention. Another process "
@@ -183,7 +184,7 @@ class Journal:
             )
 
 
-def _append_line(file: Path, line: bytes) -> None:
+def _append_line(file: Path, line: bytes, flush: bool) -> None:
     """Append with one write; a truncated last line is terminated first."""
     is_new = not file.exists()
     with file.open("a+b", buffering=0) as stream:
@@ -192,16 +193,17 @@ def _append_line(file: Path, line: bytes) -> None:
             stream.seek(size - 1)
             if stream.read(1) != b"\n":
                 line = b"\n" + line
-        _write_whole(stream, line, size)
+        _write_whole(stream, line, size, flush)
     if is_new:
         sync_folder(file.parent)
 
 
-def _write_whole(stream: FileIO, line: bytes, size: int) -> None:
+def _write_whole(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
     try:
         if stream.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(stream.fileno())
+        if flush:
+            os.fsync(stream.fileno())
     except OSError:
         stream.truncate(size)
         raise

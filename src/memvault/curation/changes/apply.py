@@ -1,43 +1,74 @@
-"""Making the edits of a plan, and unmaking them: no file is touched that somebody changed."""
+"""Making the edits of a plan, and taking them back after a failure or a crash.
+
+A file that somebody changed in the meantime is never touched.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
+from memvault.curation.provenance import added
+from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
+from memvault.vault.parse import content_hash
 
 logger = logging.getLogger(__name__)
+Version = Callable[[str], bytes | None]  # a kept version by its hash
 
 
-def carry_out(vault: Vault, edits: Sequence[Edit]) -> None:
-    """Make every edit, or none.
+def make(vault: Vault, edit: Edit) -> None:
+    """Make one edit.
 
     Raises:
-        NoteConflict: a file is no longer as it was when this was planned.
-        StorageError, DiskFull: as `Vault.edit`.
+        NoteConflict: the file is no longer as it was when this was planned.
+        StorageError, DiskFull: nothing was done.
     """
-    for number, edit in enumerate(edits):
-        try:
-            _make(vault, edit)
-        except MemvaultError:
-            take_back(vault, edits[:number])
-            raise
+    if edit.moved_to is not None:
+        expected = None if edit.before is None else content_hash(edit.before)
+        _move(vault, edit.path, edit.moved_to, expected)
+    elif edit.before is None:
+        if not vault.create_at(edit.path, edit.after or b""):
+            raise _changed(edit.path)
+    elif edit.after is None:
+        _delete(vault, edit.path, content_hash(edit.before))
+    else:
+        _write(vault, edit.path, content_hash(edit.before), edit.after)
 
 
-def take_back(vault: Vault, edits: Sequence[Edit]) -> None:
-    """Unmake edits that were made, the last one first. What somebody changed since stays so."""
-    for edit in reversed(edits):
+def take_back(vault: Vault, files: Sequence[FileChange], version: Version) -> bool:
+    """Take back edits that were made, the last one first. A file that somebody changed since
+    stays as it is. False if an error kept a file from being restored."""
+    whole = True
+    for file in reversed(files):
         try:
-            for opposite in _opposites(edit):
-                _make(vault, opposite)
+            _take_back_one(vault, file, version)
+        except NoteConflict as error:
+            logger.warning("%s stays as it is: %s", file.path, error.message)
         except MemvaultError as error:
-            logger.warning("%s stays as it is: %s", edit.path, error.message)
+            logger.warning("%s cannot be restored yet: %s", file.path, error.message)
+            whole = False
+    return whole
 
 
-def stands_as(vault: Vault, path: str) -> bytes | None:
+def made(vault: Vault, files: Sequence[FileChange], version: Version) -> list[FileChange] | None:
+    """Of a change that a crash cut off: None if it is complete, else the edits that were made.
+
+    Raises:
+        StorageError: a file cannot be read; the next start tries again.
+    """
+    states = [_state(vault, file, version) for file in files]
+    if "before" not in states:
+        return None
+    for file, state in zip(files, states, strict=True):
+        if state == "other":
+            logger.warning("%s was changed in the meantime and stays as it is", file.path)
+    return [file for file, state in zip(files, states, strict=True) if state == "after"]
+
+
+def current_bytes(vault: Vault, path: str) -> bytes | None:
     """The bytes of a file, None where there is none."""
     try:
         return vault.read(path)
@@ -45,50 +76,95 @@ def stands_as(vault: Vault, path: str) -> bytes | None:
         return None
 
 
-def _opposites(edit: Edit) -> Iterable[Edit]:
-    if edit.moved_to is not None:
-        return (Edit(edit.moved_to, edit.before, None, edit.path),)
-    return (Edit(edit.path, edit.after, edit.before),)
+def file_change(edit: Edit) -> FileChange:
+    """The edit by the hashes of its versions, as the journal keeps it."""
+    return FileChange(
+        path=edit.path,
+        before=None if edit.before is None else content_hash(edit.before),
+        after=None if edit.after is None else content_hash(edit.after),
+        moved_to=edit.moved_to,
+        added=() if edit.after is None else tuple(added(edit.before, edit.after)),
+    )
 
 
-def _make(vault: Vault, edit: Edit) -> None:
-    if edit.moved_to is not None:
-        _move(vault, edit, edit.moved_to)
-    elif edit.before is None:
-        if not vault.create_at(edit.path, edit.after or b""):
-            raise _changed(edit.path)
-    elif edit.after is None:
-        if stands_as(vault, edit.path) != edit.before:
-            raise _changed(edit.path)
-        vault.delete(edit.path)
+def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
+    if file.moved_to is not None:
+        _move(vault, file.moved_to, file.path, file.before)
+    elif file.before is None:
+        _delete(vault, file.path, file.after)
     else:
-        _write(vault, edit.path, edit.before, edit.after)
+        before = version(file.before)
+        if before is None:
+            raise NoteConflict("its previous version is not kept", path=file.path)
+        if file.after is not None:
+            _write(vault, file.path, file.after, before)
+        elif not vault.create_at(file.path, before):
+            raise _changed(file.path)
 
 
-def _write(vault: Vault, path: str, before: bytes, after: bytes) -> None:
+def _state(vault: Vault, file: FileChange, version: Version) -> str:
+    """Whether a file is as ``before`` the change, as ``after`` it, or ``other``."""
+    found = _hash_at(vault, file.path)
+    if file.moved_to is not None:
+        there = _hash_at(vault, file.moved_to)
+        if found is None and there is not None and there == file.before:
+            return "after"
+        if found != file.before:
+            return "other"
+        _drop_reserved(vault, file.moved_to, file.before)
+        return "before"
+    if found == file.before:
+        return "before"
+    if file.before is None and _drop_reserved(vault, file.path, file.after):
+        return "before"
+    if found != file.after:
+        return "other"
+    is_lost = file.before is not None and version(file.before) is None
+    return "other" if is_lost else "after"
+
+
+def _write(vault: Vault, path: str, expected: str, after: bytes) -> None:
     def change(now: bytes) -> bytes:
-        if now != before:
+        if content_hash(now) != expected:
             raise _changed(path)
         return after
 
     vault.edit(path, change)
 
 
-def _move(vault: Vault, edit: Edit, target: str) -> None:
-    if not vault.move(edit.path, target):
-        _drop_reserved(vault, target, edit)
-        if not vault.move(edit.path, target):
+def _delete(vault: Vault, path: str, expected: str | None) -> None:
+    found = _hash_at(vault, path)
+    if found is None:
+        return
+    if found != expected:
+        raise _changed(path)
+    vault.delete(path)
+
+
+def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
+    if not vault.move(path, target):
+        is_reserved = vault.stat(path) is not None and _drop_reserved(vault, target, expected)
+        if not is_reserved or not vault.move(path, target):
             raise _changed(target)
-    if edit.before is not None and vault.read(target) != edit.before:
-        vault.move(target, edit.path)  # somebody saved it up to that moment
-        raise _changed(edit.path)
+    if expected is not None and _hash_at(vault, target) != expected:
+        vault.move(target, path)  # somebody saved it up to that moment
+        raise _changed(path)
 
 
-def _drop_reserved(vault: Vault, target: str, edit: Edit) -> None:
-    """A name that was reserved for a move which a crash cut off is an empty file."""
-    if edit.before and stands_as(vault, target) == b"" and vault.stat(edit.path) is not None:
-        vault.delete(target)
+def _drop_reserved(vault: Vault, path: str, content: str | None) -> bool:
+    """Where a file system cannot create or move a file in one step, its name is reserved by an
+    empty file, which a crash may leave behind. True if there was one."""
+    stat = vault.stat(path)
+    if stat is None or stat.size or content == content_hash(b""):
+        return False
+    vault.delete(path)
+    return True
+
+
+def _hash_at(vault: Vault, path: str) -> str | None:
+    data = current_bytes(vault, path)
+    return None if data is None else content_hash(data)
 
 
 def _changed(path: str) -> NoteConflict:
-    return NoteConflict(f"{path} was changed meanwhile; try again", path=path)
+    return NoteConflict(f"{path} was changed in the meantime; try again", path=path)

@@ -1,41 +1,51 @@
-"""The one door through which memvault changes notes: planned, applied as one, taken back.
+"""The only way in which memvault changes notes: plan, stage, apply, journal, undo.
 
-A change is written down before it is made: the versions of its files go into a pack in
-``.memvault/history/``, the intent into the journal; then the files are changed, one by one, each
-only if it still is what it was when the change was planned; then the journal says that it is done.
-At its start the engine looks at what was begun and never done (`mending`).
+A change is recorded before it is made. The replaced versions go to ``.memvault/history/`` and the
+intent to the journal; then the files are changed one by one, each only if it is still as it was
+when the change was planned; then the journal records the outcome. After a crash the next start
+completes the change or takes it back, whichever the files allow.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
-from memvault.curation.changes.apply import carry_out, stands_as, take_back
-from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import Stroke
-from memvault.curation.changes.plan import Edit, Plan, reversal_hash
-from memvault.curation.changes.recovery import finish_or_take_back
+from filelock import FileLock, Timeout
+
+from memvault.curation.changes import apply as files
+from memvault.curation.changes.forgotten import Forgotten, check_permanent, tombstones
+from memvault.curation.changes.history import History, joined_concepts
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import Conflict, Standing, Undoing
-from memvault.curation.provenance import added
-from memvault.curation.trash.forget import RETENTION, Why
-from memvault.curation.trash.forgotten import Forgotten
-from memvault.model.change import Actor, Change, ChangeKind, Fact, FactKind, FileChange
-from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
-from memvault.model.graph import GraphNode, NodeKind
+from memvault.curation.changes.undo import Conflict, StandingChanges, UndoStaging
+from memvault.model.change import Actor, Change, ChangeKind, FactKind
+from memvault.model.errors import (
+    InvalidParams,
+    MemvaultError,
+    NoteConflict,
+    OutsideVault,
+    StorageError,
+)
+from memvault.model.graph import GraphNode
 from memvault.model.memory import DEFAULT_IMPORTANCE, Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
-from memvault.vault.version_store import KEPT_BYTES, VersionStore
+from memvault.vault.version_store import FOLDER, KEPT_BYTES, VersionStore
+from memvault.vault.write import storage_errors
 
-ATTEMPTS = 3  # at a change whose notes somebody saves in that very moment
-MOST_NAMES = 20  # that a change of many is called by
+ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
+MOST_NAMES = 20  # of a change that are recorded
+LOCK_SECONDS = 60.0  # that a change waits for one of another process
+_NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
+_SYSTEM = Actor(kind="system", name="memvault")
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -43,7 +53,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """``change`` is None in a preview, or where nothing could be taken back."""
+    """``change`` is None in a preview, or if nothing could be taken back."""
 
     undone: tuple[Change, ...]
     conflicts: tuple[Conflict, ...]
@@ -53,7 +63,7 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Performed(Generic[Result]):
-    """``change`` is None where nothing was changed; ``result`` is what the operation says."""
+    """``change`` is None if nothing was changed; ``result`` is the operation's own."""
 
     plan: Plan
     result: Result
@@ -61,33 +71,42 @@ class Performed(Generic[Result]):
 
 
 class Curator:
-    """Plans, applies and takes back changes, one at a time. The indexes are told by whoever calls.
-    Thread-safe.
+    """Plans, applies and takes back changes, one at a time, also among several processes. The
+    caller updates the indexes. Thread-safe.
 
     Args:
         clock: the time, with a zone.
+        deleted: called for each note that is deleted for good.
     """
 
     def __init__(
         self,
         vault: Vault,
         journal: Journal,
-        forgotten: Forgotten,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        deleted: Callable[[Tombstone], None] = lambda _: None,
     ) -> None:
-        self._vault = vault
+        self.vault = vault
         self._journal = journal
-        self.forgotten = forgotten
+        self.forgotten = Forgotten.read(journal)
         self._contents = VersionStore(vault)
         self._clock = clock
+        self._deleted = deleted
         self._lock = threading.RLock()
+        self._other_processes = FileLock(
+            vault.root / FOLDER / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
+        )
         self.history = History(vault, journal, self._contents)
         self._joined: dict[str, GraphNode] | None = None
+        self._interrupted = False  # a change could be neither made nor taken back
+
+    def now(self) -> datetime:
+        return self._clock()
 
     def stage(self) -> Staging:
-        """The vault as it is now, to try changes on."""
-        return Staging(self._vault)
+        """An overlay over the vault as it is now."""
+        return Staging(self.vault)
 
     def perform(
         self,
@@ -95,71 +114,84 @@ class Curator:
         kind: ChangeKind,
         names: tuple[str, ...],
         node_ids: tuple[str, ...],
-        why: Why,
+        why: Attribution,
         *,
         preview: bool = False,
     ) -> Performed[Result]:
-        """Stage one operation and make it, unless it is a preview or changes nothing; where
-        somebody saves a note of it meanwhile, once more.
+        """Stage one operation and make it, unless it is a preview or changes nothing. If somebody
+        saves one of its notes at the same time, it is staged again.
 
         Raises:
             NoteConflict: the notes keep changing.
             Whatever ``stage`` and `apply` raise.
         """
+        return self.perform_described(
+            lambda staging: (stage(staging), names, node_ids), kind, why, preview=preview
+        )
+
+    def perform_described(
+        self,
+        stage: Callable[[Staging], tuple[Result, tuple[str, ...], tuple[str, ...]]],
+        kind: ChangeKind,
+        why: Attribution,
+        *,
+        preview: bool = False,
+    ) -> Performed[Result]:
+        """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
+        result with both."""
         for attempt in range(1, ATTEMPTS + 1):
-            staging = self.stage()
-            result = stage(staging)
-            plan = staging.plan(kind, names, node_ids)
-            if preview or plan.changes_nothing:
-                return Performed(plan, result)
-            try:
-                return Performed(plan, result, self.apply(plan, why))
-            except NoteConflict:
-                if attempt == ATTEMPTS:
-                    raise
+            # The first attempt stages beside other changes; a further one waits for them.
+            with self._alone() if attempt > 1 else nullcontext():
+                staging = self.stage()
+                result, names, node_ids = stage(staging)
+                plan = staging.plan(kind, names, node_ids)
+                if preview or plan.changes_nothing:
+                    return Performed(plan, result)
+                try:
+                    return Performed(plan, result, self.apply(plan, why))
+                except NoteConflict:
+                    if attempt == ATTEMPTS:
+                        raise
         raise AssertionError("unreachable")
 
-    def apply(self, plan: Plan, why: Why) -> Change:
-        """Make the change: all of it, or nothing, also after a crash.
+    def apply(self, plan: Plan, why: Attribution) -> Change:
+        """Make a change completely or not at all, also if the process is killed.
 
         Raises:
-            InvalidParams: it changes nothing.
+            InvalidParams: it changes nothing, or deletes for good what the person did not ask for.
             NoteConflict: a note is no longer as it was when this was planned; plan it again.
             StorageError, DiskFull: nothing was done.
         """
         if plan.changes_nothing:
-            raise InvalidParams("Nothing to change: it is so already")
-        with self._lock:
+            raise InvalidParams("No change: it already has this value")
+        check_permanent(any(each.permanent for each in plan.forgets), why.reason)
+        with self._alone():
+            if self._interrupted:
+                self._recover()
             self._check(plan)
             change = self._change(plan, why)
-            self._contents.put(change.reversal_hash, _versions(plan))
-            try:
-                self._say(Stroke.BEGUN, change, why.actor)
-                carry_out(self._vault, plan.edits)
-            except MemvaultError:
-                self._withdraw(change)
-                raise
-            try:
-                self._say(Stroke.DONE, change, why.actor)
-            except StorageError:
-                take_back(self._vault, plan.edits)
-                self._withdraw(change)
-                raise
+            self._contents.put(change.reversal_hash, plan.versions)
+            self._make(plan, change, why.actor)
             self._drop_large(change, plan)
-            return change
+        for tombstone in change.forgot:
+            if tombstone.permanent:
+                self._delete_for_good(tombstone)
+        return change
 
-    def undo(self, reversal_hashes: Sequence[str], why: Why, *, preview: bool = False) -> Undone:
-        """Take changes back, the newest first, as one change. One with a note that was changed
-        afterwards is left as it is, whole, and told among the conflicts.
+    def undo(
+        self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
+    ) -> Undone:
+        """Take changes back, the newest first, as one change. A change with a note that was
+        changed afterwards is left out and listed among the conflicts.
 
         Raises:
             NoteNotFound: there is no such change.
-            InvalidParams: it was taken back already, or cannot be.
+            InvalidParams: it is taken back already, or cannot be.
             NoteConflict, StorageError, DiskFull: nothing was done.
         """
         wanted = {each.reversal_hash: each for each in map(self.history.change, reversal_hashes)}
         for change in wanted.values():
-            _check_undoable(change)
+            _check_undoable(change, wanted)
         newest_first = sorted(wanted.values(), key=lambda each: each.at, reverse=True)
         for attempt in range(1, ATTEMPTS + 1):
             undone = self._stage_undo(newest_first)
@@ -174,42 +206,239 @@ class Curator:
             return Undone(undone.undone, undone.conflicts, undone.plan, change)
         raise AssertionError("unreachable")
 
-    def undoable(self, changes: Sequence[Change]) -> list[str]:
-        """The hashes of those that a person means by "all that this client did": not what was
-        taken back already, nor the taking back."""
-        return [
-            change.reversal_hash
-            for change in changes
-            if change.undoable and change.undone_by is None and change.kind is not ChangeKind.UNDONE
-        ]
-
     @property
     def joined(self) -> Mapping[str, GraphNode]:
-        """By the id of each node without a note that is no more, the one that it is now."""
+        """By the id of each concept that was joined to another, the concept that it is now."""
         if self._joined is None:
             with self._lock:
-                self._joined = _joined(fact for _, fact in self.history.facts())
+                self._joined = joined_concepts(fact for _, fact in self.history.facts())
         return self._joined
 
     def importance_of(self, node_ids: Sequence[str]) -> float:
-        """What was said of a concept without a note; the default where nothing was."""
-        said = [
+        """The importance that was set for a concept without a note, else the default."""
+        values = [
             fact.value
             for _, fact in self.history.facts()
             if fact.kind is FactKind.IMPORTANCE and set(node_ids) & set(fact.node_ids)
         ]
-        return said[-1] if said and said[-1] is not None else DEFAULT_IMPORTANCE
+        return values[-1] if values and values[-1] is not None else DEFAULT_IMPORTANCE
 
-    def mend(self) -> list[Change]:
-        """Finish or take back what a crash cut off; gives the changes that it touched."""
+    def recover(self) -> list[Change]:
+        """Complete or take back what a crash interrupted; returns those changes.
+
+        While another process changes the vault nothing is done: what seems interrupted may be its
+        own.
+        """
+        self._recover_earlier()
+        if not self.history.begun():
+            return []
+        try:
+            with self._alone():
+                return self._recover()
+        except StorageError as error:
+            logger.warning("interrupted changes are not recovered yet: %s", error.message)
+            self._interrupted = True
+            return []
+
+    def purge(self) -> list[Tombstone]:
+        """Delete the forgotten notes whose 30 days are over. Only a file that a tombstone names,
+        and that still holds the bytes that were forgotten, is deleted."""
+        now = self._clock()
+        due = [each for each in self.forgotten.kept() if not each.restorable(now)]
+        purged = []
+        for tombstone in due:
+            try:
+                self._delete_for_good(tombstone)
+            except MemvaultError as error:
+                logger.warning("%s stays in the trash for now: %s", tombstone.path, error.message)
+                continue
+            purged.append(tombstone)
+        return purged
+
+    # -- making a change ------------------------------------------------------------------------
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Within the block no other thread or process makes a change. One thread may nest it.
+
+        Raises:
+            StorageError: another process takes too long, or the vault cannot be written.
+        """
         with self._lock:
-            begun = self.history.begun()
-            for change in begun:
-                self._mend(change)
-            return begun
+            folder = self.vault.root / FOLDER
+            with storage_errors(FOLDER.as_posix()):
+                if not self.vault.root.is_dir():  # a folder made in its place would pass for it
+                    raise StorageError("The vault's folder is missing. Restore it and try again.")
+                folder.mkdir(parents=True, exist_ok=True)
+                if not folder.resolve().is_relative_to(self.vault.root):
+                    raise OutsideVault("The vault's .memvault folder is a link out of the vault")
+                try:
+                    self._other_processes.acquire()
+                except Timeout as error:
+                    raise StorageError(
+                        "Another memvault process has been changing this vault for "
+                        f"{LOCK_SECONDS:.0f} s; wait for it or end it, then try again"
+                    ) from error
+            try:
+                yield
+            finally:
+                self._other_processes.release()
 
-    def expunge(self, tombstone: Tombstone) -> None:
-        """Keep no version of a note that is deleted for good."""
+    def _check(self, plan: Plan) -> None:
+        for edit in plan.edits:
+            if files.current_bytes(self.vault, edit.path) != edit.before:
+                raise NoteConflict(f"{edit.path} was changed in the meantime", path=edit.path)
+            if edit.moved_to is not None and self.vault.stat(edit.moved_to) is not None:
+                raise NoteConflict(f"{edit.moved_to} exists by now", path=edit.moved_to)
+
+    def _change(self, plan: Plan, why: Attribution) -> Change:
+        # Of two changes the later one has the later time, even if a clock was set back.
+        now = max(self._clock(), self.history.latest() + timedelta(microseconds=1))
+        changed = tuple(files.file_change(edit) for edit in plan.edits)
+        details = [each.model_dump() for each in (*changed, *plan.facts)]
+        key = reversal_hash(plan.kind, now, "\n".join(plan.names), [details, plan.undoes])
+        return Change(
+            reversal_hash=key,
+            kind=plan.kind,
+            at=now,
+            actor=why.actor,
+            client=why.client if why.kind == "client" else "",
+            rationale=why.rationale,
+            reason=why.reason,
+            node_ids=plan.node_ids,
+            names=plan.names[:MOST_NAMES],
+            files=changed,
+            facts=plan.facts,
+            merged_from=plan.merged_from,
+            undoes=plan.undoes,
+            forgot=tombstones(plan, why, now, key),
+            restored=plan.restores,
+            memo=dict(plan.memo),
+            undoable=not any(each.permanent for each in plan.forgets),
+        )
+
+    def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
+        made = 0
+        try:
+            self._record(JournalPhase.BEGUN, change, actor)
+            for edit in plan.edits:
+                files.make(self.vault, edit)
+                made += 1
+            self._record(JournalPhase.DONE, change, actor)
+        except MemvaultError:
+            versions = plan.versions
+            if files.take_back(self.vault, change.files[:made], versions.get):
+                self._withdraw(change)
+            else:
+                self._interrupted = True  # tried again before the next change
+            raise
+
+    def _record(self, phase: JournalPhase, change: Change, actor: Actor) -> None:
+        """Write a phase of a change to the journal. The outcome repeats what was forgotten and
+        restored, since `Forgotten` reads no other entry; it need not survive a power cut, since
+        the files tell it, too."""
+        data: dict[str, object] = {"reversal_hash": change.reversal_hash}
+        if phase is JournalPhase.BEGUN:
+            data["change"] = change.model_dump(mode="json", exclude_defaults=True)
+        elif phase is JournalPhase.DONE:
+            data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
+            data["restored"] = list(change.restored)
+        entry = JournalEntry(ts=change.at, kind=phase, actor=actor, data=data,
+                             rationale=change.rationale)  # fmt: skip
+        self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
+        if phase is JournalPhase.DONE:
+            self.forgotten.take(entry)
+            self._joined = None
+
+    def _withdraw(self, change: Change) -> None:
+        """Record that nothing was done; if that fails, the next start finds it by the files."""
+        try:
+            self._record(JournalPhase.WITHDRAWN, change, _SYSTEM)
+            self._contents.drop(change.reversal_hash, _hashes(change))
+        except StorageError as error:
+            logger.warning("the journal cannot be written: %s", error.message)
+
+    def _drop_large(self, change: Change, plan: Plan) -> None:
+        large = [key for key, data in plan.versions.items() if len(data) > KEPT_BYTES]
+        if large:
+            try:
+                self._contents.drop(change.reversal_hash, large)
+            except StorageError as error:
+                logger.warning("%s", error.message)
+
+    # -- after a crash --------------------------------------------------------------------------
+
+    def _recover(self) -> list[Change]:
+        begun = self.history.begun()
+        self._interrupted = False
+        for change in begun:
+            try:
+                self._recover_one(change)
+            except StorageError as error:
+                logger.warning("%s is not recovered yet: %s", change.reversal_hash, error.message)
+                self._interrupted = True
+        return begun
+
+    def _recover_one(self, change: Change) -> None:
+        def version(content: str) -> bytes | None:
+            return self._contents.get(change.reversal_hash, content)
+
+        made = files.made(self.vault, change.files, version)
+        if made is None:
+            self._record(JournalPhase.DONE, change, change.actor)
+            logger.info("completed the interrupted change %s", change.reversal_hash)
+        elif files.take_back(self.vault, made, version):
+            self._withdraw(change)
+            logger.info("took back the interrupted change %s", change.reversal_hash)
+        else:
+            raise StorageError("a file of it cannot be restored")
+
+    def _recover_earlier(self) -> None:
+        """The same for forgetting and restoring by versions that had other entries for them."""
+        for tombstone in self.forgotten.begun():
+            if self._holds(tombstone.trash_path, tombstone):
+                self._record_trash(TrashEntry.FORGOTTEN, tombstone)
+        for tombstone, path in self.forgotten.being_restored():
+            is_back = self.vault.stat(tombstone.trash_path or "") is None
+            if is_back and self._holds(path, tombstone):
+                self._record_trash(TrashEntry.RESTORED, tombstone, path)
+
+    def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
+        data = files.current_bytes(self.vault, path) if path else None
+        return data is not None and content_hash(data) == tombstone.content_hash
+
+    def _record_trash(
+        self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None
+    ) -> None:
+        whole = kind is TrashEntry.FORGOTTEN
+        entry = JournalEntry(
+            ts=self._clock(),
+            kind=kind,
+            actor=_SYSTEM,
+            note_id=tombstone.node_ids[0],
+            path=path or tombstone.path,
+            before=tombstone.content_hash,
+            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
+        )
+        self._journal.append(entry)
+        self.forgotten.take(entry)
+
+    # -- deleting for good ----------------------------------------------------------------------
+
+    def _delete_for_good(self, tombstone: Tombstone) -> None:
+        """Delete the note of a tombstone from the trash, with every version that is kept of it.
+
+        Raises:
+            StorageError: it is still there.
+        """
+        with self._lock:
+            if self._holds(tombstone.trash_path, tombstone):
+                self.vault.delete(tombstone.trash_path or "")
+            self._record_trash(TrashEntry.PURGED, tombstone)
+            self._expunge(tombstone)
+        self._deleted(tombstone)
+
+    def _expunge(self, tombstone: Tombstone) -> None:
         if tombstone.path is None:
             return
         for change in self.history.changes(path=tombstone.path, limit=None):
@@ -222,85 +451,12 @@ class Curator:
             }
             self._contents.drop(change.reversal_hash, versions)
 
-    # -- doing it -------------------------------------------------------------------------------
-
-    def _check(self, plan: Plan) -> None:
-        for edit in plan.edits:
-            if stands_as(self._vault, edit.path) != edit.before:
-                raise NoteConflict(f"{edit.path} was changed meanwhile", path=edit.path)
-            if edit.moved_to is not None and self._vault.stat(edit.moved_to) is not None:
-                raise NoteConflict(f"{edit.moved_to} is taken by now", path=edit.moved_to)
-
-    def _change(self, plan: Plan, why: Why) -> Change:
-        # Which of two changes is the newer is told by their time, also when a clock is set back.
-        now = max(self._clock(), self.history.latest() + timedelta(microseconds=1))
-        files = tuple(_file_change(edit) for edit in plan.edits)
-        said = [each.model_dump() for each in (*files, *plan.facts)]
-        key = reversal_hash(plan.kind, now, "\n".join(plan.names), [said, plan.undoes])
-        return Change(
-            reversal_hash=key,
-            kind=plan.kind,
-            at=now,
-            actor=why.actor,
-            client=why.client if why.kind == "client" else "",
-            rationale=why.rationale,
-            reason=why.reason,
-            node_ids=plan.node_ids,
-            names=plan.names[:MOST_NAMES],
-            files=files,
-            facts=plan.facts,
-            merged_from=plan.merged_from,
-            undoes=plan.undoes,
-            forgot=_tombstones(plan, why, now),
-            restored=plan.restores,
-        )
-
-    def _say(self, stroke: Stroke, change: Change, actor: Actor) -> None:
-        """Write it down. That it is done says also what was forgotten by it and what is there
-        again, for `Forgotten`, which reads nothing else of it."""
-        data: dict[str, object] = {"reversal_hash": change.reversal_hash}
-        if stroke is Stroke.BEGUN:
-            data["change"] = change.model_dump(mode="json", exclude_defaults=True)
-        elif stroke is Stroke.DONE:
-            data["forgot"] = [each.model_dump(mode="json") for each in change.forgot]
-            data["restored"] = list(change.restored)
-        entry = JournalEntry(ts=change.at, kind=stroke, actor=actor, data=data,
-                             rationale=change.rationale)  # fmt: skip
-        self._journal.append(entry)
-        if stroke is Stroke.DONE:
-            self.forgotten.take(entry)
-            self._joined = None
-
-    def _withdraw(self, change: Change) -> None:
-        """Say that nothing was done; unsaid, the next start finds the same by the files."""
-        try:
-            self._say(Stroke.WITHDRAWN, change, Actor(kind="system", name="memvault"))
-            self._contents.drop(change.reversal_hash, _all_versions(change))
-        except StorageError as error:
-            logger.warning("the journal cannot be written: %s", error.message)
-
-    def _drop_large(self, change: Change, plan: Plan) -> None:
-        large = [key for key, data in _versions(plan).items() if len(data) > KEPT_BYTES]
-        if large:
-            try:
-                self._contents.drop(change.reversal_hash, large)
-            except StorageError as error:
-                logger.warning("%s", error.message)
-
-    # -- after a crash --------------------------------------------------------------------------
-
-    def _mend(self, change: Change) -> None:
-        if finish_or_take_back(self._vault, self._contents, change):
-            self._say(Stroke.DONE, change, change.actor)
-        else:
-            self._withdraw(change)
-
     # -- taking back ----------------------------------------------------------------------------
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> Undone:
         oldest = newest_first[-1].at if newest_first else None
-        standing = Standing(self.history.changes(since=oldest, limit=None))
-        undoing = Undoing(self.stage(), self.history.content, self.forgotten, standing)
+        standing = StandingChanges(self.history.changes(since=oldest, limit=None))
+        undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, standing)
         undone: list[Change] = []
         conflicts: list[Conflict] = []
         for change in newest_first:
@@ -316,85 +472,20 @@ class Curator:
         return Undone(tuple(undone), tuple(conflicts), plan)
 
 
-def _joined(facts: Iterable[Fact]) -> dict[str, GraphNode]:
-    """What was joined to what was joined since is what that is now."""
-    nodes: dict[str, GraphNode] = {}
-    for fact in facts:
-        if fact.kind is not FactKind.JOINED or fact.into_id is None:
-            continue
-        node = GraphNode(fact.into_id, fact.into_kind or NodeKind.CONCEPT, fact.into or "")
-        nodes.pop(node.id, None)  # the later word holds
-        gone = {key for key in fact.node_ids if key != node.id}
-        nodes = {key: node if each.id in gone else each for key, each in nodes.items()}
-        nodes |= dict.fromkeys(gone, node)
-    return nodes
-
-
-def _check_undoable(change: Change) -> None:
-    if change.undone_by is not None:
+def _check_undoable(change: Change, wanted: Collection[str]) -> None:
+    if change.undone_by is not None and change.undone_by not in wanted:
         raise InvalidParams(
-            f"This was taken back already, by {change.undone_by}; undo that to have it again",
+            f"This change is undone already, by {change.undone_by}; undo that one to redo it",
             undone_by=change.undone_by,
         )
     if not change.undoable:
         raise InvalidParams(
-            "This cannot be taken back: it was deleted for good, or memvault kept no version of "
-            "what it was before",
+            "This change cannot be undone: the note was deleted for good, or no version from "
+            "before is kept",
             reversal_hash=change.reversal_hash,
         )
 
 
-def _file_change(edit: Edit) -> FileChange:
-    return FileChange(
-        path=edit.path,
-        before=None if edit.before is None else content_hash(edit.before),
-        after=None if edit.after is None else content_hash(edit.after),
-        moved_to=edit.moved_to,
-        added=() if edit.after is None else tuple(added(edit.before, edit.after)),
-    )
-
-
-def _versions(plan: Plan) -> dict[str, bytes]:
-    """What is needed to take a plan back, by hash. A note that is only forgotten lies in the
-    trash and is kept nowhere else, so that it can be deleted for good."""
-    forgotten = {each.path for each in plan.forgets}
-    return {
-        content_hash(data): data
-        for edit in plan.edits
-        if not (edit.moved_to is not None and edit.path in forgotten)
-        for data in (edit.before, edit.after)
-        if data is not None
-    }
-
-
-def _all_versions(change: Change) -> set[str]:
-    return {
-        version for file in change.files for version in (file.before, file.after)
-        if version is not None
-    }  # fmt: skip
-
-
-def _tombstones(plan: Plan, why: Why, now: datetime) -> tuple[Tombstone, ...]:
-    moved = {edit.path: edit for edit in plan.edits if edit.moved_to is not None}
-    found = []
-    for each in plan.forgets:
-        edit = moved.get(each.path or "")
-        content = content_hash(edit.before) if edit and edit.before is not None else None
-        found.append(
-            Tombstone(
-                reversal_hash=reversal_hash("forgotten", now, each.path or each.name, content),
-                name=each.name,
-                kind=each.kind,
-                node_ids=each.node_ids,
-                path=each.path,
-                trash_path=edit.moved_to if edit else None,
-                content_hash=content,
-                hidden=each.hidden,
-                forgotten_at=now,
-                restorable_until=now + RETENTION if each.path else None,
-                reason=why.reason,
-                rationale=why.rationale,
-                repeats=each.repeats,
-            )
-        )
-    return tuple(found)
+def _hashes(change: Change) -> set[str]:
+    versions = (each for file in change.files for each in (file.before, file.after))
+    return {each for each in versions if each is not None}

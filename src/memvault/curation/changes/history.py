@@ -1,91 +1,23 @@
-"""Every change of the vault that the journal tells of, newest first."""
+"""Every change of the vault that the journal records, newest first."""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import Stroke, planned, told
-from memvault.model.change import Change, ChangeKind, Fact
+from memvault.curation.changes.journal_decoder import JournalPhase, decoded, intended
+from memvault.model.change import Change, ChangeKind, Fact, FactKind
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
+from memvault.model.graph import GraphNode, NodeKind
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
 
-MOST_NAMED = 3  # things that a sentence names
-
-_DONE = {
-    ChangeKind.CREATED: "Stored {names}",
-    ChangeKind.IMPORTED: "Imported {names}",
-    ChangeKind.IMPORT_UPDATED: "Brought {names} up to date with its conversation",
-    ChangeKind.PREFERENCE_SET: "Set the preference {names}",
-    ChangeKind.MERGED: "Merged {names}",
-    ChangeKind.ANNOTATED: "Added a remark to {names}",
-    ChangeKind.BOOSTED: "Changed the importance of {names}",
-    ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
-    ChangeKind.VERIFIED: "Said whether {names} is right",
-    ChangeKind.PROPERTY_SET: "Changed the properties of {names}",
-    ChangeKind.FORGOTTEN: "Forgot {names}",
-    ChangeKind.PURGED: "Deleted {names} for good",
-    ChangeKind.RESTORED: "Restored {names}",
-    ChangeKind.EDITED: "Edited {names}",
-    ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
-    ChangeKind.COMPRESSED: "Wrote a brief from {names}",
-    ChangeKind.CAPTURED: "Captured a session of {names}",
-    ChangeKind.UNDONE: "Took back what was done to {names}",
-}
-
-
-def names_of(change: Change) -> str:
-    """What a change is about: names where it has them, else paths."""
-    named = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
-    shown = named[:MOST_NAMED]
-    more = len(named) - len(shown)
-    if more:
-        return f"{', '.join(shown)} and {more} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def who(change: Change) -> str:
-    """The client by name, the person, or memvault."""
-    if change.actor.kind == "client":
-        return change.actor.name or "a client"
-    return "you" if change.actor.kind == "person" else "memvault"
-
-
-def done(change: Change) -> str:
-    """What was done, and to what."""
-    if change.kind is ChangeKind.MERGED and len(change.names) > 1:
-        others = change.model_copy(update={"names": change.names[1:]})
-        return f"Merged {names_of(others)} into “{change.names[0]}”"
-    return _DONE[change.kind].format(names=names_of(change))
-
-
-def description(change: Change) -> str:
-    """What was done, by whom and why, in one line."""
-    why = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
-    since = ", and it was taken back since" if change.undone_by else ""
-    return f"{done(change)}, by {who(change)}{since}{why}"
-
-
-def explanation(changes: Sequence[Change], since: datetime) -> str:
-    """What a person may be told of these changes, the newest first."""
-    day = since.strftime("%d %B %Y, %H:%M UTC").lstrip("0")
-    if not changes:
-        return f"Nothing was forgotten, merged or set aside since {day}."
-    told = [f"{description(each)}." for each in changes[:MOST_NAMED]]
-    more = len(changes) - len(told)
-    rest = f" {more} more such changes are in the log." if more else ""
-    back = [each for each in changes if each.undone_by is None and each.undoable]
-    can = " Whatever is marked as recoverable can be brought back." if back else ""
-    return f"Since {day}: {' '.join(told)}{rest}{can}"
-
-
-SHORTEST_HASH = 4  # digits by which a change may be called
-FEW = 8  # new changes that are judged one by one
+SHORTEST_HASH = 4  # digits that may stand for a whole hash
+FEW = 8  # new changes that are linked one by one
 
 
 class History:
@@ -96,9 +28,9 @@ class History:
         self._journal = journal
         self._contents = contents
         self._marks: dict[str, int] = {}
-        self._begun: dict[str, Change] = {}
-        self._over: dict[str, Stroke] = {}
-        self._told: dict[str, Change] = {}
+        self._intended: dict[str, Change] = {}
+        self._outcomes: dict[str, JournalPhase] = {}
+        self._decoded: dict[str, Change] = {}  # from other entries than a curator's
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
@@ -117,10 +49,10 @@ class History:
         before: str | None = None,
         limit: int | None = 50,
     ) -> list[Change]:
-        """The newest changes that fit, newest first; all of them with a limit of None.
+        """The newest changes that match every filter, newest first; all with a limit of None.
 
         Args:
-            client: the name under which a client did it; "" is a person or memvault itself.
+            client: the client's name; "" means a person or memvault itself.
             day: in UTC.
             before: the reversal hash of the last change of the page before.
 
@@ -129,7 +61,7 @@ class History:
             StorageError: the journal cannot be read.
         """
         found: list[Change] = []
-        for change in self._behind(before):
+        for change in self._older_than(before):
             if since is not None and change.at < since:
                 break
             fits = (
@@ -146,34 +78,39 @@ class History:
         return found
 
     def change(self, reversal_hash: str) -> Change:
-        """The change of this hash, or of the beginning of it.
+        """The change of this hash, of which the first digits suffice.
 
         Raises:
             NoteNotFound: there is none.
-            AmbiguousTarget: several begin so.
+            AmbiguousTarget: several hashes begin with these digits.
         """
-        asked = reversal_hash.strip().casefold()
+        wanted = reversal_hash.strip().casefold()
         with self._lock:
             self._refresh()
-            known = self._by_hash.get(asked)
+            known = self._by_hash.get(wanted)
             if known is not None:
                 return known
-            alike = [key for key in self._by_hash if key.startswith(asked)]
-        if len(alike) == 1 and len(asked) >= SHORTEST_HASH:
-            return self._by_hash[alike[0]]
-        if alike and len(asked) >= SHORTEST_HASH:
+            matching = [key for key in self._by_hash if key.startswith(wanted)]
+        if len(matching) == 1 and len(wanted) >= SHORTEST_HASH:
+            return self._by_hash[matching[0]]
+        if matching and len(wanted) >= SHORTEST_HASH:
             raise AmbiguousTarget(
-                f"{len(alike)} changes begin with {asked!r}: give more of the hash",
-                candidates=[{"reversal_hash": key} for key in alike[:10]],
+                f"{len(matching)} changes begin with {wanted!r}: give more digits",
+                candidates=[{"reversal_hash": key} for key in matching[:10]],
             )
         raise NoteNotFound(
-            f"No change has the reversal_hash {reversal_hash!r}: get_node_lineage and the history "
-            "give them",
+            f"No change has the reversal_hash {reversal_hash!r}; `memvault log` lists them",
             target=reversal_hash,
         )
 
+    def find(self, reversal_hash: str) -> Change | None:
+        """The change of this whole hash."""
+        with self._lock:
+            self._refresh()
+            return self._by_hash.get(reversal_hash)
+
     def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
-        """The newest changes of a memory: by its id, and where its note is or ever was."""
+        """The newest changes of a memory, by its id and by every path that its note had."""
         with self._lock:
             self._refresh()
             changes = self._changes
@@ -190,7 +127,7 @@ class History:
         return found
 
     def facts(self) -> list[tuple[Change, Fact]]:
-        """What holds of concepts without notes, oldest first: what was not taken back."""
+        """The facts about concepts without notes, oldest first, that were not taken back."""
         with self._lock:
             self._refresh()
             changes = self._changes
@@ -202,19 +139,19 @@ class History:
         ]
 
     def latest(self) -> datetime:
-        """When the newest change was made, or begun and taken back."""
+        """The time of the newest change, also of one that was withdrawn."""
         with self._lock:
             self._refresh()
             return self._latest
 
     def begun(self) -> list[Change]:
-        """Changes of which only the intent is known, oldest first."""
+        """Changes of which only the intent is recorded, oldest first."""
         with self._lock:
             self._refresh()
-            return [change for key, change in self._begun.items() if key not in self._over]
+            return [change for key, change in self._intended.items() if key not in self._outcomes]
 
     def content(self, wanted: str) -> bytes | None:
-        """A version of a note, by its hash, as far as it is kept or stands in the vault."""
+        """A version of a note by its hash, if it is kept or is a current file of the vault."""
         with self._lock:
             self._refresh()
             if self._packs is None:
@@ -239,7 +176,7 @@ class History:
         except MemvaultError:
             return b""
 
-    def _behind(self, before: str | None) -> Iterator[Change]:
+    def _older_than(self, before: str | None) -> Iterator[Change]:
         with self._lock:
             self._refresh()
             changes = self._changes
@@ -255,33 +192,33 @@ class History:
             return
         follows = bool(self._changes) and len(new) <= FEW
         if not follows or not all(self._put_in_front(change) for change in new):
-            self._judge_all()
+            self._link_all()
         self._packs = None
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
-        """Take an entry in; the change that it makes known, or withdraws."""
+        """Apply an entry; returns the change that it completes or withdraws."""
         self._latest = max(self._latest, entry.ts)
         key = str(entry.data.get("reversal_hash"))
-        if entry.kind == Stroke.BEGUN:
-            change = planned(entry)
+        if entry.kind == JournalPhase.BEGUN:
+            change = intended(entry)
             if change is None:
                 return []
-            self._begun[change.reversal_hash] = change
-            is_done = self._over.get(change.reversal_hash) is Stroke.DONE
+            self._intended[change.reversal_hash] = change
+            is_done = self._outcomes.get(change.reversal_hash) is JournalPhase.DONE
             return [change] if is_done else []
-        if entry.kind in (Stroke.DONE, Stroke.WITHDRAWN):
-            self._over[key] = Stroke(entry.kind)
-            is_told = entry.kind == Stroke.DONE or key in self._by_hash
-            return [self._begun[key]] if is_told and key in self._begun else []
-        change = told(entry)
+        if entry.kind in (JournalPhase.DONE, JournalPhase.WITHDRAWN):
+            self._outcomes[key] = JournalPhase(entry.kind)
+            is_known = entry.kind == JournalPhase.DONE or key in self._by_hash
+            return [self._intended[key]] if is_known and key in self._intended else []
+        change = decoded(entry)
         if change is None:
             return []
-        self._told[change.reversal_hash] = change
+        self._decoded[change.reversal_hash] = change
         return [change]
 
     def _put_in_front(self, change: Change) -> bool:
-        """Add a change that is newer than all others; False where more than it and what it takes
-        back has to be judged."""
+        """Add a change that is newer than all others; False where more changes than it and those
+        that it takes back have to be linked."""
         key = change.reversal_hash
         undone = [self._by_hash.get(each) for each in change.undoes]
         is_newest = change.at > self._changes[0].at
@@ -298,17 +235,19 @@ class History:
         self._changes = (change, *self._changes)
         return True
 
-    def _judge_all(self) -> None:
+    def _link_all(self) -> None:
         done = {
-            key: change for key, change in self._begun.items() if self._over.get(key) is Stroke.DONE
+            key: change
+            for key, change in self._intended.items()
+            if self._outcomes.get(key) is JournalPhase.DONE
         }
-        self._changes = tuple(_judged({**self._told, **done}.values(), self._by_hash))
+        self._changes = tuple(_linked({**self._decoded, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
 
-def _judged(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
-    """Newest first, each with the change that took it back; one that was itself taken back takes
-    back nothing. Those that are ``known`` so already are given as they are."""
+def _linked(changes: Collection[Change], known: Mapping[str, Change]) -> list[Change]:
+    """Newest first, each with the change that took it back. A change that was itself taken back
+    takes back nothing. A ``known`` change that is right already is reused."""
     undone: dict[str, str] = {}
     found = []
     for change in sorted(changes, key=lambda each: (each.at, each.reversal_hash), reverse=True):
@@ -333,3 +272,18 @@ def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
 
 def _is(data: bytes, wanted: str) -> bool:
     return content_hash(data) == wanted
+
+
+def joined_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
+    """By the id of each joined concept, the concept that it is now. Follows chains of joins: A into
+    B, B into C means A into C."""
+    nodes: dict[str, GraphNode] = {}
+    for fact in facts:
+        if fact.kind is not FactKind.JOINED or fact.into_id is None:
+            continue
+        node = GraphNode(fact.into_id, fact.into_kind or NodeKind.CONCEPT, fact.into or "")
+        nodes.pop(node.id, None)  # the later fact wins
+        gone = {key for key in fact.node_ids if key != node.id}
+        nodes = {key: node if each.id in gone else each for key, each in nodes.items()}
+        nodes |= dict.fromkeys(gone, node)
+    return nodes

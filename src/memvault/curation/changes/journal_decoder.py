@@ -1,4 +1,9 @@
-"""Changes as the entries of the journal tell them, those of other kinds than a curator's too."""
+"""Reads changes from journal entries, also those that earlier versions wrote.
+
+A change has two entries: the intent, with the whole change, before any file is touched, and the
+outcome afterwards. Earlier versions wrote one entry of another kind for a note that was stored,
+imported or set, and three for one that was forgotten or restored.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +13,29 @@ from typing import Any
 from pydantic import ValidationError
 
 from memvault.curation.changes.plan import reversal_hash
-from memvault.curation.trash.forgotten import CHANGE_DONE, Step
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.journal import JournalEntry
-from memvault.vault.parse import content_hash
-from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 
-class Stroke(StrEnum):
-    """The kinds of entries that tell of a change made by a `Curator`: the intent, then what came
-    of it."""
+class JournalPhase(StrEnum):
+    """The kinds of entries that a `Curator` writes for a change."""
 
     BEGUN = "change_begun"
-    DONE = CHANGE_DONE
+    DONE = "change_done"
     WITHDRAWN = "change_withdrawn"
+
+
+class TrashEntry(StrEnum):
+    """The kinds of entries about single notes in the trash. Only PURGED is still written."""
+
+    FORGETTING = "forgetting"
+    FORGETTING_WITHDRAWN = "forgetting_withdrawn"
+    FORGOTTEN = "forgotten"
+    PURGED = "purged"
+    RESTORING = "restoring"
+    RESTORING_WITHDRAWN = "restoring_withdrawn"
+    RESTORED = "restored"
 
 
 _WRITTEN = {
@@ -33,64 +46,40 @@ _WRITTEN = {
 }
 
 
-def planned(entry: JournalEntry) -> Change | None:
-    """The change that an entry of the kind ``change_begun`` announces; None if it cannot be
-    read."""
+def intended(entry: JournalEntry) -> Change | None:
+    """The change that an entry of `JournalPhase.BEGUN` announces; None if it cannot be read."""
     try:
         return Change.model_validate(entry.data.get("change"))
     except ValidationError:
         return None
 
 
-def told(entry: JournalEntry) -> Change | None:
-    """The change that an entry of another kind tells of, None if it tells of none."""
+def decoded(entry: JournalEntry) -> Change | None:
+    """The change in an entry of any other kind, None if it holds no change."""
     if entry.kind in _WRITTEN:
         return _written(entry, ChangeKind(entry.kind))
-    if entry.kind == Step.FORGOTTEN:
+    if entry.kind == TrashEntry.FORGOTTEN:
         return _forgotten(entry)
-    if entry.kind == Step.RESTORED:
+    if entry.kind == TrashEntry.RESTORED:
         return _restored(entry)
-    if entry.kind == Step.PURGED:
+    if entry.kind == TrashEntry.PURGED:
         return _purged(entry)
     return None
 
 
-def hash_of_entry(entry: JournalEntry) -> str:
-    """The name of a change whose entry gives it none."""
-    return reversal_hash(entry.kind, entry.ts, entry.path or "", entry.id)
-
-
-def with_versions(
-    entry: JournalEntry, contents: VersionStore, before: bytes | None, after: bytes
-) -> JournalEntry:
-    """The entry of a note that was written, so that it can be taken back: both versions are kept.
-
-    Raises:
-        StorageError, DiskFull: they are not.
-    """
-    versions = {content_hash(data): data for data in (before, after) if data is not None}
-    small = {key: data for key, data in versions.items() if len(data) <= KEPT_BYTES}
-    if before is not None:
-        contents.put(hash_of_entry(entry), small)
-    hashes = {
-        "before_hash": None if before is None else content_hash(before),
-        "after_hash": content_hash(after),
-    }
-    return entry.model_copy(update={"data": {**entry.data, **hashes}})
-
-
 def _written(entry: JournalEntry, kind: ChangeKind) -> Change:
-    before, after = _hash(entry.data.get("before_hash")), _hash(entry.data.get("after_hash"))
+    before, after = _text(entry.data.get("before_hash")), _text(entry.data.get("after_hash"))
     if kind is ChangeKind.CREATED and isinstance(entry.after, dict):
-        after = _hash(entry.after.get("content_hash"))
+        after = _text(entry.after.get("content_hash"))
     file = FileChange(path=entry.path, before=before, after=after) if entry.path else None
-    return _of(
+    body = _text(entry.data.get("body_hash"))
+    return _change(
         entry,
         kind,
-        reversal_hash=hash_of_entry(entry),
         node_ids=(entry.note_id,) if entry.note_id else (),
         names=(str(entry.data["key"]),) if "key" in entry.data else (),
         files=(file,) if file else (),
+        memo={entry.note_id: body} if entry.note_id and body else {},
         undoable=after is not None,
     )
 
@@ -100,7 +89,7 @@ def _forgotten(entry: JournalEntry) -> Change | None:
         tombstone = Tombstone.model_validate(entry.data)
     except ValidationError:
         return None
-    return _of(
+    return _change(
         entry,
         ChangeKind.FORGOTTEN,
         reversal_hash=tombstone.reversal_hash,
@@ -115,10 +104,9 @@ def _forgotten(entry: JournalEntry) -> Change | None:
 
 def _restored(entry: JournalEntry) -> Change:
     forgotten = str(entry.data.get("reversal_hash", ""))
-    return _of(
+    return _change(
         entry,
         ChangeKind.RESTORED,
-        reversal_hash=hash_of_entry(entry),
         node_ids=(entry.note_id,) if entry.note_id else (),
         files=_moved(entry.data.get("trash_path"), entry.path, entry.before),
         undoes=(forgotten,),
@@ -127,32 +115,33 @@ def _restored(entry: JournalEntry) -> Change:
 
 
 def _purged(entry: JournalEntry) -> Change:
-    return _of(
+    return _change(
         entry,
         ChangeKind.PURGED,
-        reversal_hash=hash_of_entry(entry),
         node_ids=(entry.note_id,) if entry.note_id else (),
         files=(FileChange(path=entry.path),) if entry.path else (),
         undoable=False,
     )
 
 
-def _of(entry: JournalEntry, kind: ChangeKind, **said: Any) -> Change:
-    return Change(
-        kind=kind,
-        at=entry.ts,
-        actor=entry.actor,
-        client=entry.actor.name if entry.actor.kind == "client" else "",
-        rationale=entry.rationale or "",
-        **said,
-    )
+def _change(entry: JournalEntry, kind: ChangeKind, **fields: Any) -> Change:
+    own_hash = reversal_hash(entry.kind, entry.ts, entry.path or "", entry.id)
+    shared: dict[str, Any] = {
+        "reversal_hash": own_hash,
+        "kind": kind,
+        "at": entry.ts,
+        "actor": entry.actor,
+        "client": entry.actor.name if entry.actor.kind == "client" else "",
+        "rationale": entry.rationale or "",
+    }
+    return Change(**(shared | fields))
 
 
 def _moved(path: Any, target: Any, content: Any) -> tuple[FileChange, ...]:
     if not (isinstance(path, str) and isinstance(target, str)):
         return ()
-    return (FileChange(path=path, before=_hash(content), moved_to=target),)
+    return (FileChange(path=path, before=_text(content), moved_to=target),)
 
 
-def _hash(value: Any) -> str | None:
+def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None

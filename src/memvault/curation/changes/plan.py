@@ -1,24 +1,43 @@
-"""The name of a change, by which it is taken back."""
+"""A change before it is made: who asks for it, which files it touches, and what would differ."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
-from memvault.model.change import ChangeKind, Fact
+from memvault.model.change import Actor, ChangeKind, Fact
+from memvault.vault.parse import content_hash
 
 MOST_COMPARED = 4_000  # lines of a changed stretch that are compared one by one
 
 
 @dataclass(frozen=True, slots=True)
+class Attribution:
+    """Who asks for a change, and why; ``reason`` is a word, ``rationale`` a sentence.
+
+    ``client`` is the name of the client, or of the person or the part of memvault that acts.
+    """
+
+    client: str
+    rationale: str
+    reason: str | None = None
+    kind: Literal["client", "person", "system"] = "client"
+    session: str = ""  # of a client
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(kind=self.kind, name=self.client, session=self.session)
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
-    """One file: ``before`` None is a new file; ``after`` None with ``moved_to`` a file that goes
-    there as it is."""
+    """The change of one file. ``before`` is None for a new file, ``after`` for a deleted one. A
+    file with ``moved_to`` goes there with its bytes unchanged."""
 
     path: str
     before: bytes | None
@@ -28,8 +47,8 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line as it is and as it would be, None where there is none. ``line`` is the old line, or
-    for a new one the line after which it comes, counted from 1."""
+    """A line before and after, None where there is none. ``line`` is the number of the old line,
+    or for a new line of the line before it, counted from 1."""
 
     path: str
     line: int
@@ -39,26 +58,28 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What a plan would forget: a note (``path``), or a concept without one; ``repeats`` as a
-    `Tombstone` has it."""
+    """A note (``path``), or a concept without a note, that a plan forgets. ``permanent`` and
+    ``repeats`` are those of its `Tombstone`."""
 
     name: str
     kind: str
     node_ids: tuple[str, ...]
     hidden: tuple[str, ...]
     path: str | None = None
+    permanent: bool = False
     repeats: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be changed; nothing is until `Curator.apply`.
+    """One change that is not made yet; `Curator.apply` makes it.
 
     Attributes:
-        node_ids, names: what it is about, for the history.
-        forgets: what would go to the trash or be hidden, and could be restored.
-        restores: reversal hashes of what was forgotten and would be there again.
+        node_ids, names: the memories and concepts that it changes, for the history.
+        forgets: notes that go to the trash, and concepts that are hidden.
+        restores: reversal hashes of the tombstones that it takes back.
         undoes: reversal hashes of the changes that it takes back.
+        memo: as `Change.memo`.
     """
 
     kind: ChangeKind
@@ -70,6 +91,7 @@ class Plan:
     restores: tuple[str, ...] = ()
     merged_from: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+    memo: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def changes_nothing(self) -> bool:
@@ -77,11 +99,30 @@ class Plan:
 
     @property
     def paths(self) -> list[str]:
-        """Every note that it touches, where it is now or would be, sorted."""
+        """The current path of every note that it touches, sorted."""
         return sorted({edit.path for edit in self.edits})
 
+    @property
+    def moves(self) -> list[tuple[str, str]]:
+        """The old and the new path of every file that moves."""
+        return [(edit.path, edit.moved_to) for edit in self.edits if edit.moved_to is not None]
+
+    @property
+    def versions(self) -> dict[str, bytes]:
+        """The versions, by hash, that taking it back needs. A created note is deleted or moved to
+        the trash; a forgotten one is in the trash and kept nowhere else, so that it can be deleted
+        for good."""
+        forgotten = {each.path for each in self.forgets}
+        return {
+            content_hash(data): data
+            for edit in self.edits
+            if edit.before is not None and not (edit.moved_to and edit.path in forgotten)
+            for data in (edit.before, edit.after)
+            if data is not None
+        }
+
     def lines_changed(self, limit: int | None = None) -> list[LineChange]:
-        """The lines that would differ, by path; of a note that moves away, none."""
+        """The lines that would differ, by path; a file that moves has none."""
         found: list[LineChange] = []
         for edit in self.edits:
             if edit.moved_to is None:
@@ -105,36 +146,36 @@ def lines_changed(path: str, before: bytes, after: bytes) -> list[LineChange]:
     return found
 
 
+def reversal_hash(kind: str, when: datetime, target: str, before: Any) -> str:
+    """The name of a change: blake2b-128, in hex, of its kind, time, target and previous state.
+
+    Two changes of one target differ by their time, which is recorded to the microsecond.
+    """
+    named = json.dumps([kind, when.isoformat(), target, before], sort_keys=True, default=str)
+    return blake2b(named.encode(), digest_size=16).hexdigest()
+
+
 def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
     paired = [
         LineChange(path, start + at + 1, before, after)
         for at, (before, after) in enumerate(zip(old, new, strict=False))
     ]
     both = len(paired)
-    gone = [
+    removed = [
         LineChange(path, start + both + at + 1, line, None) for at, line in enumerate(old[both:])
     ]
-    come = [LineChange(path, start + len(old), None, line) for line in new[both:]]
-    return [*paired, *gone, *come]
+    added = [LineChange(path, start + len(old), None, line) for line in new[both:]]
+    return [*paired, *removed, *added]
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """How many lines two texts share at their start, and then at their end."""
     most = min(len(old), len(new))
     start = next((at for at in range(most) if old[at] != new[at]), most)
-    left = most - start
-    end = next((at for at in range(left) if old[-1 - at] != new[-1 - at]), left)
+    rest = most - start
+    end = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
     return start, end
 
 
 def _lines(data: bytes) -> list[str]:
     return data.decode("utf-8", "replace").splitlines()
-
-
-def reversal_hash(kind: str, when: datetime, target: str, before: Any) -> str:
-    """blake2b-128 of what was done, when, to what, and what was there before, in hex.
-
-    Two changes of one thing differ by their moment, which is recorded to the microsecond.
-    """
-    said = json.dumps([kind, when.isoformat(), target, before], sort_keys=True, default=str)
-    return blake2b(said.encode(), digest_size=16).hexdigest()

@@ -1,54 +1,56 @@
-"""The vault as it would be: changes are tried here first, one upon another, and become one plan."""
+"""The vault as it would be: operations edit an overlay, whose differences become one plan."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
-from memvault.model.errors import NoteNotFound, StorageError
-from memvault.vault.files import Vault
+from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
+from memvault.vault.compose import safe_name
+from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
 MAX_SAME_NAME = 10_000
+MAX_REFUSED = 3  # numbered names after which the ignore rules exclude every name of this kind
 
 
 class Staging:
-    """An overlay over the vault. Reading it shows what was staged; the vault stays as it is. Not
+    """An overlay over the vault. Reading it shows what was staged; the vault is not changed. Not
     thread-safe: each change has one of its own."""
 
     def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+        self.vault = vault
         self._before: dict[str, bytes | None] = {}  # as the vault has it
         self._now: dict[str, bytes | None] = {}
-        self._origin: dict[
-            str, str
-        ] = {}  # by the place where a file is now, where the vault has it
+        self._origin: dict[str, str] = {}  # by the staged path of a moved file, its vault path
+        self._created: set[str] = set()  # in one case: some file systems know no other
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []
         self._merged_from: list[str] = []
         self._undoes: list[str] = []
+        self._memo: dict[str, str] = {}
 
     def copy(self) -> Staging:
         """Another overlay that begins as this one is now."""
         other = copy.copy(self)
         for name, value in vars(self).items():
-            if isinstance(value, dict | list):
+            if isinstance(value, dict | list | set):
                 setattr(other, name, copy.copy(value))
         return other
 
     def read(self, path: str) -> bytes:
-        """A note's bytes, as staged.
+        """The bytes of a note as staged.
 
         Raises:
             NoteNotFound, OutsideVault, StorageError: as `Vault.read`.
         """
         data = self._look(path)
         if data is None:
-            raise NoteNotFound(f"there is no note at {path}", path=path)
+            raise NoteNotFound(f"There is no note at {path}", path=path)
         return data
 
     def exists(self, path: str) -> bool:
@@ -56,7 +58,7 @@ class Staging:
 
     def is_file(self, path: str) -> bool:
         """Whether the vault has such a file, a note or not."""
-        return self._vault.stat(path) is not None
+        return self.vault.stat(path) is not None
 
     def write(self, path: str, data: bytes) -> None:
         """Give a note other bytes.
@@ -68,15 +70,39 @@ class Staging:
         self._now[path] = data
 
     def create(self, path: str, data: bytes) -> str:
-        """A new note, never over another: a taken name gets " 2", " 3", …. Gives its path."""
-        path = self._free(path, first=2)
+        """A new file, never over another: a taken name gets " 2", " 3", …. Returns its path."""
+        path = self.free_path(path, first=2)
         self._look(path)
         self._now[path] = data
+        self._created.add(path.casefold())
         return path
 
+    def create_note(
+        self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX
+    ) -> str:
+        """A new note in a folder, or an attachment with another suffix, named by `safe_name` of
+        its title; a taken name gets a number. Returns its path.
+
+        Raises:
+            OutsideVault: the folder is outside, hidden or ignored, or the name is.
+        """
+        home, stem = self.vault.note_folder(folder), safe_name(title)
+        path = f"{home}/{stem}{suffix}" if home else stem + suffix
+        refused = 0
+        for each in numbered(path, first=2):
+            if suffix == NOTE_SUFFIX and not self.vault.is_note(each):
+                refused += 1
+                if refused == MAX_REFUSED:
+                    break
+            elif self._is_free(each):
+                return self.create(each, data)
+        raise OutsideVault(
+            f"A note named {stem!r} is excluded by .memvaultignore; give another title"
+        )
+
     def trash(self, path: str) -> str | None:
-        """Send a note to the trash as it stands in the vault; gives its path there, None for one
-        that was only staged. A file that was on its way out of the trash stays in it."""
+        """Move a note to the trash as it is in the vault. Returns its path there, None for a note
+        that was only staged. A file that was to leave the trash stays in it."""
         self.read(path)
         origin = self._origin.get(path)
         if origin is not None and is_in_trash(origin):
@@ -84,10 +110,17 @@ class Staging:
         if origin is None and self._before[path] is None:
             del self._now[path]
             return None
-        return self.move(path, self._free(f"{TRASH}/{PurePosixPath(path).name}", first=1))
+        return self.move(path, self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1))
+
+    def free_path(self, path: str, first: int) -> str:
+        """The path, or the first with a number behind its name that no file has."""
+        free = next((each for each in numbered(path, first) if self._is_free(each)), None)
+        if free is None:
+            raise StorageError(f"There are too many notes named like {path}")
+        return free
 
     def move(self, path: str, target: str) -> str:
-        """Give a file another path as it stands in the vault; what was staged of it is dropped."""
+        """Give a file another path, with the bytes that the vault has; staged edits are dropped."""
         staged = self.read(path)
         self._look(target)
         origin = self._origin.pop(path, path)
@@ -105,14 +138,18 @@ class Staging:
         self.forget_staged(forgetting)
 
     def forget_staged(self, forgetting: Forgetting) -> None:
-        """As `forget`, of a note that is on its way to the trash already."""
+        """As `forget`, of a note whose move to the trash is staged already."""
         self._forgets.append(forgetting)
+
+    def drop_forgetting(self, repeats: str) -> None:
+        """Do not forget again what this tombstone forgot."""
+        self._forgets = [each for each in self._forgets if each.repeats != repeats]
 
     def note_fact(self, fact: Fact) -> None:
         self._facts.append(fact)
 
     def note_restored(self, reversal_hash: str) -> None:
-        """What this tombstone is of is there again."""
+        """The memory or concept of this tombstone is restored."""
         self._restores.append(reversal_hash)
 
     def note_undone(self, reversal_hash: str) -> None:
@@ -121,6 +158,10 @@ class Staging:
 
     def note_merged(self, node_ids: tuple[str, ...]) -> None:
         self._merged_from.extend(node_ids)
+
+    def note_memo(self, memo: Mapping[str, str]) -> None:
+        """Keep what the operation has to know again, by its own keys."""
+        self._memo |= memo
 
     def plan(
         self,
@@ -139,11 +180,12 @@ class Staging:
             restores=tuple(self._restores),
             merged_from=tuple(dict.fromkeys(self._merged_from)),
             undoes=tuple(self._undoes),
+            memo=self._memo,
         )
 
     def _edits(self) -> Iterator[Edit]:
-        """What differs, each path once. A file that is as it was, elsewhere, has moved; where one
-        leaves a place and another comes to it, both are written anew."""
+        """The differences, each path once. A file with the same bytes elsewhere has moved; where a
+        file leaves a path that another takes, both are written."""
         differing = {path for path, now in self._now.items() if now != self._before[path]}
         moves = {
             origin: target
@@ -162,26 +204,24 @@ class Staging:
     def _look(self, path: str) -> bytes | None:
         if path not in self._now:
             try:
-                found: bytes | None = self._vault.read(path)
+                found: bytes | None = self.vault.read(path)
             except NoteNotFound:
                 found = None
             self._before[path] = self._now[path] = found
         return self._now[path]
 
-    def _free(self, path: str, first: int) -> str:
-        """The path, or the first with a number behind its name that nothing has."""
-        if self._is_free(path):
-            return path
-        stem, dot, suffix = path.rpartition(".")
-        for number in range(first, MAX_SAME_NAME):
-            numbered = f"{stem} {number}{dot}{suffix}"
-            if self._is_free(numbered):
-                return numbered
-        raise StorageError(f"there are too many notes named like {path}")
-
     def _is_free(self, path: str) -> bool:
-        return self._now.get(path) is None and self._vault.stat(path) is None
+        is_staged = self._now.get(path) is not None or path.casefold() in self._created
+        return not is_staged and self.vault.stat(path) is None
 
 
 def is_in_trash(path: str) -> bool:
     return path.startswith(f"{TRASH}/")
+
+
+def numbered(path: str, first: int) -> Iterator[str]:
+    """The path, then the same with a number behind the name."""
+    stem, dot, suffix = path.rpartition(".")
+    yield path
+    for number in range(first, MAX_SAME_NAME):
+        yield f"{stem} {number}{dot}{suffix}"

@@ -1,30 +1,30 @@
-"""Taking a change back: each file to what it was, unless it was changed since."""
+"""Taking changes back: every file as it was before, unless somebody changed it since."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memvault.curation.changes.history import done
+from memvault.curation.changes.change_text import done
+from memvault.curation.changes.forgotten import Forgotten
 from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
-from memvault.curation.trash.forgotten import Forgotten
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.parse import content_hash
 
-NOT_KEPT = "what it was before is not kept any more"
+NOT_KEPT = "its previous version is no longer kept"
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A change that was not taken back, since a note of it was changed afterwards.
+    """A change that was not taken back because a note of it was changed afterwards.
 
     Attributes:
-        lines: the lines in which the note as it stands differs from what it would be again.
-        kept: hash of the version that it would be again, for `History.content`; None if not kept.
+        lines: the lines in which the current note differs from the version before the change.
+        kept: the hash of that version, for `History.content`; None if it is not kept.
     """
 
     reversal_hash: str
@@ -34,13 +34,13 @@ class Conflict:
     kept: str | None = None
 
 
-class Standing:
-    """The changes that stand on each path. What was changed last is taken back first, also where
-    the file is, for the moment, as an earlier change left it: else that one would be gone, and
-    taking back the later ones could bring it again.
+class StandingChanges:
+    """The changes of each path that are not taken back. The last is taken back first, even if the
+    file happens to have the bytes that an earlier change left: otherwise taking back the later
+    ones could bring the earlier one back.
 
     Args:
-        newest_first: the history, back to the oldest change that is to be taken back.
+        newest_first: the history, down to the oldest change to be taken back.
     """
 
     def __init__(self, newest_first: Iterable[Change]) -> None:
@@ -60,12 +60,12 @@ class Standing:
             standing.sort(key=_age)
 
     def newer(self, change: Change, file: FileChange) -> Change | None:
-        """What has to be taken back before this file of a change; the newest such."""
+        """The newest change that has to be taken back before this file of a change, if any."""
         newest = max(filter(None, map(self._newest, file.paths)), key=_age, default=change)
         return newest if _age(newest) > _age(change) else None
 
     def drop(self, change: Change) -> None:
-        """It is taken back."""
+        """Remove a change that is taken back."""
         self._taken_back.add(change.reversal_hash)
 
     def _add(self, change: Change, paths: Iterable[str]) -> None:
@@ -83,8 +83,8 @@ def _age(change: Change) -> tuple[datetime, str]:
     return change.at, change.reversal_hash
 
 
-class Undoing:
-    """Stages the opposite of changes, one after another.
+class UndoStaging:
+    """Stages the reversal of changes, one after another.
 
     Args:
         content: a version by its hash, None if it is not kept.
@@ -95,7 +95,7 @@ class Undoing:
         staging: Staging,
         content: Callable[[str], bytes | None],
         forgotten: Forgotten,
-        standing: Standing,
+        standing: StandingChanges,
     ) -> None:
         self.staging = staging
         self._content = content
@@ -103,13 +103,13 @@ class Undoing:
         self._standing = standing
 
     def take_back(self, change: Change) -> list[Conflict]:
-        """Stage it; with a conflict in any file, nothing of this change is staged."""
+        """Stage the reversal of a change; with a conflict in any file, nothing of it is staged."""
         kept, conflicts = self.staging, []
         self.staging = kept.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._stands(file):
-                continue  # it was written anew since: nothing of a person's is in the way
-            conflict = self._behind(change, file) or self._file(change, file)
+                continue  # rewritten since: there is nothing of a person's in it
+            conflict = self._later_change(change, file) or self._file(change, file)
             if conflict is not None:
                 conflicts.append(conflict)
         if conflicts:
@@ -118,6 +118,7 @@ class Undoing:
         for tombstone in change.forgot:
             for each in self._forgotten.standing_for(tombstone):
                 self.staging.note_restored(each.reversal_hash)
+            self.staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
         for key in change.restored:
             self._forget_again(key, change)
         self.staging.note_undone(change.reversal_hash)
@@ -125,16 +126,16 @@ class Undoing:
         return []
 
     def _stands(self, file: FileChange) -> bool:
-        """Whether a file is as the change left it."""
+        """Whether a file is still as the change left it."""
         now = self._now(file.path)
         return now is not None and content_hash(now) == file.after
 
-    def _behind(self, change: Change, file: FileChange) -> Conflict | None:
-        """Whether something else was done to a file after this change."""
+    def _later_change(self, change: Change, file: FileChange) -> Conflict | None:
+        """The conflict with a later change of the same file, if there is one."""
         newer = None if file.path == MANIFEST else self._standing.newer(change, file)
         if newer is None:
             return None
-        reason = f"take back first what came after it: {done(newer)} ({newer.reversal_hash[:8]})"
+        reason = f"undo the later change first: {done(newer)} ({newer.reversal_hash[:8]})"
         return self._conflict(change, file, reason, self._now(file.path))
 
     def _file(self, change: Change, file: FileChange) -> Conflict | None:
@@ -155,18 +156,18 @@ class Undoing:
             return None
         if found == file.after:
             return self._conflict(change, file, NOT_KEPT)
-        reason = "it was changed since, and stays as it is"
+        reason = "it was changed since and stays as it is"
         if file.before is None:
             return Conflict(change.reversal_hash, file.path, reason)
         return self._conflict(change, file, reason, now, before)
 
     def _gone(self, change: Change, file: FileChange) -> Conflict | None:
-        """A file that stands no more where the change left it."""
+        """The case of a file that is no longer where the change left it."""
         if file.before is None:
-            return None  # what it made is gone already
+            return None  # the file that it created is gone already
         if file.after is not None:
-            return self._conflict(change, file, "it is no longer there: it was moved or deleted")
-        return self._made_again(change, file)
+            return self._conflict(change, file, "it was moved or deleted")
+        return self._recreated(change, file)
 
     def _moved_back(self, change: Change, file: FileChange) -> Conflict | None:
         target = self._moved_to(change, file)
@@ -176,18 +177,18 @@ class Undoing:
             self.staging.move(target, file.path)
             return None
         if now is None and there is not None and not is_in_trash(target):
-            return self._conflict(change, file, f"{target} was changed since, and stays as it is")
+            return self._conflict(change, file, f"{target} was changed since and stays as it is")
         if now is None:
-            return self._made_again(change, file)
-        if stands and is_in_trash(file.path):  # where it lay, another lies by now
+            return self._recreated(change, file)
+        if stands and is_in_trash(file.path):  # another file has its place in the trash now
             self.staging.trash(target)
             return None
         if content_hash(now) == file.before:
             return None
-        return self._conflict(change, file, "another note stands there by now", now)
+        return self._conflict(change, file, "another note has this path now", now)
 
     def _moved_to(self, change: Change, file: FileChange) -> str:
-        """Where the file went; what was forgotten once more since lies where it lies now."""
+        """The current path; if the note was forgotten again since, its latest path in the trash."""
         again = (
             each.trash_path
             for tombstone in change.forgot
@@ -196,7 +197,7 @@ class Undoing:
         )
         return next(again, None) or file.moved_to or ""
 
-    def _made_again(self, change: Change, file: FileChange) -> Conflict | None:
+    def _recreated(self, change: Change, file: FileChange) -> Conflict | None:
         before = self._version(file.before)
         if before is None:
             return self._conflict(change, file, NOT_KEPT)
@@ -204,7 +205,7 @@ class Undoing:
         return None
 
     def _forget_again(self, key: str, change: Change) -> None:
-        """What was restored is forgotten as it was before: its files are staged already."""
+        """Forget again what a change restored; its files are staged already."""
         old = self._forgotten.tombstone(key)
         if old is None:
             return
@@ -243,3 +244,17 @@ class Undoing:
             tuple(lines),
             file.before if before is not None else None,
         )
+
+
+def undoable(changes: Sequence[Change]) -> list[str]:
+    """The hashes to undo when a person takes back all of these changes, given newest first.
+
+    Changes that are undone already are left out, and so are the undoings. A forgetting that one of
+    these changes restored is undone after the restoring, or its note would end in the trash.
+    """
+    wanted: set[str] = set()
+    for change in changes:
+        is_standing = change.undone_by is None and change.kind is not ChangeKind.UNDONE
+        if change.undoable and (is_standing or change.undone_by in wanted):
+            wanted.add(change.reversal_hash)
+    return [change.reversal_hash for change in changes if change.reversal_hash in wanted]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.plan import LineChange, Plan
+from memvault.curation.changes.plan import Attribution, LineChange, Plan
 from memvault.curation.changes.staging import Staging
 from memvault.curation.manifest.concepts import Concept, Indexed, Naming, concept_key, concepts_of
 from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
@@ -16,7 +16,6 @@ from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.operations.merge import stage_merge
-from memvault.curation.trash.forget import Why
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
@@ -141,7 +140,9 @@ class ManifestKeeper:
             reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
         )
 
-    def apply(self, why: Why, path: str = MANIFEST, *, confirm: bool = False) -> Change | None:
+    def apply(
+        self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
+    ) -> Change | None:
         """Do what the manifest asks for, all of it or nothing, and write it anew in the same
         change. None where it asks for nothing.
 

@@ -1,39 +1,46 @@
-"""Conversations in: each becomes a session note, once.
+"""Imports of conversations: each becomes a session note, once; one import is one change.
 
-A note is known again by its id, wherever the person moved it. A conversation that went on since
-is brought up to date in its note's body alone, and only while that body is as it was imported:
-its hash stands in the journal. What the person changed or removed stays as they left it.
+A note is recognised by its id, wherever the person moved it. If a conversation continued since,
+only the body of its note is updated, and only while that body is as it was imported: the history
+keeps its hash. Whatever the person changed or removed stays so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from hashlib import blake2b
 from pathlib import Path
 
-from memvault.curation.changes.journal_decoder import with_versions
-from memvault.curation.provenance import ADDED, SPOKEN, added
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.history import History
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
+from memvault.curation.provenance import SOURCE, added, spoken_key
+from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations import Conversation, Exported, Provider, Unreadable, read_export
+from memvault.vault.conversations import (
+    NAMES,
+    Conversation,
+    Exported,
+    Provider,
+    Unreadable,
+    read_export,
+)
 from memvault.vault.files import Vault
-from memvault.vault.journal import Actor, Journal, JournalEntry
-from memvault.vault.version_store import VersionStore
+from memvault.vault.parse import content_hash
 
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?\n(?:\r?\n)?", re.DOTALL | re.MULTILINE
 )
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
 _IMPORTED = re.compile(rb"^(?:conversation|imported):", re.MULTILINE)
-_KINDS = frozenset({"imported", "import_updated"})
 
 
 @dataclass(frozen=True, slots=True)
 class LeftAlone:
-    """A conversation whose note the import did not touch though it could have."""
+    """A conversation whose note was not updated, and why."""
 
     title: str
     path: str | None
@@ -42,7 +49,7 @@ class LeftAlone:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did, by path; ``unchanged`` counts the conversations already there."""
+    """The result of an import, by path; ``unchanged`` counts conversations that exist already."""
 
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
@@ -52,107 +59,97 @@ class ImportReport:
 
 
 def import_conversations(
-    vault: Vault,
-    journal: Journal,
+    curator: Curator,
     source: Path,
     provider: Provider,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Read an export file, zip or folder and write what is new in it.
+    """Read an export file, zip or folder, and write what is new in it as one change.
 
     Args:
-        progress: called after each conversation with the number done so far.
+        progress: called after each conversation with the number read so far.
 
     Raises:
         InvalidParams: the source is not an export of this provider.
-        StorageError, DiskFull: a note cannot be written; those before it are.
+        StorageError, DiskFull: nothing was imported.
     """
-    return _Import(vault, journal).run(source, provider, progress)
+    known = _imported_texts(curator.history)
+    why = Attribution("", f"Imported from {NAMES[provider]}.", kind="person")
+
+    def stage(staging: Staging) -> tuple[ImportReport, tuple[str, ...], tuple[str, ...]]:
+        run = _Import(staging, known)
+        for done, item in enumerate(read_export(source, provider), 1):
+            run.add(item)
+            if progress is not None:
+                progress(done)
+        staging.note_memo({SOURCE: provider, **run.texts})
+        return run.report, tuple(run.titles), tuple(run.texts)
+
+    return curator.perform_described(stage, ChangeKind.IMPORTED, why).result
 
 
 class _Import:
-    def __init__(self, vault: Vault, journal: Journal) -> None:
-        self._vault = vault
-        self._journal = journal
-        self._contents = VersionStore(vault)
-        self._report = ImportReport()
-        self._hashes: dict[str, str] = {
-            entry.note_id: str(entry.data.get("body_hash"))
-            for entry in journal.entries()
-            if entry.kind in _KINDS and entry.note_id
-        }
-        self._paths = _imported_notes(vault)
+    """Stages the conversations of one export.
 
-    def run(
-        self, source: Path, provider: Provider, progress: Callable[[int], None] | None
-    ) -> ImportReport:
-        for done, item in enumerate(read_export(source, provider), 1):
-            if isinstance(item, Unreadable):
-                self._report.skipped.append(item)
-            else:
-                self._take(item)
-            if progress is not None:
-                progress(done)
-        return self._report
+    Args:
+        known: the hash of each imported text, by the id of its note.
+    """
 
-    def _take(self, conversation: Exported) -> None:
-        note = compose_note(conversation.properties(), conversation.body())
-        path = self._paths.get(conversation.id)
+    def __init__(self, staging: Staging, known: Mapping[str, str]) -> None:
+        self._staging = staging
+        self._known = dict(known)
+        self._paths = _imported_notes(staging.vault)
+        self.report = ImportReport()
+        self.titles: list[str] = []
+        self.texts: dict[str, str] = {}  # as ``known``, of what is added or updated
+
+    def add(self, item: Exported | Unreadable) -> None:
+        if isinstance(item, Unreadable):
+            self.report.skipped.append(item)
+            return
+        note = compose_note(item.properties(), item.body())
+        path = self._paths.get(item.id)
         if path is not None:
-            self._update(conversation, path, _body(note))
-        elif conversation.id in self._hashes:
-            self._leave(conversation, None, "its note was removed")
+            self._update(item, path, _body(note))
+        elif item.id in self._known:
+            self._leave(item, None, "its note was removed")
         else:
-            path = self._vault.create(conversation.folder, conversation.title, note)
-            self._paths[conversation.id] = path
-            self._report.added.append(path)
-            self._log("imported", conversation, path, None, note)
+            path = self._staging.create_note(item.folder, item.title, note)
+            self._paths[item.id] = path
+            self.report.added.append(path)
+            self._imported(item, path, note)
 
     def _update(self, conversation: Exported, path: str, body: bytes) -> None:
-        """Replace the body if it is still the imported one; frontmatter stays byte for byte."""
-        there = _body(self._vault.read(path))
-        if there == body:
-            self._report.unchanged += 1
-            return
-        imported = self._hashes.get(conversation.id)
-        replaced = [b""]
-
-        def change(data: bytes) -> bytes:
-            replaced[0] = data
-            if _hash(_body(data)) != imported:
-                return data
-            return data[: len(data) - len(_body(data))] + body
-
-        written = self._vault.edit(path, change)
-        if _body(written) != body:
+        """Replace the body if it is still the imported one; the frontmatter keeps its bytes."""
+        data = self._staging.read(path)
+        current = _body(data)
+        if current == body:
+            self.report.unchanged += 1
+        elif content_hash(current) != self._known.get(conversation.id):
             self._leave(conversation, path, "its note was edited")
-            return
-        self._report.updated.append(path)
-        self._log("import_updated", conversation, path, replaced[0], written)
+        else:
+            changed = data[: len(data) - len(current)] + body
+            self._staging.write(path, changed)
+            self.report.updated.append(path)
+            self._imported(conversation, path, changed)
 
     def _leave(self, conversation: Exported, path: str | None, reason: str) -> None:
-        self._report.left_alone.append(LeftAlone(conversation.title, path, reason))
+        self.report.left_alone.append(LeftAlone(conversation.title, path, reason))
 
-    def _log(
-        self, kind: str, conversation: Exported, path: str, before: bytes | None, note: bytes
-    ) -> None:
-        body_hash = self._hashes[conversation.id] = _hash(_body(note))
-        entry = JournalEntry(
-            ts=datetime.now(UTC),
-            kind=kind,
-            actor=Actor(kind="person"),
-            note_id=conversation.id,
-            path=path,
-            data={
-                "source": conversation.provider,
-                "conversation": conversation.external_id,
-                "body_hash": body_hash,
-                ADDED: added(before, note),
-                SPOKEN: added(None, _spoken(conversation)),
-            },
-        )
-        self._journal.append(with_versions(entry, self._contents, before, note))
+    def _imported(self, conversation: Exported, path: str, note: bytes) -> None:
+        self.titles.append(conversation.title)
+        self.texts[conversation.id] = self._known[conversation.id] = content_hash(_body(note))
+        if digests := added(None, _spoken(conversation)):
+            self._staging.note_memo({spoken_key(path): " ".join(digests)})
+
+
+def _imported_texts(history: History) -> dict[str, str]:
+    """The hash of each imported text, by the id of its note, without imports that are undone."""
+    kinds = {ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED}
+    newest_first = history.changes(kinds=kinds, limit=None)
+    standing = [change for change in newest_first if change.undone_by is None]
+    return {key: text for change in reversed(standing) for key, text in change.memo.items()}
 
 
 def _imported_notes(vault: Vault) -> dict[str, str]:
@@ -182,7 +179,3 @@ def _spoken(conversation: Exported) -> bytes:
 def _body(note: bytes) -> bytes:
     head = _HEAD.match(note)
     return note[head.end() :] if head else note
-
-
-def _hash(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()

@@ -1,37 +1,34 @@
-"""Preferences: how the person likes things done, kept as lines of a note.
+"""Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference`` counts too: each such line in it, and the note itself, its
-title being the key and its text the value. Where several notes give one key, preferences.md wins,
-then the first path in the alphabet. Keys are equal whatever their case, and spaces, underscores
-and hyphens are equal.
+Any other note of ``type: preference`` counts, too: each such line in it, and the note itself, with
+its title as the key and its text as the value. If several notes have the same key, preferences.md
+wins, then the first path in the alphabet. Keys are compared without case, and with spaces,
+underscores and hyphens as equal.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from memvault.curation.changes.journal_decoder import with_versions
+from memvault.curation.changes.curator import Curator, Performed
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
-from memvault.curation.provenance import ADDED, added
-from memvault.model.errors import InvalidParams, NoteNotFound, StorageError
+from memvault.model.change import ChangeKind
+from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.graph import is_uuid
 from memvault.model.memory import id_of_path
 from memvault.model.note import Block, ParsedNote
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.compose import compose_note, plain_text
-from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
-from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.parse import frontmatter_of, parse_note
-from memvault.vault.version_store import VersionStore
 
 PREFERENCES_NOTE = "permanent/preferences.md"
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
@@ -51,13 +48,12 @@ _KEY_LINE = re.compile(
 _KEY = re.compile(r"[^\W\d_][^:\[\]()#`*|<>%^\r\n]*")
 _STATED = re.compile(r"\s*(?P<key>[^\W\d_][^:\n]{0,99}?)\s*::?\s+(?P<value>\S.*?)\s*")
 _NEW_NOTE = compose_note({"lifecycle": "permanent", "type": "preference"}, "# Preferences")
-_creating = threading.Lock()
 _keys = TypeAdapter(list[str])
 
 
 class Preference(BaseModel):
-    """A value and where it stands. ``line`` is 1 for a value of the frontmatter, and the first
-    line of the text where the whole note is the preference."""
+    """A value and its place. ``line`` is 1 for a value of the frontmatter, and the first line of
+    the text if the whole note is the preference."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,7 +64,7 @@ class Preference(BaseModel):
     is_whole_note: bool = False
     in_frontmatter: bool = False
 
-    def going_on(self, text: str) -> Preference:
+    def continued(self, text: str) -> Preference:
         return self.model_copy(update={"value": f"{self.value} {text.strip()}"})
 
 
@@ -86,9 +82,7 @@ def holds_preferences(note: ParsedNote) -> bool:
 
 def read_preferences(note: ParsedNote) -> dict[str, Preference]:
     """The preferences of one note by their normalised keys; none if it is no note of preferences.
-
-    A key that stands twice has its last line's value.
-    """
+    A key that occurs twice has the value of its last line."""
     if not holds_preferences(note):
         return {}
     found: list[Preference] = []
@@ -116,7 +110,7 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
 
 
 def _stated(path: str, block: Block) -> list[Preference]:
-    """``Key: value`` lines of a block. A line without a key goes on with the one before."""
+    """``Key: value`` lines of a block. A line without a key continues the one before."""
     stated: list[Preference] = []
     for number, line in enumerate(block.text.split("\n"), block.lines.first):
         named = _STATED.fullmatch(line)
@@ -125,14 +119,14 @@ def _stated(path: str, block: Block) -> list[Preference]:
                 Preference(key=named["key"], value=named["value"], path=path, line=number)
             )
         elif stated:
-            stated.append(stated.pop().going_on(line))
+            stated.append(stated.pop().continued(line))
     return stated
 
 
 def index_preferences(store: KeyValueStore, path: str, note: ParsedNote | None) -> None:
     """Make the store hold this note's preferences and no others of its path.
 
-    Call it for every note that is indexed, and with None for one that is gone.
+    Call it for every note that is indexed, and with None for a note that was removed.
     """
     old = store.get(NOTES_NAMESPACE, path)
     new = read_preferences(note) if note is not None else {}
@@ -149,28 +143,25 @@ def index_preferences(store: KeyValueStore, path: str, note: ParsedNote | None) 
 
 
 def get_preference(store: KeyValueStore, key: str) -> Preference | None:
-    """The value of a key as the store has it, or None."""
+    """The value that the store has for a key, or None."""
     for _, value in store.items(NAMESPACE, preference_key(key) + "\t"):
         return Preference.model_validate_json(value)
     return None
 
 
 def set_preference(
-    vault: Vault,
-    journal: Journal,
+    curator: Curator,
     key: str,
     value: str,
-    rationale: str,
+    why: Attribution,
     *,
-    client: str = "",
     path: str | None = None,
-    now: datetime | None = None,
-) -> Preference:
+) -> Performed[Preference]:
     """Write one preference: change its line and leave every other byte, or add a line.
 
     Args:
-        path: the note that holds the key now, if that is known; it is edited where it stands in
-            a line or in the frontmatter. Otherwise preferences.md is, and made if missing.
+        path: the note that holds the key now, if that is known; it is edited if the key is in a
+            line or in the frontmatter. Otherwise preferences.md is edited, or created.
 
     Raises:
         InvalidParams: a key, value or rationale that cannot be one.
@@ -178,40 +169,22 @@ def set_preference(
     """
     shown, text = _checked(key, value)
     try:
-        reason = check_rationale(rationale)
+        check_rationale(why.rationale)
     except ValueError as error:
         raise InvalidParams(str(error)) from error
-    place = _place(vault, preference_key(shown), path)
-    before: list[Preference | None] = [None]
-    whole: list[bytes | None] = [None]
 
-    def change(data: bytes) -> bytes:
-        before[0] = _line_of(place, data, preference_key(shown))
-        whole[0] = data
-        return _with_value(place, data, shown, text, before[0])
+    def stage(staging: Staging) -> tuple[Preference, tuple[str, ...], tuple[str, ...]]:
+        place = _place(staging, preference_key(shown), path)
+        if not staging.exists(place):
+            staging.create(place, _NEW_NOTE)
+        before = staging.read(place)
+        old = _line_of(place, before, preference_key(shown))
+        data = _with_value(place, before, shown, text, old)
+        staging.write(place, data)
+        found = read_preferences(parse_note(place, data))[preference_key(shown)]
+        return found, (found.key,), (_id_of(place, data),)
 
-    with _creating:
-        is_new = vault.stat(place) is None
-        if is_new:
-            folder, _, name = place.rpartition("/")
-            vault.create(folder, name.removesuffix(".md"), _NEW_NOTE)
-    data = vault.edit(place, change)
-    after = read_preferences(parse_note(place, data))[preference_key(shown)]
-    old = before[0]
-    entry = JournalEntry(
-        ts=now or datetime.now(UTC),
-        kind="preference_set",
-        actor=Actor(kind="client", name=client),
-        note_id=_id_of(place, data),
-        path=place,
-        rationale=reason,
-        before=old.value if old else None,
-        after=text,
-        data={"key": after.key, ADDED: added(whole[0], data)},
-    )
-    replaced = None if is_new else whole[0]
-    journal.append(with_versions(entry, VersionStore(vault), replaced, data))
-    return after
+    return curator.perform_described(stage, ChangeKind.PREFERENCE_SET, why)
 
 
 def _checked(key: str, value: str) -> tuple[str, str]:
@@ -234,15 +207,12 @@ def _checked(key: str, value: str) -> tuple[str, str]:
     return name[0].upper() + name[1:], text
 
 
-def _place(vault: Vault, key: str, path: str | None) -> str:
+def _place(staging: Staging, key: str, path: str | None) -> str:
     """The note to edit."""
-    if path is not None:
-        try:
-            if _line_of(path, vault.read(path), key) is not None:
-                return path
-        except NoteNotFound:
-            pass
-    return PREFERENCES_NOTE
+    if path is None or not staging.exists(path):
+        return PREFERENCES_NOTE
+    is_held = _line_of(path, staging.read(path), key) is not None
+    return path if is_held else PREFERENCES_NOTE
 
 
 def _line_of(path: str, data: bytes, key: str) -> Preference | None:
@@ -264,13 +234,13 @@ def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | 
     now_there = _line_of(path, changed, preference_key(key))
     if now_there is None or not _reads_alike(now_there.value, value):
         raise StorageError(
-            f"{path} cannot take the preference {key!r} as a line. Write it there by hand."
+            f"{path} cannot hold the preference {key!r} as a line. Write it there by hand."
         )
     return changed
 
 
 def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
-    """The line with another value; its marker, key, block id and line end as they are."""
+    """The line with another value; its marker, key, block id and line end are kept."""
     found = _KEY_LINE.fullmatch(line)
     if (
         found is None
@@ -278,14 +248,14 @@ def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
         or not _reads_alike(found["value"], old.value)
     ):
         raise StorageError(
-            f"{path}, line {old.line}, states {old.key!r} together with other things. "
-            "Give it a line of its own, or change it there."
+            f"{path}, line {old.line}, has {old.key!r} together with other text. "
+            "Put it on a line of its own, or change it there."
         )
     return f"{found['head']}{value}{found['tail']}{found['end']}"
 
 
 def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
-    """Put the text under the last preference, as its list item is written; else at the end."""
+    """Add the text below the last preference, in the style of its list item; else at the end."""
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     stated = (each.line for block in note.blocks for each in _stated(note.path, block))
     last = max(stated, default=0)
@@ -311,12 +281,12 @@ def _is_continuation(line: str, indent: int) -> bool:
 
 
 def _lines(data: bytes) -> list[str]:
-    """The lines with their ends; bytes that are no UTF-8 come back as they were."""
+    """The lines with their ends; bytes that are not UTF-8 survive encoding."""
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
 def _reads_alike(one: str, other: str) -> bool:
-    """Equal but for marks of Markdown."""
+    """Whether two texts differ only in Markdown marks."""
     words = (re.sub(r"[\W_]+", "", plain_text(text)) for text in (one, other))
     first, second = words
     return first == second

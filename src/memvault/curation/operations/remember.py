@@ -1,29 +1,32 @@
 """Storing a memory: a new note that a person would be glad to find.
 
 Where it goes. A lifecycle that the client names is what the person asked for, so it holds, and
-the journal says who asked. Where none is named nothing is made permanent on a client's own word:
-a memory with a project is temporary, any other ephemeral, in today's session folder, and
-consolidation may propose it later. A preference alone is permanent without being asked to
+the journal records who asked. Without one, nothing is made permanent on a client's own word: a
+memory with a project is temporary, any other ephemeral, in today's session folder, and
+consolidation may propose it later. Only a preference is permanent without being asked for
 (triple FR-01). ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory of
 no project) and ``sessions/{date}/`` are the folders.
 
-Twice. Clients retry calls whose answer they lost. The same memory stored again within ten
-minutes is the note that is already there, if nobody changed it since.
+Retries. Clients repeat calls whose answer they lost. The same memory stored again within ten
+minutes is the note that exists already, if nobody changed it since.
 """
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any
 from uuid import uuid4
 
+from memvault.curation.changes.curator import Curator, Performed
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft, kind_of
-from memvault.curation.provenance import ADDED, WEB, added
+from memvault.curation.provenance import WEB
+from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.compose import (
@@ -36,76 +39,82 @@ from memvault.vault.compose import (
     title_of,
 )
 from memvault.vault.files import Vault
-from memvault.vault.journal import Actor, Journal, JournalEntry
 from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.write import storage_errors
-
-__all__ = ["Draft", "remember"]
 
 RETRY_WINDOW = timedelta(minutes=10)
 
 _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)
 _CREATED = re.compile(rb"^created: (\S+)$", re.MULTILINE)
-_writing = threading.Lock()  # two equal calls at once are a retry too
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The note of a memory; ``id`` is None if it existed already."""
+
+    path: str
+    title: str
+    id: str | None
 
 
 def remember(
-    vault: Vault,
-    journal: Journal,
+    curator: Curator,
     draft: Draft,
-    resolve: Callable[[str], Memory | None],
-    now: datetime,
+    related: Sequence[Memory] = (),
     *,
     links: LinkIndex | None = None,
-) -> str:
-    """Write the draft as a new note and return its path.
+) -> Performed[Stored]:
+    """Write the draft as a new note.
 
     Args:
-        resolve: the memory of an id or a path, as ``link_to`` names them.
-        now: with a time zone.
+        related: the memories that the note links to.
         links: tells which name is enough for a link; without it links carry whole paths.
 
     Raises:
-        InvalidParams: a ``link_to`` that names nothing, or bytes of an unknown kind.
-        OutsideVault, StorageError, DiskFull: as `Vault.create`.
+        InvalidParams: bytes of an unknown kind.
+        OutsideVault, StorageError, DiskFull: as `Curator.apply`.
     """
+    why = Attribution(draft.client or "", draft.rationale, session=draft.session or "")
+
+    def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
+        stored = stage_memory(staging, draft, related, curator.now(), links)
+        return stored, (stored.title,), (stored.id,) if stored.id else ()
+
+    return curator.perform_described(stage, ChangeKind.CREATED, why)
+
+
+def stage_memory(
+    staging: Staging,
+    draft: Draft,
+    related: Sequence[Memory],
+    now: datetime,
+    links: LinkIndex | None,
+) -> Stored:
+    """Stage the note of a draft, and its attachment if it has one; arguments as of `remember`."""
     title = draft.title or title_of(draft.content or draft.rationale)
     title = title or f"Memory of {day_of(now).isoformat()}"
     lifecycle = lifecycle_of(draft)
-    folder, project = _folder_of(vault, lifecycle, draft.project, now)
+    folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
     source = f"{folder}/{safe_name(title)}.md"
-    related = list(dict.fromkeys(_link(target, source, resolve, links) for target in draft.link_to))
-    with _writing:
-        properties = _properties(draft, lifecycle, project, now)
-        suffix = _suffix(draft)
-        embed = f"{safe_name(title)}{suffix}" if suffix else None
-        found = _stored_already(
-            vault, source, compose_note(properties, _body(draft, embed, related)), now
-        )
-        if found is not None:
-            return found
-        if suffix and draft.data is not None:
-            attachment = vault.create(folder, title, draft.data, suffix=suffix)
-            embed = PurePosixPath(attachment).name
-        note = compose_note(properties, _body(draft, embed, related))
-        path = vault.create(folder, title, note)
-    journal.append(
-        JournalEntry(
-            ts=now,
-            kind="created",
-            actor=Actor(kind="client", name=draft.client or "", session=draft.session or ""),
-            note_id=properties["id"],
-            path=path,
-            rationale=draft.rationale,
-            after={"content_hash": blake2b(note, digest_size=16).hexdigest()},
-            data={ADDED: added(None, note)} | ({WEB: True} if draft.is_fetched else {}),
-        )
-    )
-    return path
+    related_to = list(dict.fromkeys(_link(each, source, links) for each in related))
+    properties = _properties(draft, lifecycle, project, now)
+    suffix = _suffix(draft)
+    embed = f"{safe_name(title)}{suffix}" if suffix else None
+    note = compose_note(properties, _body(draft, embed, related_to))
+    found = _stored_already(staging.vault, source, note, now)
+    if found is not None:
+        return Stored(found, title, None)
+    if suffix and draft.data is not None:
+        attachment = staging.create_note(folder, title, draft.data, suffix=suffix)
+        embed = PurePosixPath(attachment).name
+        note = compose_note(properties, _body(draft, embed, related_to))
+    if draft.is_fetched:
+        staging.note_memo({WEB: "true"})
+    return Stored(staging.create_note(folder, title, note), title, properties["id"])
 
 
 def lifecycle_of(draft: Draft) -> Lifecycle:
-    """The lifecycle named, else the one of the rule at the head of this file."""
+    """The lifecycle that the draft names, else that of the rule above."""
     if draft.lifecycle is not None:
         return draft.lifecycle
     if (draft.type or "").casefold() == "preference":
@@ -116,7 +125,7 @@ def lifecycle_of(draft: Draft) -> Lifecycle:
 def _folder_of(
     vault: Vault, lifecycle: Lifecycle, project: str | None, now: datetime
 ) -> tuple[str, str | None]:
-    """The folder, and the project as its folder is spelt: ``aurora`` is the ``Aurora`` there is."""
+    """The folder, and the project spelt as its folder: ``aurora`` means the folder ``Aurora``."""
     name = safe_name(project) if project else None
     if name:
         projects = vault.root / "projects"
@@ -137,7 +146,7 @@ def _folder_of(
 def _properties(
     draft: Draft, lifecycle: Lifecycle, project: str | None, now: datetime
 ) -> dict[str, Any]:
-    """The frontmatter, in the interface's order, with nothing that says only the default."""
+    """The frontmatter in the interface's order, without keys that only repeat the default."""
     keys: dict[str, Any] = {
         "id": str(uuid4()),
         "lifecycle": str(lifecycle),
@@ -159,7 +168,7 @@ def _suffix(draft: Draft) -> str | None:
     kind = kind_of(draft.data)
     if kind is None or kind.modality != draft.modality:
         raise InvalidParams(
-            f"content_base64 is no {draft.modality} of a kind that Obsidian shows "
+            f"content_base64 is no {draft.modality} of a format that Obsidian shows "
             "(PNG, JPEG, GIF, WebP, BMP, AVIF; MP3, WAV, OGG, FLAC, M4A; MP4, MOV, WebM, MKV)"
         )
     return kind.suffix
@@ -176,15 +185,7 @@ def _body(draft: Draft, embed: str | None, related: list[str]) -> str:
     return "\n\n".join(parts)
 
 
-def _link(
-    target: str,
-    source: str,
-    resolve: Callable[[str], Memory | None],
-    links: LinkIndex | None,
-) -> str:
-    memory = resolve(target)
-    if memory is None:
-        raise InvalidParams(f"link_to: no memory has the id or path {target!r}")
+def _link(memory: Memory, source: str, links: LinkIndex | None) -> str:
     takes_its_name = (
         PurePosixPath(memory.path).stem.casefold() == PurePosixPath(source).stem.casefold()
     )
@@ -192,7 +193,7 @@ def _link(
 
 
 def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:
-    """The path of a note that is this one but for its id and time, and a few minutes old."""
+    """The path of a note of the last minutes that differs only in its id and time."""
     stem = source.removesuffix(".md")
     wanted = _without_stamp(note)
     number, path = 1, source

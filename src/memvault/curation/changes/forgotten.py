@@ -1,9 +1,7 @@
-"""What the journal says was forgotten, and what became of it.
+"""The notes and concepts that are forgotten, as the journal says.
 
-A note is forgotten in three strokes, so that a crash between any two can be told from the files:
-``forgetting`` (the intent), the move, ``forgotten``. Restoring has the same three. The state of a
-tombstone is the furthest that any entry says, so the order in which a sync tool brings the
-journal's files together does not matter.
+The state of a tombstone is the furthest that any entry says, so the order in which a sync tool
+merges the journal's files does not matter.
 """
 
 from __future__ import annotations
@@ -11,32 +9,25 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Iterator
-from datetime import datetime
-from enum import IntEnum, StrEnum
+from datetime import datetime, timedelta
+from enum import IntEnum
 from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
+from memvault.model.change import ChangeKind
+from memvault.model.errors import InvalidParams
 from memvault.model.memory import Tombstone
 from memvault.text.words import name_key
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.parse import content_hash
+
+RETENTION = timedelta(days=30)  # of a forgotten note in the trash
+USER_REQUESTED = "user_requested"
 
 logger = logging.getLogger(__name__)
-
-
-CHANGE_DONE = "change_done"  # an entry of a `Curator`: it names what it forgot and restored
-
-
-class Step(StrEnum):
-    """The kinds of entries that tell of forgetting."""
-
-    FORGETTING = "forgetting"
-    FORGETTING_WITHDRAWN = "forgetting_withdrawn"
-    FORGOTTEN = "forgotten"
-    PURGED = "purged"
-    RESTORING = "restoring"
-    RESTORING_WITHDRAWN = "restoring_withdrawn"
-    RESTORED = "restored"
 
 
 class _State(IntEnum):
@@ -48,12 +39,15 @@ class _State(IntEnum):
 
 
 _STATE_OF = {
-    Step.FORGETTING: _State.BEGUN,
-    Step.FORGETTING_WITHDRAWN: _State.WITHDRAWN,
-    Step.FORGOTTEN: _State.FORGOTTEN,
-    Step.PURGED: _State.PURGED,
-    Step.RESTORED: _State.RESTORED,
+    TrashEntry.FORGETTING: _State.BEGUN,
+    TrashEntry.FORGETTING_WITHDRAWN: _State.WITHDRAWN,
+    TrashEntry.FORGOTTEN: _State.FORGOTTEN,
+    TrashEntry.PURGED: _State.PURGED,
+    TrashEntry.RESTORED: _State.RESTORED,
 }
+
+
+_STATE_KINDS = frozenset(map(str, TrashEntry))
 
 
 class Forgotten:
@@ -75,38 +69,39 @@ class Forgotten:
 
         def entries() -> Iterator[JournalEntry]:
             try:
-                yield from journal.entries(frozenset(Step) | {CHANGE_DONE})
+                yield from journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE})
             except OSError as error:
                 logger.error("the journal cannot be read: %s", error.strerror)
 
         return cls(entries())
 
     def take(self, entry: JournalEntry) -> None:
-        """Learn what an entry says that was just written."""
+        """Apply an entry that was just written."""
         with self._lock:
             self._fold(entry)
             self._settle()
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Ids of the nodes without a note that the graph leaves out."""
+        """Ids of the nodes without a note that the graph omits."""
         return self._hidden
 
     def kept(self) -> list[Tombstone]:
-        """Those that are neither restored nor purged, oldest first."""
+        """The tombstones that are neither restored nor purged, oldest first."""
         return self._in_state(_State.FORGOTTEN)
 
     def begun(self) -> list[Tombstone]:
-        """Those of which only the intent is known."""
+        """Tombstones of which an earlier version wrote only the intent, oldest first."""
         return self._in_state(_State.BEGUN)
 
     def being_restored(self) -> list[tuple[Tombstone, str]]:
-        """Those of which only the intent to restore is known, with the path they were to get."""
+        """Tombstones of which an earlier version wrote only the intent to restore, each with the
+        path that its note was to get."""
         with self._lock:
             return [(self._tombstones[key], path) for key, path in self._restoring.items()]
 
     def called(self, target: str) -> list[Tombstone]:
-        """The kept ones that a hash, id, path or name stands for."""
+        """The kept tombstones that a hash, id, path or name means."""
         target = target.strip()
         kept = self.kept()
         exact = [
@@ -125,6 +120,7 @@ class Forgotten:
         )
 
     def restorable(self, now: datetime) -> list[Tombstone]:
+        """The kept tombstones whose notes can still be restored."""
         return [each for each in self.kept() if each.restorable(now)]
 
     def _in_state(self, state: _State) -> list[Tombstone]:
@@ -133,13 +129,13 @@ class Forgotten:
         return sorted(found, key=lambda each: (each.forgotten_at, each.reversal_hash))
 
     def tombstone(self, reversal_hash: str) -> Tombstone | None:
-        """What this hash forgot, restored since or not."""
+        """The tombstone of this hash, restored since or not."""
         with self._lock:
             return self._tombstones.get(reversal_hash)
 
     def standing_for(self, tombstone: Tombstone) -> list[Tombstone]:
-        """What keeps this very thing forgotten: this tombstone, or one by which it was forgotten
-        again."""
+        """The kept tombstones of the same memory or concept: this one, or one by which it was
+        forgotten again."""
         first = tombstone.repeats or tombstone.reversal_hash
         return [each for each in self.kept() if first in (each.reversal_hash, each.repeats)]
 
@@ -159,25 +155,27 @@ class Forgotten:
         self._states[key] = max(state, self._states.get(key, _State.BEGUN))
 
     def _fold(self, entry: JournalEntry) -> None:
-        if entry.kind == CHANGE_DONE:
+        if entry.kind == JournalPhase.DONE:
             self._fold_change(entry)
             return
-        step = Step(entry.kind)
+        if entry.kind not in _STATE_KINDS:
+            return
+        kind = TrashEntry(entry.kind)
         key = str(entry.data.get("reversal_hash", ""))
-        if step in (Step.FORGETTING, Step.FORGOTTEN):
+        if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
             try:
                 tombstone = Tombstone.model_validate(entry.data)
             except ValidationError:  # edited by hand; what cannot be read cannot be restored
                 logger.warning("the journal entry %s cannot be read", entry.id)
                 return
-            if step is Step.FORGOTTEN or key not in self._tombstones:
+            if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
                 self._tombstones[key] = tombstone
-        if step is Step.RESTORING:
+        if kind is TrashEntry.RESTORING:
             self._restoring[key] = entry.path or ""
-        elif step is Step.RESTORING_WITHDRAWN:
+        elif kind is TrashEntry.RESTORING_WITHDRAWN:
             self._restoring.pop(key, None)
         else:
-            self._reach(key, _STATE_OF[step])
+            self._reach(key, _STATE_OF[kind])
 
     def _settle(self) -> None:
         over = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]
@@ -195,6 +193,49 @@ class Forgotten:
 
 
 def _keys(tombstone: Tombstone) -> set[str]:
-    """The names by which a person may ask for it, a tag's without its #."""
+    """The names by which a person may ask for it; a tag without its #."""
     names = (tombstone.name.removeprefix("#"), PurePosixPath(tombstone.path or "").stem)
     return {name_key(name) for name in names}
+
+
+def check_permanent(permanent: bool, reason: str | None) -> None:
+    """Raises InvalidParams as core EC-CORE-012 words it."""
+    if permanent and reason != USER_REQUESTED:
+        raise InvalidParams(
+            "Permanent deletion requires reason='user_requested'", parameter="reason", reason=reason
+        )
+
+
+def tombstones(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[Tombstone, ...]:
+    """The tombstones of what a plan forgets. One that is all that a change forgets has the change's
+    hash, so that either hash restores it.
+
+    Args:
+        key: the reversal hash of the change.
+    """
+    moved = {edit.path: edit for edit in plan.edits if edit.moved_to is not None}
+    shares_hash = plan.kind is ChangeKind.FORGOTTEN and len(plan.forgets) == 1
+
+    def tombstone(each: Forgetting) -> Tombstone:
+        edit = moved.get(each.path or "")
+        content = content_hash(edit.before) if edit and edit.before is not None else None
+        kept_until = now if each.permanent else now + RETENTION
+        own = reversal_hash("forgotten", now, each.path or each.name, content)
+        return Tombstone(
+            reversal_hash=key if shares_hash else own,
+            name=each.name,
+            kind=each.kind,
+            node_ids=each.node_ids,
+            path=each.path,
+            trash_path=edit.moved_to if edit else None,
+            content_hash=content,
+            hidden=each.hidden,
+            forgotten_at=now,
+            restorable_until=kept_until if each.path else None,
+            permanent=each.permanent,
+            reason=why.reason,
+            rationale=why.rationale,
+            repeats=each.repeats,
+        )
+
+    return tuple(map(tombstone, plan.forgets))

@@ -1,1 +1,0 @@
-"""Forgetting and restoring notes and concepts."""
