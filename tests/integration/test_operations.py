@@ -54,7 +54,7 @@ def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: C
     assert tree(writer) == before
     assert writer.ok("get_memory", id=boat)["title"] == "Counting by boat"
     assert writer.ok("get_node_lineage", node_id=drone)["merged_from"] == []
-    assert "taken back already" in writer.error(
+    assert "undone already" in writer.error(
         "undo_change", change=entry["reversal_hash"], rationale=WHY
     )["message"]  # fmt: skip
 

@@ -95,7 +95,7 @@ class Curator:
         self._deleted = deleted
         self._lock = threading.RLock()
         self._other_processes = FileLock(
-            vault.root / FOLDER / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
+            vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
         )
         self.history = History(vault, journal, self._contents)
         self._joined: dict[str, GraphNode] | None = None
@@ -265,8 +265,8 @@ class Curator:
             StorageError: another process takes too long, or the vault cannot be written.
         """
         with self._lock:
-            folder = self.vault.root / FOLDER
-            with storage_errors(FOLDER.as_posix()):
+            folder = self.vault.root / FOLDER.parent
+            with storage_errors(FOLDER.parent.as_posix()):
                 if not self.vault.root.is_dir():  # a folder made in its place would pass for it
                     raise StorageError("The vault's folder is missing. Restore it and try again.")
                 folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,118 @@
+"""Every kind of change, and a process that is killed in the middle of one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from memvault.curation.changes.plan import Provenance
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.importing import import_conversations
+from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_preference
+from memvault.curation.operations.remember import remember
+from memvault.vault import journal, write
+from memvault.vault.journal import Journal
+from tests.desk import WHY, Desk
+
+ASKED = Provenance("a client", "They asked me to delete it.", "user_requested")
+PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
+EXPORT = ".conversations.json"
+
+
+def talk(number: int, *texts: str) -> dict[str, Any]:
+    return {
+        "uuid": f"u-{number}",
+        "name": f"Talk {number}",
+        "created_at": "2026-03-01T10:00:00Z",
+        "chat_messages": [{"sender": "human", "text": text} for text in texts],
+    }
+
+
+def import_talks(desk: Desk, *talks: dict[str, Any]) -> None:
+    (desk.root / EXPORT).write_text(json.dumps(talks), encoding="utf-8")
+    import_conversations(desk.curator, desk.root / EXPORT, "claude")
+
+
+def prepare(desk: Desk) -> None:
+    """The vault that every change begins with."""
+    desk.write("Plan.md", "# Plan\n\nA plan.\n")
+    desk.write("Old.md", "# Old\n\nForgotten once.\n")
+    desk.write("Goal.md", "# Goal\n\nOurs.\n")
+    desk.forget("Old.md")
+    import_talks(desk, talk(1, "Hello"))
+
+
+CHANGES: dict[str, Callable[[Desk], object]] = {
+    "store": lambda desk: remember(
+        desk.curator, Draft.checked(content="Seeds keep in jars.", rationale="Asked to keep it.")
+    ),
+    "store a picture": lambda desk: remember(
+        desk.curator,
+        Draft.checked(content_base64=PICTURE, modality="image", rationale="A sketch of the shelf."),
+    ),
+    "first preference": lambda desk: set_preference(desk.curator, "Tone", "dry", WHY),
+    "preference": lambda desk: set_preference(desk.curator, "Tone", "warm", WHY),
+    "import": lambda desk: import_talks(desk, talk(1, "Hello", "And now?"), talk(2, "Hi")),
+    "forget": lambda desk: desk.forget("Plan.md"),
+    "forget for good": lambda desk: desk.forget("Plan.md", ASKED, permanent=True),
+    "restore": lambda desk: desk.restore("Old"),
+    "undo": lambda desk: desk.curator.undo([desk.curator.history.changes()[0].reversal_hash], WHY),
+}
+
+
+def prepared(desk: Desk, change: str) -> None:
+    """The vault just before a change."""
+    prepare(desk)
+    if change == "preference":
+        desk.write(PREFERENCES_NOTE, "- Tone: dry\n- Units: metric\n")
+    if change == "undo":
+        desk.merge("Plan.md", into="Goal.md")
+
+
+@contextmanager
+def stepping(step: Callable[[], None]) -> Iterator[None]:
+    """Call ``step`` before every call that makes something last: a new file, a flush, a line of
+    the journal, a new name."""
+    places: list[tuple[Any, str]] = [
+        (os, "fsync"), (os, "link"), (os, "unlink"), (tempfile, "mkstemp"),
+        (journal, "_write_whole"), (write, "atomic_swap"), (write, "rename_if_free"),
+    ]  # fmt: skip
+    originals = [(owner, name, getattr(owner, name)) for owner, name in places]
+
+    def stepped(call: Callable[..., Any]) -> Callable[..., Any]:
+        def then(*arguments: Any, **named: Any) -> Any:
+            step()
+            return call(*arguments, **named)
+
+        return then
+
+    for owner, name, call in originals:
+        setattr(owner, name, stepped(call))
+    try:
+        yield
+    finally:
+        for owner, name, call in originals:
+            setattr(owner, name, call)
+
+
+def change_and_die(root: Path, change: str, number: int) -> None:
+    """Make a change and be killed before its step of this number."""
+    desk = Desk(root)
+    steps = iter(range(number))
+
+    def step() -> None:
+        if next(steps, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with stepping(step):
+        CHANGES[change](desk)
+
+
+__all__ = ["CHANGES", "Journal", "change_and_die", "prepared", "stepping"]

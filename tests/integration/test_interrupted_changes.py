@@ -1,0 +1,156 @@
+"""A change that a kill or a full disk interrupts is made completely or not at all, and the history
+knows which."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import pytest
+
+from memvault.model.errors import MemvaultError
+from tests.desk import WHY, Desk
+from tests.integration.change_child import CHANGES, change_and_die, prepared, stepping
+
+OWN = (".memvault/", ".conversations.json")  # files that are no person's
+_STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run to run
+
+
+@pytest.fixture(scope="module")
+def context() -> ForkServerContext:
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["tests.integration.change_child"])
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """In memory where the system has a folder for that, since every step flushes."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as home:
+        yield Path(home)
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """All files but memvault's own, without ids and times; a killed process may leave a temporary
+    file."""
+    found = (each for each in root.rglob("*") if each.is_file())
+    tree = {each.relative_to(root).as_posix(): each.read_bytes() for each in found}
+    return {
+        path: _STAMP.sub(b"", data)
+        for path, data in tree.items()
+        if not path.startswith(OWN) and not path.rpartition("/")[2].startswith(".memvault-")
+    }
+
+
+def vault_of(folder: Path, change: str) -> tuple[Path, dict[str, bytes], dict[str, bytes]]:
+    """A vault to copy, its files, and those that the whole change leaves."""
+    start, whole = folder / "start", folder / "whole"
+    start.mkdir()
+    prepared(Desk(start), change)
+    shutil.copytree(start, whole)
+    CHANGES[change](Desk(whole))
+    return start, files(start), files(whole)
+
+
+def known(desk: Desk) -> set[str]:
+    return {each.reversal_hash for each in desk.curator.history.changes(limit=None)}
+
+
+def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, bytes]) -> str:
+    """What the next start makes of an interrupted change."""
+    desk = Desk(root)
+    if desk.curator.forgotten.kept():
+        desk.curator.purge()  # what was to be deleted for good
+    found = files(root)
+    new = known(desk) - old
+    assert found in (before, after)
+    assert bool(new) == (found == after)
+    desk.open()
+    assert desk.recovered == [] and files(root) == found
+    return "made" if new else "not made"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
+    folder: Path, context: ForkServerContext, change: str
+) -> None:
+    start, before, after = vault_of(folder, change)
+    old, outcomes = known(Desk(start)), []
+    for step in range(200):
+        root = folder / f"killed {step}"
+        shutil.copytree(start, root)
+        child = context.Process(target=change_and_die, args=(root, change, step))
+        child.start()
+        child.join()
+        assert child.exitcode in (0, -signal.SIGKILL)
+        outcomes.append(check(root, old, before, after))
+        if child.exitcode == 0:
+            break
+    assert set(outcomes) == {"made", "not made"} and len(outcomes) > 5
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
+    folder: Path, change: str
+) -> None:
+    start, before, after = vault_of(folder, change)
+    old, failed = known(Desk(start)), 0
+    for number in range(200):
+        root = folder / f"full {number}"
+        shutil.copytree(start, root)
+        desk = Desk(root)
+        steps = iter(range(number))
+
+        def step(steps: Iterator[int] = steps) -> None:
+            if next(steps, None) is None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        try:
+            with stepping(step):
+                CHANGES[change](desk)
+        except MemvaultError:
+            failed += 1
+            check(root, old, before, after)
+            continue
+        assert check(root, old, before, after) == "made"
+        break
+    assert failed > 3
+
+
+def test_a_change_whose_outcome_could_not_be_recorded_is_in_the_history_before_the_next_one(
+    folder: Path,
+) -> None:
+    desk = Desk(folder)
+    desk.write("permanent/preferences.md", "- Tone: dry\n")
+    full = [False]
+
+    def step() -> None:
+        if full[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    record = desk.curator._record
+
+    def fill_then_record(*arguments: object) -> None:
+        full[0] = str(arguments[0]) == "change_done"
+        record(*arguments)  # type: ignore[arg-type]
+
+    desk.curator._record = fill_then_record  # type: ignore[method-assign]
+    with stepping(step), pytest.raises(MemvaultError):
+        CHANGES["preference"](desk)
+    desk.curator._record = record  # type: ignore[method-assign]
+    full[0] = False
+    assert desk.read("permanent/preferences.md") == "- Tone: warm\n"  # nothing could be written
+    CHANGES["store"](desk)
+    stored, preferred = desk.curator.history.changes()
+    assert (stored.kind, preferred.kind) == ("created", "preference_set")
+    desk.curator.undo([preferred.reversal_hash], WHY)
+    assert desk.read("permanent/preferences.md") == "- Tone: dry\n"
