@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memvault.curation.changes.plan import Provenance
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.importing import import_conversations
 from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_preference
@@ -21,7 +21,7 @@ from memvault.vault import journal, write
 from memvault.vault.journal import Journal
 from tests.desk import WHY, Desk
 
-ASKED = Provenance("a client", "They asked me to delete it.", "user_requested")
+ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
 EXPORT = ".conversations.json"
 
