@@ -58,6 +58,10 @@ ADVICE = {
 class AnsweringTool(FunctionTool):
     """A tool whose failures are answers that a model can act on."""
 
+    def get_meta(self) -> dict[str, Any]:
+        """Without the tags, which a model would read in every conversation."""
+        return self.meta or {}
+
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:
             return await super().run(arguments)

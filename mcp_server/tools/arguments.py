@@ -11,9 +11,7 @@ from memvault.model.search import Filters
 
 CORE = {"core"}
 FULL = {"full"}
-READS = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
@@ -27,89 +25,61 @@ TUNES = ToolAnnotations(
 
 Query = Annotated[
     str,
-    Field(
-        min_length=1,
-        max_length=4096,
-        description="What to look for, in plain language. Names, dates and the person's own words "
-        "help; a whole question works as well as keywords.",
-    ),
+    Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
-TopK = Annotated[int, Field(ge=1, le=100, description="How many results at most.")]
+TopK = Annotated[int, Field(ge=1, le=100, description="Most results.")]
 MostShown = Annotated[
-    int | None,
-    Field(ge=1, le=100, description="How many at most; left out, the mode's own: 10, 20 or 5."),
+    int | None, Field(ge=1, le=100, description="Most results; default 10, or by mode.")
 ]
 AllowUnverified = Annotated[
     bool,
-    Field(
-        description="On legal, financial and policy matters, show text that nobody has confirmed. "
-        "It is logged; say that it is unverified."
-    ),
+    Field(description="Also show withheld text that nothing confirms. Tell the person so."),
 ]
-MaxHops = Annotated[
-    int, Field(ge=1, le=5, description="How many relations away from the question to go.")
-]
-Project = Annotated[
+MaxHops = Annotated[int, Field(ge=1, le=5, description="Longest chain of relations.")]
+InProject = Annotated[
     str | None,
     Field(
         min_length=1,
         max_length=100,
-        description="Ask within one project: its memories and those of no project are seen, "
-        "never another project's.",
+        description="Search only this project and notes of no project.",
     ),
 ]
 Verbosity = Annotated[
     int | None,
-    Field(
-        ge=0,
-        le=2,
-        description="0: ids and titles only. 1: the passage that answers. 2: more text and why. "
-        "Left out: as set_verbosity said, else 1.",
-    ),
+    Field(ge=0, le=2, description="0: titles. 1: answering passages (default). 2: more, and why."),
 ]
 SessionId = Annotated[
     str | None,
-    Field(
-        min_length=1,
-        max_length=128,
-        description="An id that this conversation keeps; left out, the connection is the session.",
-    ),
+    Field(min_length=1, max_length=128, description="Default: this connection."),
 ]
 Narrowing = Annotated[
     Filters | None,
-    Field(description="Narrow the answer; every field given must hold. Dates are ISO 8601."),
+    Field(description="All given conditions must hold. Dates: ISO 8601."),
 ]
 AskedMode = Annotated[
     Literal["auto", "planning", "execution", "default"],
-    Field(
-        description="planning: many and varied, for ideas and alternatives. execution: few and "
-        "sure, for acting on. auto chooses by the question."
-    ),
+    Field(description="planning: many, varied. execution: few, certain."),
 ]
-MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="The id of a memory.")]
-NotePath = Annotated[
-    str, Field(min_length=1, max_length=1024, description="A note's path within the vault.")
-]
+MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="A memory's id.")]
 PreferenceKey = Annotated[
     str,
-    Field(
-        min_length=1,
-        max_length=100,
-        description='What the preference is about, e.g. "reply language".',
-    ),
+    Field(min_length=1, max_length=100, description='The subject, e.g. "reply language".'),
 ]
-Rationale = Annotated[
+_RATIONALE = {"minLength": 10, "maxLength": 500}
+WhyKept = Annotated[
     str,
-    Field(
-        description="Why this is kept, for the person who reads the note later.",
-        json_schema_extra={"minLength": 10, "maxLength": 500},
-    ),
+    Field(description="Why this is kept.", json_schema_extra={**_RATIONALE}),
 ]
+WhyChanged = Annotated[
+    str,
+    Field(description="Reason for this change.", json_schema_extra={**_RATIONALE}),
+]
+Preview = Annotated[bool, Field(description="Only show what would change.")]
 TargetName = Annotated[
     str,
     Field(
         min_length=1,
         max_length=1024,
-        description="Which memory or concept: its id, path or name; a tag with its #.",
+        description="Title, alias, file name, path or id; a tag with its #.",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What the citations of a context stand for."""
+"""inject_context, and hydrate_citation for its citations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcp_server.answers.context import (
     NeighbourShape,
 )
 from mcp_server.runtime.context_service import Asked, Contexts, with_summary
-from mcp_server.tools.arguments import CORE, FULL, READS, Project, Query, SessionId, Verbosity
+from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import (
     GraphQueryError,
@@ -29,7 +29,7 @@ from memvault.model.errors import (
 )
 from memvault.model.insights import Aspect
 from memvault.model.memory import Memory
-from memvault.model.search import Scope, VerbosityLevel
+from memvault.model.search import VerbosityLevel
 from memvault.search.context.forms import Form, cited
 
 LOOKED_AT = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # memories, by priority
@@ -39,38 +39,32 @@ MaxTokens = Annotated[
     Field(
         ge=100,
         le=8192,
-        description="Tokens that the context may take. Left out, the whole answer keeps to its "
-        "verbosity, about 100, 200 or 800; give 2048 for a thorough look.",
+        description="Size of the context; 2048 for a thorough look.",
     ),
 ]
 Priority = Annotated[
     Literal["low", "normal", "high", "critical"],
-    Field(description="How deep to look: 5, 10, 20 or 40 memories are read."),
+    Field(description="Reads 5, 10, 20 or 40 notes."),
 ]
 Distillation = Annotated[
     Literal["auto", "raw", "narrative", "structured", "code_focused"],
-    Field(
-        description="raw: whole passages. narrative: sentences as prose. structured: bullets. "
-        "code_focused: code first. auto chooses by what is found."
-    ),
+    Field(description="Form of the text."),
 ]
 Metadata = Annotated[
     list[Aspect] | None,
-    Field(max_length=4, description="Also say this of the memories; verbosity 2 says all of it."),
+    Field(max_length=4, description="Also list these."),
 ]
-Summarise = Annotated[
-    bool, Field(description="Also ask your own model for a summary, if your client allows that.")
-]
+Summarise = Annotated[bool, Field(description="Add a summary by your own model (sampling).")]
 
 
 class ContextTools:
-    """Tools over `Distiller`."""
+    """inject_context."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
         self._contexts = Contexts(box)
 
-    @tool(annotations=READS, tags=CORE, title="Inject context")
+    @tool(annotations=READS, tags=CORE, title="Gather context")
     async def inject_context(
         self,
         query: Query,
@@ -81,19 +75,17 @@ class ContextTools:
         distillation_mode: Distillation = "auto",
         include_metadata: Metadata = None,
         verbosity_level: Verbosity = None,
-        project: Project = None,
+        project: InProject = None,
         summarise: Summarise = False,
     ) -> ContextAnswer | InputRequiredResult:
-        """Gather what the notes say to a question into one text within a budget of tokens.
+        """Quote what many notes say to a question, as one text within a token budget.
 
-        Use it to ground a longer answer or a task; recall_memory finds single memories. Every
-        sentence is a note's own, word for word; [node_…] says whose, `sources` says where. What
-        this session has seen lately weighs a little more.
+        For a longer answer or task. [node_…] marks the note of each sentence; `sources` lists them.
         """
         session = self._box.touch(session_id)
         asked = Asked(
             query=query,
-            scope=Scope(None, project),
+            scope=self._box.scope(project),
             level=session.level(verbosity_level),
             count=LOOKED_AT[priority],
             max_tokens=max_tokens,
@@ -113,11 +105,11 @@ CitationTags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=64)]],
     Field(min_length=1, max_length=10, description='Tags of a context, e.g. ["node_550e8400"].'),
 ]
-IncludeNeighbors = Annotated[bool, Field(description="Also name the memories one relation away.")]
+IncludeNeighbors = Annotated[bool, Field(description="Also list directly related notes.")]
 
 
 class CitationTools:
-    """Tools that lead from a context back to its notes."""
+    """hydrate_citation."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -199,10 +191,10 @@ class CitationTools:
 
 def _unresolved(tag: str, ids: Sequence[str] | None) -> str:
     if ids is None:
-        return f"{tag} is no citation tag: tags look like node_550e8400"
+        return f"{tag} is not a citation tag. Tags look like node_550e8400."
     if len(ids) > 1:
-        return f"{tag} may stand for {len(ids)} memories: give more digits of the id"
-    return f"no memory has the tag {tag}: its note may be gone, so ask for the context again"
+        return f"{tag} matches {len(ids)} memories. Add more digits of the id."
+    return f"No memory has the tag {tag}; its note may be gone. Request the context again."
 
 
 def head(content: str, limit: int | None) -> tuple[str, int, int | None]:

@@ -1,4 +1,4 @@
-"""Setting right what the memory holds."""
+"""Forgetting and restoring."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_server.answers.base import utc
 from mcp_server.answers.changes import ForgottenAnswer, RestoredAnswer
 from mcp_server.engine.client import COMMAND_LINE
 from mcp_server.middleware.client_identity import client_name
-from mcp_server.tools.arguments import ADDS, CORE, FULL, SETS, Rationale, SessionId, TargetName
+from mcp_server.tools.arguments import ADDS, CORE, SETS, Preview, SessionId, TargetName, WhyChanged
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.forgotten import check_permanent
 from memvault.curation.changes.plan import Attribution
@@ -32,18 +32,14 @@ Reason = Annotated[
     str | None,
     Field(
         max_length=100,
-        description="user_requested if the person asked for it themselves; else in a word: "
-        "duplicate, outdated, wrong, …",
+        description="user_requested, duplicate, outdated, wrong, …",
     ),
 ]
+ReversalHash = Annotated[str | None, Field(min_length=1, max_length=64)]
 Soft = Annotated[
     bool,
-    Field(
-        description="true: kept in the vault's trash for 30 days. false: deleted at once and for "
-        "good, only with reason user_requested."
-    ),
+    Field(description="false: delete at once, for good; only with reason user_requested."),
 ]
-Preview = Annotated[bool, Field(description="Only say what would be forgotten.")]
 
 
 class CurationTools:
@@ -52,22 +48,20 @@ class CurationTools:
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    @tool(annotations=SETS, tags=CORE, title="Forget a memory or concept")
+    @tool(annotations=SETS, tags=CORE, title="Forget a note or concept")
     def forget_concept(
         self,
         target: TargetName,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         reason: Reason = None,
         preview: Preview = False,
         soft_delete: Soft = True,
         session_id: SessionId = None,
     ) -> ForgottenAnswer:
-        """Forget a memory, or a concept that notes only name: no tool shows it any more.
+        """Move a note to the trash, or hide a concept that notes only name.
 
-        For what the person wants gone, or agrees is wrong, outdated or there twice. The note goes
-        to the vault's trash and restore_concept brings it back within 30 days. Text of other
-        notes is not changed.
+        Only if the person wants it gone. restore_concept brings it back within 30 days.
         """
         self._box.touch(session_id)
         why = why_of(rationale, reason)
@@ -94,23 +88,19 @@ class CurationTools:
             pulse=self._box.meter.of_vault(),
         )
 
-    @tool(annotations=ADDS, tags=FULL, title="Restore what was forgotten")
+    @tool(annotations=ADDS, tags=CORE, title="Restore a forgotten note")
     def restore_concept(
         self,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         target: TargetName | None = None,
-        reversal_hash: Annotated[str | None, Field(min_length=1, max_length=64)] = None,
+        reversal_hash: ReversalHash = None,
         session_id: SessionId = None,
     ) -> RestoredAnswer:
-        """Bring back what forget_concept forgot: the note at its path, byte for byte.
-
-        Give the `reversal_hash` that forget_concept returned, or the `target` by the name, path
-        or id that it had.
-        """
+        """Bring a forgotten note or concept back unchanged. Give `target` or `reversal_hash`."""
         self._box.touch(session_id)
         if (target is None) == (reversal_hash is None):
-            raise InvalidParams("Provide either target or reversal_hash, not both and not neither")
+            raise InvalidParams("Provide exactly one of target or reversal_hash")
         services = self._box.services
         curator, named = services.curator, target or reversal_hash or ""
 
@@ -130,7 +120,7 @@ class CurationTools:
             node_ids=[memory.id] if memory else list(tombstone.node_ids),
             paths=[path] if path else [],
             reversal_hash=done.change.reversal_hash,
-            notice=f"another note stands at {tombstone.path} by now, so this one is beside it"
+            notice=f"{tombstone.path} is now another note, so this one was restored to {path}."
             if path != tombstone.path
             else None,
             pulse=self._box.meter.of_vault(),
@@ -153,7 +143,7 @@ class CurationTools:
 
 
 def why_of(rationale: str, reason: str | None = None) -> Attribution:
-    """Who calls, and what for.
+    """The provenance of a change: the calling client and its rationale.
 
     Raises:
         InvalidParams: the rationale is too short or too long.

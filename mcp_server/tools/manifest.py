@@ -8,7 +8,7 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.changes import LineShape, ManifestChangeShape, ReloadedAnswer, TouchedShape
-from mcp_server.tools.arguments import FULL, SETS, Rationale, SessionId
+from mcp_server.tools.arguments import FULL, SETS, SessionId, WhyChanged
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.manifest.keeper import Previewed, Refused, Touched
@@ -46,7 +46,7 @@ class ManifestTools:
         preview: Preview = True,
         manifest_path: ManifestPath = None,
         confirm: Confirm = False,
-        rationale: Rationale = RATIONALE,
+        rationale: WhyChanged = RATIONALE,
         session_id: SessionId = None,
     ) -> ReloadedAnswer:
         """Apply what the person edited in manifest.md of their vault: a deleted line forgets that

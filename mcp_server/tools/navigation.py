@@ -21,12 +21,12 @@ from mcp_server.answers.navigation import (
     RecentShape,
 )
 from mcp_server.resources.manifest import Manifests
-from mcp_server.tools.arguments import FULL, READS, Project, SessionId, Verbosity
+from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.insights import Neighbour
 from memvault.model.memory import MemoryActivity
-from memvault.model.search import Scope, VerbosityLevel
+from memvault.model.search import VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent import Recent, recent
 from memvault.search.scope import in_scope
@@ -76,7 +76,7 @@ class NavigationTools:
         *,
         hops: Hops = 2,
         limit: Most = 20,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> NeighbourhoodAnswer:
@@ -88,7 +88,7 @@ class NavigationTools:
         session = self._box.touch(session_id)
         centre = thing_called(self._box.services, node_id)
         edges, by_id = self._box.services.edges, self._box.services.catalogue.by_id
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
 
         def in_project(key: str) -> bool:
             memory = by_id(key)
@@ -121,7 +121,7 @@ class NavigationTools:
         *,
         since: Since = None,
         limit: Most = 20,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> RecentAnswer:
@@ -135,7 +135,7 @@ class NavigationTools:
         start = as_utc(since) if since is not None else now - DAY
         if start > now:
             raise InvalidParams("since must not lie in the future")
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
         activity = self._box.services.activity.all()
         used_here = session.working_set[: limit // 2] if session_id is not None else []
         records = self._box.services.catalogue.records()

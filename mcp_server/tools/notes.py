@@ -15,7 +15,7 @@ from mcp_server.answers.notes import (
     SearchAnswer,
     SearchResult,
 )
-from mcp_server.tools.arguments import CORE, READS, MemoryId, NotePath, Query
+from mcp_server.tools.arguments import CORE, READS, MemoryId, Query, TargetName
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode
@@ -32,14 +32,12 @@ class NoteTools:
         self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Read a memory")
-    def get_memory(self, id: MemoryId | None = None, path: NotePath | None = None) -> MemoryAnswer:
-        """Read a whole note as it is on disk, with the notes it links to and those linking to it.
-
-        Give the `id` or the `path` that another tool returned. Use it when a passage is not
-        enough, or before you quote at length.
-        """
+    def get_memory(
+        self, id: MemoryId | None = None, path: TargetName | None = None
+    ) -> MemoryAnswer:
+        """Read a whole note with its links and backlinks. Give `id` or `path`."""
         if (id is None) == (path is None):
-            raise InvalidParams("Provide either id or path, not both and not neither")
+            raise InvalidParams("Provide exactly one of id or path")
         memory = self._box.memory(id) if id is not None else self._box.memory_at(path or "")
         content = self._box.text_of(memory)
         self._box.returned(self._box.touch(), [memory.id])
@@ -74,7 +72,7 @@ class NoteTools:
             edges = [e for e in graph.neighbours([memory.id]) if e.origin in STATED]
             nodes = graph.nodes({end for e in edges for end in (e.source, e.target)})
         except (StoreUnavailable, GraphQueryError):
-            return [], [], "the graph does not answer: links are missing from this answer"
+            return [], [], "The graph is unreachable; links are missing from this answer."
         links = [_link(e, nodes.get(e.target)) for e in edges if e.source == memory.id]
         backlinks = [_link(e, nodes.get(e.source)) for e in edges if e.target == memory.id]
         return links, backlinks, None
@@ -102,7 +100,7 @@ class ConnectorTools:
 
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
-        """Search the person's notes; gives titles and ids to be read with fetch."""
+        """Search the person's notes; read the results with fetch."""
         reached = self._box.services.steady.search(query, RESULTS, Scope())
         found = self._box.known(reached.memories)
         return SearchAnswer(
@@ -116,7 +114,7 @@ class ConnectorTools:
 
     @tool(annotations=READS, tags=CORE, title="Fetch")
     def fetch(self, id: MemoryId) -> FetchAnswer:
-        """Read the whole text of a note that search found."""
+        """Read the whole text of a search result."""
         memory = self._box.memory(id)
         self._box.returned(self._box.touch(), [memory.id])
         return FetchAnswer(

@@ -1,4 +1,4 @@
-"""Setting right what a memory says of itself, and joining what is one."""
+"""Merging, annotating and setting properties of memories, and undoing changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,16 @@ from mcp_server.answers.changes import (
     done_shape,
 )
 from mcp_server.middleware.client_identity import client_name
-from mcp_server.tools.arguments import ADDS, FULL, SETS, Rationale, SessionId, TargetName
+from mcp_server.tools.arguments import (
+    ADDS,
+    CORE,
+    FULL,
+    SETS,
+    Preview,
+    SessionId,
+    TargetName,
+    WhyChanged,
+)
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.plan import LineChange, Plan
@@ -41,7 +50,6 @@ from memvault.model.memory import Lifecycle
 MOST_LINES = 100  # of a preview
 
 Result = TypeVar("Result")
-Preview = Annotated[bool, Field(description="Only say what would be changed, line by line.")]
 Importance = Annotated[
     float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
 ]
@@ -51,12 +59,12 @@ Delta = Annotated[
 Note = Annotated[str, Field(min_length=1, max_length=4096, description="The remark, in Markdown.")]
 Sources = Annotated[
     list[TargetName],
-    Field(min_length=2, max_length=100, description="What is one thing; the target may be among."),
+    Field(min_length=2, max_length=100, description="Memories to merge; may include the target."),
 ]
 
 
 class OperationTools:
-    """Tools that change notes as a person wants them; each can be taken back."""
+    """Tools that change notes; every change can be undone."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -67,15 +75,15 @@ class OperationTools:
         sources: Sources,
         target: TargetName,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> MergedAnswer:
-        """Make one memory, or one concept, of several that the person agrees are the same.
+        """Merge memories or concepts that the person agrees are the same.
 
-        The target's note keeps its text and gains the others', each under a heading that names
-        its origin, and their names as aliases. Links to the others lead to it from now on. The
-        others go to the vault's trash. Names without notes become one concept; no note is touched.
+        The target's note gains the text of the others, each under a heading with its origin, and
+        their names as aliases; links to them then lead to it, and they move to the trash. Concepts
+        without notes are merged without changing a note.
         """
         self._box.touch(session_id)
         services = self._box.services
@@ -104,14 +112,14 @@ class OperationTools:
         target: TargetName,
         note: Note,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> AnnotatedAnswer:
-        """Add a dated remark at the end of a memory's note, under "Annotations".
+        """Add a dated remark under "Annotations" at the end of a note.
 
-        For what the person wants added without changing what is written: a correction, a link,
-        a doubt. A concept without a note gets a note for it.
+        For a correction, a link or a doubt that should leave the text as it is. A concept without
+        a note gets one.
         """
         self._box.touch(session_id)
         found = self._resolved(target)
@@ -135,15 +143,15 @@ class OperationTools:
         self,
         target: TargetName,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         importance: Importance = None,
         delta: Delta = None,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
-        """Set how important a memory or concept is, or change it by `delta`.
+        """Set the importance of a memory or concept, or change it by `delta`.
 
-        Important memories come first among equally relevant ones. Give `importance` or `delta`.
+        Among equally relevant memories the more important come first. Give `importance` or `delta`.
         """
         self._box.touch(session_id)
         found = self._resolved(target)
@@ -161,7 +169,7 @@ class OperationTools:
         target: TargetName,
         lifecycle: Lifecycle,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
@@ -176,19 +184,19 @@ class OperationTools:
             ChangeKind.LIFECYCLE_SET, found, rationale, preview=preview,
         )  # fmt: skip
 
-    @tool(annotations=SETS, tags=FULL, title="Say whether a memory is right")
+    @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
     def verify_memory(
         self,
         target: TargetName,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         verified: Annotated[bool, Field(description="false: the person says it is wrong.")] = True,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
-        """Mark a memory as checked by the person, or as wrong, with today's date.
+        """Mark a memory as verified, or as wrong, by the person today.
 
-        Only when the person confirmed it, never on your own judgement.
+        Only if the person said so, never on your own judgement.
         """
         self._box.touch(session_id)
         found = self._resolved(target)
@@ -200,27 +208,26 @@ class OperationTools:
             ChangeKind.VERIFIED, found, rationale, preview=preview,
         )  # fmt: skip
 
-    @tool(annotations=SETS, tags=FULL, title="Take changes back")
+    @tool(annotations=SETS, tags=CORE, title="Undo changes")
     def undo_change(
         self,
         *,
-        rationale: Rationale,
+        rationale: WhyChanged,
         change: Annotated[
-            str | None, Field(min_length=4, max_length=64, description="Its reversal_hash.")
+            str | None, Field(min_length=4, max_length=64, description="A reversal_hash.")
         ] = None,
         client: Annotated[
             str | None,
-            Field(min_length=1, max_length=100, description="All that this client changed."),
+            Field(min_length=1, max_length=100, description="All changes by this client."),
         ] = None,
-        day: Annotated[date | None, Field(description="All of this day, in UTC.")] = None,
+        day: Annotated[date | None, Field(description="All changes of this day (UTC).")] = None,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> UndoneAnswer:
-        """Take back one change, or all of a client or of a day, to the byte.
+        """Undo one change (its `reversal_hash`), or all of a client or day.
 
-        Give `change`, or `client`, `day` or both. A note that was edited since is not touched:
-        its change is told among the conflicts, and both versions are kept. What was taken back
-        can be had again by taking back the undoing.
+        Notes edited since stay as they are and are listed in `conflicts`. An undo can itself be
+        undone.
         """
         self._box.touch(session_id)
         services = self._box.services
@@ -249,13 +256,13 @@ class OperationTools:
         self, change: str | None, client: str | None, day: date | None
     ) -> Sequence[str]:
         if (change is None) == (client is None and day is None):
-            raise InvalidParams("Provide either change, or client or day; not both and not neither")
+            raise InvalidParams("Provide exactly one of change, or client and/or day")
         if change is not None:
             return [change]
         curator = self._box.services.curator
         hashes = undoable(curator.history.changes(client=client, day=day, limit=None))
         if not hashes:
-            raise InvalidParams("Nothing to take back: no change of that client or day is left")
+            raise InvalidParams("No change by that client or on that day is left to undo")
         return hashes
 
     def _set(
@@ -291,7 +298,7 @@ class OperationTools:
         *,
         preview: bool,
     ) -> tuple[Plan, Result, Change | None]:
-        """Stage it and, unless it is a preview or changes nothing, make it."""
+        """Stages a change and, unless it is a preview or changes nothing, applies it."""
         why, services = why_of(rationale), self._box.services
         done = services.curator.perform(stage, kind, names, node_ids, why, preview=preview)
         if done.change is not None:

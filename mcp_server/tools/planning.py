@@ -16,7 +16,7 @@ from mcp_server.answers.reasoning import (
     SearchPlanAnswer,
     StepShape,
 )
-from mcp_server.tools.arguments import FULL, READS, Project, Query, SessionId
+from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -118,7 +118,7 @@ class PlanningTools:
         self,
         query: Query,
         max_queries: Queries = 4,
-        project: Project = None,
+        project: InProject = None,
         session_id: SessionId = None,
     ) -> SearchPlanAnswer:
         """Turn a vague or compound question into concrete ones, in the vault's own names and
@@ -127,6 +127,7 @@ class PlanningTools:
         Call it when entropy is high, or when one question asks several things.
         """
         self._box.touch(session_id)
+        self._box.scope(project)
         read = self._reader(project).read(query, datetime.now(UTC).date())
         found = self._found(query, LOOKED_AT, read.project)
         pulse = self._box.pulse_of(found)

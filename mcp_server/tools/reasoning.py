@@ -22,7 +22,7 @@ from mcp_server.answers.reasoning import (
     ProbabilityAnswer,
     ThingShape,
 )
-from mcp_server.tools.arguments import CORE, FULL, READS, Project, SessionId, Verbosity
+from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.insights import Thing
@@ -118,7 +118,7 @@ class ReasoningTools:
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    @tool(annotations=READS, tags=CORE, title="How probable it is")
+    @tool(annotations=READS, tags=FULL, title="Estimate a probability")
     def probabilistic_query(
         self,
         query: ChanceQuery = None,
@@ -126,7 +126,7 @@ class ReasoningTools:
         target: Aim = None,
         evidence: Known = None,
         do: Supposed = None,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> ProbabilityAnswer:
@@ -140,7 +140,7 @@ class ReasoningTools:
         session = self._box.touch(session_id)
         if (query is None) is (target is None):
             raise InvalidParams("Invalid params: query or target - give one of them")
-        services, scope = self._box.services, Scope(None, project)
+        services, scope = self._box.services, self._box.scope(project)
         aim = self._thing(target, scope).id if target is not None else None
         asked = Asked(
             query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
@@ -172,14 +172,14 @@ class ReasoningTools:
         *,
         direction: Ways = Direction.EFFECTS,
         max_depth: Depth = 3,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> CausalAnswer:
         """What follows from something, or what brings it about, by the causes that notes name,
         with how probable each is with it and without it."""
         session = self._box.touch(session_id)
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
         thing = self._thing(action, scope)
         found = self._effects().of(thing.id, direction, max_depth, scope)
         level = session.level(verbosity_level)
@@ -198,14 +198,14 @@ class ReasoningTools:
         node: ThingName,
         *,
         max_depth: Depth = 3,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> ChainsAnswer:
         """Find the causal connections that anchor a question: the chains of cause and effect that
         lead to a note or thing and on from it, strongest first."""
         session = self._box.touch(session_id)
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
         thing = self._thing(node, scope)
         chains = self._effects().chains(thing.id, max_depth, scope)
         level = session.level(verbosity_level)
@@ -225,7 +225,7 @@ class ReasoningTools:
         *,
         predict_nodes: PredictNodes = None,
         max_iterations: Iterations = 50,
-        project: Project = None,
+        project: InProject = None,
         session_id: SessionId = None,
     ) -> InferenceAnswer:
         """Predict unknown things given known ones. forward: clamp a cause, predict effects.
@@ -233,7 +233,7 @@ class ReasoningTools:
         them. abduction: clamp observations, predict what explains them.
         """
         session = self._box.touch(session_id)
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
         clamped = {
             self._thing(each.node_id, scope).id: self._sure(each, scope) for each in clamped_nodes
         }

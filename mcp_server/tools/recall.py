@@ -1,4 +1,4 @@
-"""Questions that go from one note to another."""
+"""Searching: recall_memory, vector_search and graph_query."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from mcp_server.answers.memory_presenter import checked, log_override
 from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, GraphAnswer, RecallAnswer
 from mcp_server.tools.arguments import (
     CORE,
+    FULL,
     READS,
     AllowUnverified,
     AskedMode,
+    InProject,
     MaxHops,
     MostShown,
     Narrowing,
-    Project,
     Query,
     SessionId,
     TopK,
@@ -24,7 +25,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.memory import JohariQuadrant, Memory
-from memvault.model.search import ChunkHit, Filters, Mode, Scope, VerbosityLevel
+from memvault.model.search import ChunkHit, Filters, Mode, VerbosityLevel
 from memvault.search.scope import widened
 from memvault.verification.sensitive_topics import matter_of
 from memvault.verification.verified_recall import Fitting
@@ -36,7 +37,7 @@ UNCHECKED = (
 
 
 class RecallTools:
-    """Tools over `Recall`."""
+    """recall_memory and vector_search."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -48,20 +49,18 @@ class RecallTools:
         *,
         top_k: MostShown = None,
         mode: AskedMode = "auto",
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
         filters: Narrowing = None,
         allow_unverified: AllowUnverified = False,
     ) -> RecallAnswer:
-        """Find what the person's notes say about something, best first, each note once.
+        """Search the person's notes; the best notes first.
 
-        Call this before answering anything about the person, their projects, people, decisions,
-        plans or earlier conversations. `content` is the passage that matched; cite `title` and
-        `path` with `lines`. Use get_memory for the whole note, graph_query for questions that go
-        from one note to another ("who leads the project that ..."). `confidence` is the chance that
-        a memory answers; `verification` tells which other notes confirm or contradict it. On legal,
-        financial and policy matters what nobody confirms is named without its text.
+        Call this before you answer about the person, their projects, people, decisions, plans or
+        earlier conversations. `nodes[].content` quotes the passages that answer, at `path` and
+        `lines`: cite them. `confidence` is the probability that a note answers; `verification`
+        names notes that confirm or contradict it.
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
@@ -69,7 +68,7 @@ class RecallTools:
             query,
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
-            scope=Scope(filters, project),
+            scope=self._box.scope(project, filters),
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
@@ -86,26 +85,25 @@ class RecallTools:
         )
         return self._box.concluded(answer, ids, level)
 
-    @tool(annotations=READS, tags=CORE, title="Search passages")
+    @tool(annotations=READS, tags=FULL, title="Search passages")
     def vector_search(
         self,
         query: Query,
         top_k: TopK = 10,
         *,
-        project: Project = None,
+        project: InProject = None,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
         filters: Narrowing = None,
     ) -> ChunksAnswer:
-        """Find the passages closest to a text, best first; one note may give several.
+        """Find the passages most similar to a text; one note may give several.
 
-        For gathering quotations or every place where something is said. To answer a question,
-        recall_memory is the better start.
+        For collecting quotations. To answer a question, recall_memory is the better start.
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
         wanted = filters.johari_quadrants if filters else None
-        search, scope = self._box.services.recall.search_chunks, Scope(filters, project)
+        search, scope = self._box.services.recall.search_chunks, self._box.scope(project, filters)
         by_id = self._box.services.indexer.catalogue.by_id
 
         def look(limit: int) -> list[tuple[ChunkHit, Memory]]:
@@ -156,32 +154,30 @@ def _chunk(hit: ChunkHit, memory: Memory, level: VerbosityLevel) -> ChunkShape:
 
 
 class GraphTools:
-    """Tools over the graph."""
+    """graph_query."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    @tool(annotations=READS, tags=CORE, title="Ask the graph")
+    @tool(annotations=READS, tags=CORE, title="Follow relations")
     def graph_query(
         self,
         query: Query,
         *,
-        project: Project = None,
+        project: InProject = None,
         max_hops: MaxHops = 3,
         top_k: TopK = 10,
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
         allow_unverified: AllowUnverified = False,
     ) -> GraphAnswer:
-        """Answer a question whose answer stands some relations away, in plain language.
+        """Answer a question that goes from note to note, such as "where does the lead of X work".
 
-        For "where does the lead of X work", "which projects do people I met at Y lead", "what
-        decided Z": name the notes, people or projects you start from. Each result has `hops`, the
-        road of relations that led to it (the note at `path` states each), to be cited with it. On
-        legal, financial and policy matters what nobody confirms is named without its text.
+        Name the notes, people or projects to start from. `hops` of a result are the relations that
+        lead to it, each stated in the note at its `path`: cite them.
         """
         session = self._box.touch(session_id)
-        scope = Scope(None, project)
+        scope = self._box.scope(project)
         reached = self._box.services.steady.ask(query, top_k, scope, max_hops)
         found = self._box.known(reached.memories)
         ids, level = [memory.id for _, memory in found], session.level(verbosity_level)

@@ -1,4 +1,4 @@
-"""How the memory is doing."""
+"""The memory's state, and the session's settings."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ Level = Annotated[
 
 
 class SessionTools:
-    """Tools over the session that calls."""
+    """set_verbosity and get_system_instructions."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
     @tool(annotations=TUNES, tags=FULL, title="Set verbosity")
     def set_verbosity(self, level: Level, session_id: SessionId = None) -> VerbosityAnswer:
-        """Choose how much answers tell from now on: about 100, 200 or 800 tokens.
+        """Set answer length: 0 titles, 1 answering passages, 2 more and why.
 
-        It lasts for the session, or for the connection if no session_id is given. A call's own
-        verbosity_level wins.
+        For the session, or the connection if no session_id is given. A call's own verbosity_level
+        takes precedence.
         """
         session = self._box.touch(session_id)
         previous, session.verbosity = session.verbosity, VerbosityLevel(level)
@@ -54,8 +54,8 @@ class SessionTools:
 
     @tool(annotations=READS, tags=FULL, title="How to use this memory")
     def get_system_instructions(self, session_id: SessionId = None) -> InstructionsAnswer:
-        """Learn how to use this memory well: a fragment for your system prompt, what to do when,
-        and what to avoid. Call it once, at the start, and keep the fragment in your context.
+        """Get instructions for using this memory: a fragment for your system prompt, when to call
+        what, and what to avoid. Call it once at the start.
         """
         session = self._box.touch(session_id)
         return InstructionsAnswer(
@@ -77,7 +77,7 @@ MOST_TASKS = 20
 
 
 class StatusTools:
-    """Tools over the whole of the memory."""
+    """get_memetic_status."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -85,10 +85,9 @@ class StatusTools:
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")
     def get_memetic_status(self, session_id: SessionId = None) -> StatusAnswer:
-        """How the memory is doing: entropy, coherence, what it is mostly about, what is indexed,
-        whether its stores answer, and what a person might want to put right.
+        """Report what is indexed, main subjects, store health and curation tasks for the person.
 
-        Call it when answers look incomplete or stale, or when the person asks about their memory.
+        Call it when answers look incomplete, or when the person asks about their memory.
         """
         self._box.touch(session_id)
         services = self._box.services

@@ -1,8 +1,9 @@
-"""Writing a memory."""
+"""store_memory and the preference tools."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
@@ -16,9 +17,8 @@ from mcp_server.tools.arguments import (
     READS,
     SETS,
     PreferenceKey,
-    Project,
-    Rationale,
     SessionId,
+    WhyKept,
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
@@ -26,27 +26,26 @@ from memvault.cognition.pulse import learnt
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference, set_preference
 from memvault.curation.operations.remember import remember
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import AmbiguousTarget, NoteNotFound
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
 from memvault.vault.links import LinkIndex
 
 Value = Annotated[
-    str, Field(min_length=1, max_length=2000, description="What the person prefers, in one line.")
+    str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
 ]
 
 
 class PreferenceTools:
-    """Tools over the notes of preferences."""
+    """get_preference and set_preference."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Get a preference")
     def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
-        """Look up how the person likes something done; `value` is null if they never said.
+        """Read one of the person's preferences by key; `value` is null if there is none.
 
-        Exact look-up by key, in any case and with spaces, hyphens or underscores; ask
-        recall_memory if you do not know the key.
+        Call this before you choose a language, style or format. Without a key, ask recall_memory.
         """
         found = get_preference(self._box.services.stores.keyvalue, key)
         return PreferenceAnswer(
@@ -58,12 +57,11 @@ class PreferenceTools:
 
     @tool(annotations=SETS, tags=CORE, title="Set a preference")
     def set_preference(
-        self, key: PreferenceKey, value: Value, rationale: Rationale
+        self, key: PreferenceKey, value: Value, rationale: WhyKept
     ) -> PreferenceAnswer:
-        """Keep a lasting preference of the person's, as one line of their preferences note.
+        """Save how the person wants something done from now on; replaces the key's old value.
 
-        Only what they said or clearly showed they want from now on. It replaces the value that
-        the key has.
+        Only what they said or clearly showed.
         """
         services = self._box.services
         known = get_preference(services.stores.keyvalue, key)
@@ -86,44 +84,50 @@ class PreferenceTools:
 Content = Annotated[
     str | None,
     Field(
-        description="What to remember, as Markdown, in full sentences that can be understood "
-        "without this conversation. [[Note title]] links to a note.",
+        description="Markdown, understandable without this conversation. [[Title]] links a note.",
         json_schema_extra={"maxLength": MAX_CONTENT_CHARS},
     ),
 ]
-Encoded = Annotated[
-    str | None, Field(description="Instead of content: a picture, sound or film in base64.")
+Encoded = Annotated[str | None, Field(description="Instead of content: media in base64.")]
+Title = Annotated[str | None, Field(max_length=200, description="Also the file name.")]
+OfProject = Annotated[
+    str | None, Field(min_length=1, max_length=100, description="Project it belongs to.")
 ]
-Title = Annotated[str | None, Field(max_length=200, description="The note's title and file name.")]
+FurtherKeys = Annotated[dict[str, JsonValue] | None, Field(description="Further frontmatter keys.")]
+
+
+def _any_type(schema: dict[str, Any]) -> None:
+    """Says in words what a choice of types would say in more."""
+    schema.pop("anyOf", None)
+
+
 Importance = Annotated[
     float | str | None,
-    Field(description="critical, high, medium or low, or a number from 0 to 1; medium if unsure."),
+    Field(
+        description="critical, high, medium (default), low, or 0 to 1.",
+        json_schema_extra=_any_type,
+    ),
 ]
 Modality = Annotated[
     str,
     Field(
-        description="What content_base64 is.",
+        description="Of content_base64.",
         json_schema_extra={"enum": ["text", "image", "audio", "video"]},
     ),
 ]
 Kept = Annotated[
     Lifecycle | None,
-    Field(
-        description="permanent only if the person asked to keep it for good; temporary for a "
-        "project, ephemeral for a session. Left out, memvault decides."
-    ),
+    Field(description="permanent only if the person asked for it."),
 ]
 Kind = Annotated[
     str | None,
-    Field(max_length=100, description="fact, decision, person, event, preference, idea, …"),
+    Field(max_length=100, description="fact, decision, person, event, idea, …"),
 ]
-Links = Annotated[
-    list[str] | None, Field(description="Ids or paths of memories that this one belongs with.")
-]
+Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 
 
 class StoreTools:
-    """Tools that write new notes."""
+    """store_memory."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
@@ -132,27 +136,27 @@ class StoreTools:
     def store_memory(
         self,
         *,
-        rationale: Rationale,
+        rationale: WhyKept,
         content: Content = None,
         content_base64: Encoded = None,
         title: Title = None,
         importance: Importance = None,
         modality: Modality = "text",
         lifecycle: Kept = None,
-        project: Project = None,
+        project: OfProject = None,
         type: Kind = None,
         tags: list[str] | None = None,
         link_to: Links = None,
-        metadata: dict[str, JsonValue] | None = None,
+        metadata: FurtherKeys = None,
         session_id: SessionId = None,
     ) -> StoredAnswer:
-        """Keep something worth knowing in later conversations, as a note the person can edit.
+        """Save a decision, a fact or what the person asks to remember, as a new note.
 
-        Store what was decided, learnt or asked to be remembered, one thing per memory; recall
-        first, so that nothing is stored twice. For how the person likes things done, use
-        set_preference. `metadata` becomes further frontmatter keys.
+        One subject per note. Recall first, so that nothing is stored twice; wishes go to
+        set_preference.
         """
         self._box.touch(session_id)
+        related, notice = self._related(link_to or [])
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
@@ -164,13 +168,23 @@ class StoreTools:
             project=project,
             type=type,
             tags=tags,
-            link_to=link_to,
+            link_to=[each.path for each in related],
             metadata=metadata,
             client=client_name(),
         )
-        return self._answer(self._write(draft))
+        return self._answer(self._write(draft, related), notice)
 
-    def _write(self, draft: Draft) -> Memory:
+    def _related(self, names: Sequence[str]) -> tuple[list[Memory], str | None]:
+        """The memories with these names, and a notice of names that no note has."""
+        found, problems = [], []
+        for name in names:
+            try:
+                found.append(self._box.memory_at(name))
+            except (NoteNotFound, AmbiguousTarget) as error:
+                problems.append(error.message)
+        return found, f"Stored, but not linked: {'; '.join(problems)}" if problems else None
+
+    def _write(self, draft: Draft, related: Sequence[Memory]) -> Memory:
         services = self._box.services
         links = LinkIndex() if draft.link_to else None
         if links is not None:
@@ -179,20 +193,13 @@ class StoreTools:
         path = remember(
             services.curator,
             draft,
-            [self._related(name) for name in draft.link_to],
+            related,
             links=links,
         ).result.path
         services.indexing.index_written([path])
         return services.catalogue.by_path(path) or self._box.memory_on_disk(path)
 
-    def _related(self, name: str) -> Memory:
-        catalogue = self._box.services.catalogue
-        memory = catalogue.by_id(name) or catalogue.by_path(name)
-        if memory is None:
-            raise InvalidParams(f"link_to: no memory has the id or path {name!r}")
-        return memory
-
-    def _answer(self, memory: Memory) -> StoredAnswer:
+    def _answer(self, memory: Memory, notice: str | None) -> StoredAnswer:
         meter = self._box.meter
         new = learnt(meter, memory.id)
         self._box.services.activity.stored(memory.id, client_name(), new.state)
@@ -202,5 +209,6 @@ class StoreTools:
             created_at=utc(memory.created_at),
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
+            notice=notice,
             pulse=meter.of([memory.id, *new.among]),
         )

@@ -17,6 +17,7 @@ from memvault.cognition.sessions import Session
 from memvault.curation.targets import nearest_names, resolve
 from memvault.model.errors import (
     GraphQueryError,
+    InvalidParams,
     MemvaultError,
     NoteNotFound,
     StorageError,
@@ -24,7 +25,7 @@ from memvault.model.errors import (
 )
 from memvault.model.insights import Aspect, Insights, Thing
 from memvault.model.memory import Memory, MemoryNode, UTLState
-from memvault.model.search import Recalled, VerbosityLevel
+from memvault.model.search import Filters, Recalled, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.edges import thing_of
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 
 
 def thing_called(services: Services, name: str) -> Thing:
-    """The thing of this id, path or name; ``#name`` is a tag.
+    """The graph's node with this id, path or name; ``#name`` is a tag.
 
     Raises:
-        NoteNotFound: nothing goes by it.
-        AmbiguousTarget: several things do.
+        NoteNotFound: no node has this name.
+        AmbiguousTarget: several nodes have it.
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     key = name.strip()
@@ -56,7 +57,7 @@ CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts"
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 LOOK_SECONDS = 0.5
 MOST_NEAR = 12  # things next to a memory, where it is the only one
-NO_CONCLUSIONS = "the graph does not answer: causes and conflicts are missing from this answer"
+NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
 
 
@@ -119,7 +120,7 @@ class Toolbox:
         memory = self.services.indexer.catalogue.by_id(memory_id)
         if memory is None:
             raise NoteNotFound(
-                f"No memory has the id {memory_id}: recall_memory gives the ids there are",
+                f"No memory has the id {memory_id}. Use recall_memory to find ids.",
                 id=memory_id,
             )
         return memory
@@ -176,6 +177,22 @@ class Toolbox:
             hint = f"; the nearest are {', '.join(near)}" if near else "; recall_memory finds notes"
             raise NoteNotFound(f"No note has the path or name {name!r}{hint}", path=name)
         return memory
+
+    def scope(self, project: str | None, filters: Filters | None = None) -> Scope:
+        """What a search covers.
+
+        Raises:
+            InvalidParams: no note belongs to this project.
+        """
+        if project is None or self.services.catalogue.in_project(project):
+            return Scope(filters, project)
+        names = sorted(self.services.catalogue.projects())
+        known = f"Known projects: {', '.join(names)}" if names else "No note has a project"
+        raise InvalidParams(
+            f"No note belongs to a project {project!r}. {known}. Correct the name, or leave "
+            "project out to search everything.",
+            projects=names,
+        )
 
     def known(self, found: Iterable[Recalled]) -> list[tuple[Recalled, Memory]]:
         """What was found, with its memories; what left the vault meanwhile is left out."""

@@ -35,6 +35,7 @@ HARBOUR = {
     "The repair is to be done before the first frost.\n",
     "projects/harbour/Old plan.md": "---\nproject: harbour\n---\n# Old plan\n\n"
     "superseded by:: [[Repair plan]]\n\nThe repair of the wall was to begin with the stones.\n",
+    "projects/orchard/Grafting.md": "# Grafting\n\nScions are cut in winter and kept in sand.\n",
     "ops/Tide gauge.md": "# Tide gauge\n\nThe gauge is read by a script every ten minutes:\n\n"
     "```python\ndef tide(gauge):\n    return gauge.read() / 100\n```\n",
 }
@@ -258,7 +259,7 @@ def test_priority_decides_how_many_memories_are_read(reader):
 
 def test_one_projects_memories_never_answer_in_another(reader):
     answer = reader.ok("inject_context", query=QUESTION, max_tokens=800, project="orchard")
-    assert all(not source["path"].startswith("projects/") for source in answer["sources"])
+    assert not any(s["path"].startswith("projects/harbour/") for s in answer["sources"])
 
 
 def test_a_script_is_quoted_as_code(reader):
@@ -407,8 +408,8 @@ def test_an_unknown_tag_has_an_error_and_the_others_answer(reader):
     key = reader.id_of("Dana Lund")
     found = reader.ok("hydrate_citation", citation_tags=["node_00000000", key, "gibberish"])
     wrong, right, junk = found["expansions"]
-    assert "no memory has the tag node_00000000" in wrong["error"]
-    assert "no citation tag" in junk["error"]
+    assert "No memory has the tag node_00000000" in wrong["error"]
+    assert "not a citation tag" in junk["error"]
     assert right["title"] == "Dana Lund"
     assert "id" not in wrong
 

@@ -174,9 +174,9 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
         ("set_lifecycle", {"target": "Diving permits", "lifecycle": "permanent"}, "of its own"),
         ("set_lifecycle", {"target": "Broken", "lifecycle": "temporary"}, "line"),
         ("annotate_node", {"target": "Nothing like it", "note": "x"}, "No memory or concept"),
-        ("undo_change", {}, "either change"),
+        ("undo_change", {}, "exactly one of change"),
         ("undo_change", {"change": "abcdef"}, "No change has"),
-        ("undo_change", {"client": "nobody"}, "Nothing to take back"),
+        ("undo_change", {"client": "nobody"}, "is left to undo"),
     ):  # fmt: skip
         error = writer.error(tool, rationale=WHY, **arguments)
         assert says in error["message"], (tool, arguments, error)

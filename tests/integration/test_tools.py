@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,43 +16,78 @@ from mcp_server.server import build_server
 from tests.integration.caller import listed
 from tests.integration.small_vault import KELP as NOTES
 
-READING = [
-    "recall_memory",
-    "vector_search",
-    "graph_query",
-    "get_preference",
-    "get_memory",
-    "search",
-    "fetch",
-    "inject_context",
-]
-ALL = {
-    *READING,
-    "probabilistic_query",
-    "get_memetic_status",
-    "store_memory",
-    "set_preference",
-    "forget_concept",
+READING = {
+    *("recall_memory", "graph_query", "inject_context", "get_memory", "search", "fetch"),
+    *("get_preference", "get_memetic_status"),
 }
+WRITING = {
+    *("store_memory", "forget_concept", "restore_concept", "undo_change", "set_preference"),
+}
+CORE_TOKENS = 6_000  # of all that a client lists, schemas of answers included
+TOOL_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
 def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
     tools, prompts = listed(reader.server)
-    assert {each.name for each in tools} == ALL
+    assert {each.name for each in tools} == READING | WRITING
     for each in tools:
         assert each.description and each.input_schema["additionalProperties"] is False
         assert "pulse" in each.output_schema["required"]
         assert each.annotations.open_world_hint is False
-        assert each.annotations.read_only_hint is (
-            each.name not in {"store_memory", "set_preference", "forget_concept"}
-        )
+        assert each.annotations.read_only_hint is (each.name in READING)
     assert [each.name for each in prompts] == ["context"]
 
 
-def test_the_full_set_has_at_least_the_core_tools(reader):
+def test_the_core_tools_leave_a_model_room(reader):
+    tools, _ = listed(reader.server)
+    sizes = {each.name: each.model_dump_json(exclude_none=True, by_alias=True) for each in tools}
+    count = reader.services.embedder.tokens.count
+    assert len(tools) <= 14 and sum(map(count, sizes.values())) < CORE_TOKENS
+
+
+def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader):
+    every = {each.name for each in listed(build_server(reader.services, tools="full"))[0]}
+    core, _ = listed(reader.server)
+    names = {each.name for each in core}
+    texts = [each.model_dump_json(by_alias=True) for each in core]
+    for text in (*texts, reader.server.instructions):
+        assert {word for word in TOOL_NAME.findall(text) if word in every} <= names
+
+
+def test_each_argument_is_described_for_its_own_tool(reader):
+    tools = {each.name: each.input_schema["properties"] for each in listed(reader.server)[0]}
+    kept, changed = "Why this is kept.", "Reason for this change."
+    for name in WRITING:
+        expected = kept if name in ("store_memory", "set_preference") else changed
+        assert tools[name]["rationale"]["description"] == expected
+    asked, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
+    assert asked["description"] != stored["description"]
+
+
+def test_the_full_set_has_the_core_tools_and_more(reader):
     tools, _ = listed(build_server(reader.services, tools="full"))
-    assert {each.name for each in tools} >= ALL
+    assert {each.name for each in tools} > READING | WRITING
     assert not any("$ref" in each.model_dump_json() for each in tools)  # not all clients follow it
+
+
+def test_an_unknown_project_is_an_error_that_lists_the_known_ones(reader):
+    for tool in ("recall_memory", "graph_query", "inject_context", "vector_search"):
+        error = reader.error(tool, query="kelp", project="nope")
+        assert error["code"] == -32602 and error["data"]["projects"] == ["kelp", "oven"]
+        assert "Known projects: kelp, oven" in error["message"]
+    assert reader.ok("recall_memory", query="kelp", project="KELP")["nodes"]
+
+
+def test_a_memory_is_linked_by_any_name_of_a_note_and_stored_even_if_a_link_cannot_be_made(writer):
+    stored = writer.ok(
+        "store_memory",
+        content="The kelp is counted again in spring.",
+        rationale="They asked me to note the next count.",
+        link_to=["kelp census", "Counting by drone.md", "No such note"],
+    )
+    assert "not linked" in stored["notice"] and "No such note" in stored["notice"]
+    note = writer.ok("get_memory", path=stored["path"])
+    assert {link["title"] for link in note["links"]} >= {"Kelp census", "Counting by drone"}
 
 
 def test_recall_gives_each_memory_once_with_its_source(reader):

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from mcp_server.metrics.collector import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
-from mcp_server.tools.arguments import Narrowing, Query, Rationale, TopK, Verbosity
+from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept
 from memvault.model.errors import NoteConflict, StorageError
 
 
 def answer(
     query: Query,
     *,
-    rationale: Rationale = "long enough",
+    rationale: WhyKept = "long enough",
     top_k: TopK = 10,
     verbosity_level: Verbosity = 1,
     filters: Narrowing = None,
@@ -35,7 +35,7 @@ def answer(
     return {"top_k": top_k}
 
 
-def store(rationale: Rationale, weight: Annotated[float, Field(ge=0, le=1)] = 0.5) -> str:
+def store(rationale: WhyKept, weight: Annotated[float, Field(ge=0, le=1)] = 0.5) -> str:
     """A tool that requires a rationale."""
     return rationale
 
