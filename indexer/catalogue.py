@@ -20,7 +20,7 @@ OWED = "links_owed"  # paths of indexed notes whose links are to be made anew
 OWED_NAMES = "names_owed"  # phrases; the links of notes with one of them are to be made anew
 UNFLUSHED = "unflushed"  # paths of indexed notes whose chunks a power cut could take back
 ALIKE = 8  # digits of an id that tell it from most others
-FORMAT = 3  # raise it when what is derived from a note changes: every note is then indexed anew
+FORMAT = 4  # raise it when what is derived from a note changes: every note is then indexed anew
 
 
 class NoteRecord(BaseModel):

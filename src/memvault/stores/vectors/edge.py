@@ -49,6 +49,7 @@ from memvault.stores.vectors.points import (
     Terms,
     WithVector,
     batches,
+    language_of,
     parts,
     searchable,
 )
@@ -141,13 +142,14 @@ def is_engines(error: BaseException) -> bool:
 
 def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point]:
     note = UUID(memory.id)
-    own = payloads(memory, [embedded.chunk for embedded in chunks])
+    language = language_of(chunks)
+    own = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         qdrant.Point(
             point_id(note, embedded.chunk.size, embedded.chunk.ordinal),
             {
                 DENSE: _floats(embedded.vector),
-                SPARSE: bm25.document(searchable(embedded.chunk)),
+                SPARSE: bm25.document(searchable(embedded.chunk), language),
             },
             payload,
         )
@@ -239,6 +241,7 @@ class EdgeVectorStore(PointVectorStore):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
                 self._headers.forget(UUID(own.chunk.id).int for _, rows in batch for own in rows)
             self._delete(shard, stale)
+        self._written(latest.values())
 
     def remove(self, note_ids: Collection[str]) -> None:
         with self._writing(0) as shard:
@@ -292,8 +295,11 @@ class EdgeVectorStore(PointVectorStore):
         return {record.id.int: without_text(record.payload) for record in records}
 
     def count(self) -> int:
+        return self._count(())
+
+    def _count(self, wanted: Conditions) -> int:
         with self._reading() as shard:
-            return shard.count(qdrant.CountRequest(exact=True))
+            return shard.count(qdrant.CountRequest(filter=filter_of(wanted), exact=True))
 
     def flush(self) -> None:
         with self._write_lock, self._reading() as shard:

@@ -87,9 +87,12 @@ def point_id(note: UUID, size: ChunkSize, ordinal: int) -> UUID:
     return uuid5(note, f"{size.value}:{ordinal}")
 
 
-def payloads(memory: Memory, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
-    """One payload per chunk, in order."""
-    shared = " ".join((_note_label(memory.id), *_labels(memory)))
+def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> list[dict[str, Any]]:
+    """One payload per chunk, in order; ``language``: of the note, if it is not English."""
+    labels = [_note_label(memory.id), *_labels(memory)]
+    if language is not None:
+        labels.append(_label("language", language))
+    shared = " ".join(labels)
     created = _seconds(memory.created_at)
     return [
         {
@@ -184,6 +187,11 @@ def without_text(payload: Mapping[str, Any] | None) -> Chunk:
 def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditions:
     own = _any(_note_label(note_id) for note_id in note_ids)
     return (own,) if size is None else (own, _any([size]))
+
+
+def in_languages(languages: Iterable[str]) -> Conditions:
+    """Conditions for chunks of notes in any of these languages."""
+    return (_any(_label("language", language) for language in languages),)
 
 
 def visible(size: ChunkSize | None, scope: Scope | None) -> Conditions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
@@ -21,6 +22,7 @@ from memvault.stores.vectors.payload import (
     Conditions,
     Parts,
     StoredChunk,
+    in_languages,
     note_id_of,
     of_notes,
     point_id,
@@ -31,6 +33,7 @@ from memvault.stores.vectors.payload import (
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
+LANGUAGES_SECONDS = 60.0
 RARE = 256  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
@@ -69,6 +72,9 @@ class WithVector(Point, Protocol):
 class PointVectorStore(ABC):
     """A vector store without the connection to its engine."""
 
+    _languages: tuple[str, ...] = ()  # of notes in the store, other than English
+    _languages_until = 0.0  # when they are counted again: other machines write, too
+
     # -- the way to the engine ------------------------------------------------------------------
 
     @abstractmethod
@@ -95,6 +101,10 @@ class PointVectorStore(ABC):
     ) -> Iterator[WithVector]:
         """All matching points."""
 
+    @abstractmethod
+    def _count(self, wanted: Conditions) -> int:
+        """The number of matching points."""
+
     # -- what the protocol promises -------------------------------------------------------------
 
     def search_dense(
@@ -117,10 +127,25 @@ class PointVectorStore(ABC):
         scope: Scope | None = None,
         texts: bool = True,
     ) -> list[ChunkHit]:
-        terms = bm25.query(query)
+        terms = bm25.query(query, self._languages_in_store())
         if not terms.indices:
             return []
         return self._search(terms, limit, visible(size, scope), texts=texts)
+
+    def _languages_in_store(self) -> tuple[str, ...]:
+        """The languages of the stored notes, other than English."""
+        if time.monotonic() >= self._languages_until:
+            found: list[str] = []
+            if self._count(in_languages(bm25.LANGUAGES)):
+                found = [each for each in bm25.LANGUAGES if self._count(in_languages([each]))]
+            self._languages = tuple(found)
+            self._languages_until = time.monotonic() + LANGUAGES_SECONDS
+        return self._languages
+
+    def _written(self, notes: Iterable[Note]) -> None:
+        """Count the languages again if there is a new one among the written notes."""
+        if not {language_of(chunks) for _, chunks in notes} <= {None, *self._languages}:
+            self._languages_until = 0.0
 
     def _search(
         self, query: list[float] | Terms, limit: int, allowed: Conditions, *, texts: bool
@@ -276,6 +301,11 @@ def parts(points: Sequence[Any]) -> Iterator[list[Any]]:
     """Split a list into lists for one call each."""
     for start in range(0, len(points), POINTS_PER_CALL):
         yield list(points[start : start + POINTS_PER_CALL])
+
+
+def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
+    """The language of a note, by the text of its longest chunk; see `bm25.language_of`."""
+    return bm25.language_of(max((own.chunk.text for own in chunks), key=len, default=""))
 
 
 def searchable(chunk: Chunk) -> str:

@@ -45,6 +45,7 @@ from memvault.stores.vectors.points import (
     PointVectorStore,
     Terms,
     batches,
+    language_of,
     parts,
     searchable,
 )
@@ -154,13 +155,19 @@ class QdrantVectorStore(PointVectorStore):
                 for part in parts(made):
                     self._ask(partial(self._upsert, part), writes=True)
             self._delete(stale)
+        self._written(latest.values())
 
     def remove(self, note_ids: Collection[str]) -> None:
         with self._write_lock:
             self._delete(self._point_ids(note_ids))
 
     def count(self) -> int:
-        return self._ask(lambda client: client.count(self._collection, exact=True).count)
+        return self._count(())
+
+    def _count(self, wanted: Conditions) -> int:
+        return self._ask(
+            lambda client: client.count(self._collection, _filter(wanted), exact=True).count
+        )
 
     def flush(self) -> None:
         """Does nothing: the server has logged all completed writes."""
@@ -299,13 +306,14 @@ class QdrantVectorStore(PointVectorStore):
 def _points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[models.PointStruct]:
     """One point per chunk; labels are a list, which the server indexes as keywords."""
     note = UUID(memory.id)
-    own = payloads(memory, [embedded.chunk for embedded in chunks])
+    language = language_of(chunks)
+    own = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         models.PointStruct(
             id=str(point_id(note, embedded.chunk.size, embedded.chunk.ordinal)),
             vector={
                 DENSE: embedded.vector.tolist(),
-                SPARSE: _sparse(bm25.document(searchable(embedded.chunk))),
+                SPARSE: _sparse(bm25.document(searchable(embedded.chunk), language)),
             },
             payload={**payload, LABELS: payload[LABELS].split(" ")},
         )

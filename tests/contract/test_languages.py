@@ -1,0 +1,101 @@
+"""Notes in other languages than English are found by their keywords in other forms."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.stores.vectors import VectorStore, bm25
+from tests.contract.language_vaults import FINNISH, GERMAN, JAPANESE, RUSSIAN
+from tests.contract.test_vectors import id_of, short
+
+ENGLISH = ["The spring swap is on the green.", "Ada keeps the seeds in paper bags."]
+
+
+def recall(vectors: VectorStore, pairs: list[tuple[str, str]], top: int) -> float:
+    """Share of the questions whose note is among the first hits."""
+    vectors.replace([short(f"note {i}", text) for i, (text, _) in enumerate(pairs)])
+    vectors.replace([short(f"english {i}", text) for i, text in enumerate(ENGLISH)])
+    found = 0
+    for i, (_, question) in enumerate(pairs):
+        hits = vectors.search_keywords(question, top)
+        found += id_of(f"note {i}") in {hit.note_id for hit in hits}
+    return found / len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "first", "third"),
+    [(GERMAN, 0.95, 1.0), (RUSSIAN, 1.0, 1.0), (FINNISH, 0.7, 0.7), (JAPANESE, 1.0, 1.0)],
+    ids=["German", "Russian", "Finnish", "Japanese"],
+)
+def test_questions_in_other_forms_find_their_notes(
+    vectors: VectorStore, pairs: list[tuple[str, str]], first: float, third: float
+) -> None:
+    assert recall(vectors, pairs, 1) >= first
+    assert recall(vectors, pairs, 3) >= third
+
+
+def test_english_notes_are_found_next_to_german_ones(vectors: VectorStore) -> None:
+    recall(vectors, GERMAN, 1)
+    for number, question in enumerate(("Where are the spring swaps?", "Who keeps seed in bags?")):
+        hits = vectors.search_keywords(question, 1)
+        assert [hit.note_id for hit in hits] == [id_of(f"english {number}")]
+
+
+def test_a_language_is_searched_from_its_first_note_on(vectors: VectorStore) -> None:
+    vectors.replace([short("plain", "Nothing of it")])
+    assert vectors.search_keywords("Кошка", 3) == []
+    vectors.replace([short("cats", RUSSIAN[1][0])])
+    assert [hit.note_id for hit in vectors.search_keywords("Кошка", 3)] == [id_of("cats")]
+
+
+@pytest.mark.parametrize("pairs", [GERMAN, RUSSIAN, FINNISH, JAPANESE])
+def test_a_phrase_is_found_in_every_language(
+    vectors: VectorStore, pairs: list[tuple[str, str]]
+) -> None:
+    vectors.replace([short(f"note {i}", text) for i, (text, _) in enumerate(pairs)])
+    for i, (text, _) in enumerate(pairs):
+        phrase = " ".join(text.split()[1:4]) or text[2:8]
+        assert id_of(f"note {i}") in vectors.containing([phrase])
+
+
+def weights(text: str, *languages: str) -> dict[int, float]:
+    query = bm25.query(text, languages)
+    return dict(zip(query.indices, query.values, strict=True))
+
+
+def test_function_words_count_less_in_their_own_language_only() -> None:
+    (can,) = bm25.terms("can")
+    assert weights("can you find it")[can] == pytest.approx(bm25.FUNCTION_WORD)
+    assert weights("Can ne için ve nasıl geldi", "turkish")[can] == 1.0
+    (die,) = bm25.terms("die")
+    assert weights("Wo ist die Miete", "german")[die] == pytest.approx(bm25.FUNCTION_WORD)
+
+
+@pytest.mark.parametrize("language", bm25.LANGUAGES)
+@given(text=st.text(max_size=200))
+def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) -> None:
+    plain, own = bm25.document(text), bm25.document(text, language)
+    ours = dict(zip(own.indices, own.values, strict=True))
+    for term, value in zip(plain.indices, plain.values, strict=True):
+        assert ours[term] == value
+    assert set(bm25.query(text).indices) <= set(bm25.query(text, [language]).indices)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        (" ".join(text for text, _ in GERMAN), "german"),
+        (" ".join(text for text, _ in FINNISH), "finnish"),
+        (RUSSIAN[0][0], "russian"),
+        ("Η γάτα κοιμάται στον παλιό καναπέ.", "greek"),
+        ("Le chat dort sur le canapé et les souris dansent dans la maison.", "french"),
+        ("Ada keeps the seeds in paper bags, and the jars are on the shelf.", None),
+        ("東京は日本の首都です。", None),
+        ("Storage budget", None),
+        ("", None),
+    ],
+)
+def test_a_note_has_the_language_of_its_words(text: str, language: str | None) -> None:
+    assert bm25.language_of(text) == language
