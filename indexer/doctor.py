@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from indexer.indexer import Indexer
+from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
 
 
@@ -21,6 +22,9 @@ class Finding:
 
 def examine(indexer: Indexer) -> list[Finding]:
     """Compare the vault, the catalogue and the stores; changes nothing."""
+    if indexer.vault.is_missing():
+        missing = vault_missing(indexer.vault.root).message
+        return [Finding("error", missing, "nothing is lost: the index is kept until it is back")]
     return [
         *_unindexed(indexer),
         *_mismatched(indexer),
@@ -35,6 +39,8 @@ def known_problems(indexer: Indexer) -> list[str]:
 
     `examine` lists them too, and compares the indexes with the vault, which takes longer.
     """
+    if indexer.vault.is_missing():
+        return [vault_missing(indexer.vault.root).message]
     findings = [*_troubled_notes(indexer), *_journal(indexer)]
     return [f"{each.path}: {each.what}" if each.path else each.what for each in findings]
 

@@ -133,6 +133,8 @@ class Indexer:
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
+            if gone:
+                self.vault.check()  # or everything would be gone
             few = len(present) <= FEW  # what a tool has written must be found when it answers
             report = silent if few else self._until_stopped(silent)
             result = self._apply(present, gone, report, finish_later=finish_later)
@@ -170,10 +172,19 @@ class Indexer:
         return self._directory.names
 
     def differing(self) -> Differing:
-        """What a scan would look at; reads file names, sizes and times only."""
+        """What a scan would look at; reads file names, sizes and times only.
+
+        Raises:
+            VaultMissing: the vault's folder is not there.
+        """
         on_disk = {stat.path: stat for stat in self.vault.walk()}
         changed = {path for path, stat in on_disk.items() if self._differs(stat)}
-        return Differing(changed, self.catalogue.paths() - set(on_disk), len(on_disk))
+        gone = {
+            path
+            for path in self.catalogue.paths() - set(on_disk)
+            if not self._may_be_unreadable(path)
+        }
+        return Differing(changed, gone, len(on_disk))
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Take over what another process has indexed of these notes (any, if None).
@@ -245,6 +256,12 @@ class Indexer:
             return True
         stamp = record.memory.provenance.stamp
         return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
+
+    def _may_be_unreadable(self, path: str) -> bool:
+        """Whether the note lies in a folder that the last walk could not read."""
+        unreadable = self.vault.unreadable
+        above = ["", *("/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1))]
+        return bool(unreadable) and any(folder in unreadable for folder in above)
 
     def _forget_lost_indexes(self) -> None:
         """An index that came back empty is filled again: its notes no longer count as indexed."""

@@ -10,7 +10,9 @@ import logging
 import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -20,13 +22,15 @@ from watchdog.observers.polling import PollingObserver
 
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
-from memvault.model.errors import StoreUnavailable
-from memvault.vault.files import Vault
+from memvault.model.errors import StoreUnavailable, VaultMissing
+from memvault.vault.files import Vault, vault_missing
 from memvault.vault.ignore import IGNORE_FILE
 
 logger = logging.getLogger(__name__)
+# Folders that come and go quickly make watchdog warn of each, with its table of watches.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
-RETRY_SECONDS = 5.0  # after a store or the disk failed
+RETRY_SECONDS = 5.0  # after a store or the disk failed, and between two looks for the vault
 PROBE_SECONDS = 1.0  # for the first event of a file written to see whether events come
 
 
@@ -78,11 +82,13 @@ class _Gatherer(FileSystemEventHandler):
     def next_change(
         self, debounce: float, stopped: Callable[[], bool]
     ) -> tuple[set[str], bool] | None:
-        """Wait for events and then for a pause; the paths, and whether to scan all instead."""
+        """Wait for events and then for a pause; the paths, and whether to scan all instead. Without
+        any event for `RETRY_SECONDS` nothing, so that the vault itself can be looked at."""
         with self._condition:
             while not stopped():
                 if not (self._paths or self._scan):
-                    self._condition.wait()
+                    if not self._condition.wait(RETRY_SECONDS):
+                        return set(), False
                     continue
                 now = time.monotonic()
                 ready = min(self._last + debounce, self._first + LONGEST_WAIT)
@@ -123,6 +129,10 @@ class Watcher:
 
     def start(self) -> None:
         """Begin to watch; returns when events are gathered, so a scan after it misses nothing."""
+        if self._indexer.vault.is_missing():
+            self.polling = self._settings.polling == "always"
+            self._thread.start()  # which waits for it
+            return
         self._observe(polling=self._settings.polling == "always")
         if self._settings.polling == "auto" and not self._events_arrive():
             logger.warning("the file system gives no events: comparing files at intervals")
@@ -192,24 +202,48 @@ class Watcher:
             probe.unlink(missing_ok=True)
 
     def _run(self) -> None:
-        while change := self._gatherer.next_change(
-            self._settings.debounce_seconds, self._stopped.is_set
-        ):
-            paths, scan = change
-            self._behind_since = self._behind_since or self._gatherer.taken
+        while not self._stopped.is_set():
             try:
-                if scan:
-                    self._indexer.scan()
-                else:
-                    self._indexer.index(paths)
-                self._behind_since = 0.0
-            except Exception as error:
-                if self._stopped.is_set() or self._indexer.stopped:
-                    return  # the next start indexes it
-                logger.error(
-                    "indexing failed; trying again with a scan: %s",
-                    error,
-                    exc_info=not isinstance(error, StoreUnavailable),
-                )
-                self._stopped.wait(RETRY_SECONDS)
-                self._gatherer.ask_for_scan()
+                self._take_next()
+            except Exception:  # whatever happens (a clock set back, say), watching goes on
+                logger.exception("watching failed; going on")
+                with suppress(OSError):
+                    self._stopped.wait(RETRY_SECONDS)
+
+    def _take_next(self) -> None:
+        change = self._gatherer.next_change(self._settings.debounce_seconds, self._stopped.is_set)
+        if change is None:
+            return
+        paths, scan = change
+        if self._indexer.vault.is_missing():
+            self._wait_for_vault()
+            return
+        if not paths and not scan:
+            return
+        self._behind_since = self._behind_since or self._gatherer.taken
+        try:
+            if scan:
+                self._indexer.scan()
+            else:
+                self._indexer.index(paths)
+            self._behind_since = 0.0
+        except Exception as error:
+            if self._stopped.is_set() or self._indexer.stopped:
+                return  # the next start indexes it
+            expected = isinstance(error, StoreUnavailable | VaultMissing)
+            logger.error(
+                "indexing failed; trying again with a scan: %s", error, exc_info=not expected
+            )
+            self._stopped.wait(RETRY_SECONDS)
+            self._gatherer.ask_for_scan()
+
+    def _wait_for_vault(self) -> None:
+        """Watch again when the vault's folder is back: the old watch is of the folder that went."""
+        logger.error("%s", vault_missing(self._indexer.vault.root).message)
+        self._stop_observer()
+        while self._indexer.vault.is_missing():
+            if self._stopped.wait(RETRY_SECONDS):
+                return
+        logger.info("the vault folder is back")
+        self._observe(polling=self.polling)
+        self._gatherer.ask_for_scan()

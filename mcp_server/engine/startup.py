@@ -23,6 +23,7 @@ from mcp_server.metrics.collector import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.model_files import EXPORTING
+from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
     from indexer.progress import Report
@@ -129,6 +130,9 @@ class Opening:
     def notice(self) -> str | None:
         """What whoever reads an answer should know: that not all notes are indexed yet, or that a
         server does not answer or has no room."""
+        vault = self.now().vault if self._opened.done() else None
+        if vault is not None and vault.is_missing():
+            return vault_missing(vault.root).message
         stores = self.now().stores if self._opened.done() else None
         if stores is not None and (silent := stores.unreachable()):
             names = " and ".join(silent)
@@ -143,8 +147,8 @@ class Opening:
         return f"Indexing is under way ({done:,} of {total:,} notes): this answer may lack some."
 
     def health(self) -> dict[str, Any]:
-        """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering`` and
-        ``without_room`` name what) or failed (``error`` says why)."""
+        """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering``,
+        ``without_room`` and ``missing`` name what) or failed (``error`` says why)."""
         if not self._opened.done():
             return {"status": "starting", "doing": self._doing}
         error = self._opened.exception()
@@ -154,6 +158,7 @@ class Opening:
         lacking = {
             "not_answering": services.stores.unreachable(),
             "without_room": services.without_room(),
+            "missing": ["the vault folder"] if services.vault.is_missing() else [],
         }
         told = {key: names for key, names in lacking.items() if names}
         return {"status": "degraded" if told else "ok", **told}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -70,6 +72,8 @@ from memvault.verification.verified_recall import VerifiedRecall
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
+LOG_BYTES = 5_000_000
+TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
 
 
@@ -122,6 +126,8 @@ class Services:
             opened.callback(self._live.stores.close)
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
+        self.vault.had_notes = self._has_notes
+        self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
         self.curation = CurationTasks(
             lambda: self._live, self.curator, LeftTasks(self.journal), self.worker
@@ -250,6 +256,18 @@ class Services:
         """What is full: servers by name, and the disk with the state folder."""
         disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.stores.full(), *disk]
+
+    def _trim_log(self) -> float:
+        """Keep the engine's log within bounds while it is being written."""
+        log = self.state.log
+        with suppress(OSError):
+            if log.stat().st_size > LOG_BYTES:
+                shutil.copyfile(log, log.with_suffix(".log.1"))
+                os.truncate(log, 0)  # it is written by appending
+        return TRIM_SECONDS
+
+    def _has_notes(self) -> bool:
+        return bool(len(self.catalogue))
 
     def wind_down(self) -> None:
         """Make what runs in the background end after the batch in hand; returns at once. What a

@@ -20,7 +20,7 @@ from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import Tally
 from mcp_server.runtime.worker import Worker
 from memvault.config.settings import Settings
-from memvault.model.errors import DiskFull, MemvaultError, StorageError
+from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
 from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
@@ -132,6 +132,7 @@ class Indexing:
         """Fill a new generation from the vault while the live one answers, then swap it in."""
         if self._replication is not None:
             self._replication.check()
+        self._live.indexer.vault.check()
         with self._indexes.filling() as fresh:
             if self._winding_down.is_set():
                 fresh.indexer.stop()
@@ -278,7 +279,7 @@ class Indexing:
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        passing = isinstance(error, DiskFull) or self._live.stores.unreachable()
+        passing = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
         if self._winding_down.is_set() or not passing:
             raise error
         logger.error("%s Indexing begins when that is over.", error.message)

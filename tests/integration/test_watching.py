@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import shutil
 import subprocess
@@ -11,10 +12,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastmcp import Client
 
+from indexer import watch
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
@@ -22,6 +25,7 @@ from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
+from memvault.model.errors import VaultMissing
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
@@ -227,3 +231,72 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
         assert differences(kept, snapshot(services.indexer)) == []
     finally:
         services.close()
+
+
+def test_while_the_vault_is_gone_the_index_is_kept_and_all_is_well_when_it_is_back(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.1)
+    write("Heron.md", "The Heron leaks.")
+    write("boats/Plover.md", "The Plover does not.")
+    indexer = open_indexer()
+    indexer.vault.had_notes = lambda: bool(len(indexer.catalogue))
+    with watched(indexer) as watcher:
+        away = vault_folder.with_name("away")
+        vault_folder.rename(away)
+        (away / "Heron.md").write_text("The Heron is mended.")
+        time.sleep(0.5)
+        assert paths(indexer) == {"Heron.md", "boats/Plover.md"}
+        with pytest.raises(VaultMissing):
+            indexer.scan()
+        [finding] = examine(indexer)
+        assert "is missing" in finding.what and not finding.mended_by_scan
+        vault_folder.mkdir()  # a mount point whose drive is not there
+        with pytest.raises(VaultMissing):
+            indexer.scan()
+        vault_folder.rmdir()
+        away.rename(vault_folder)
+        until(lambda: is_true(indexer))
+        write("boats/Wren.md", "The Wren is new.")
+        until(lambda: "boats/Wren.md" in paths(indexer))
+        assert watcher.lag_seconds() < 5
+    assert examine(indexer) == []
+
+
+def test_notes_in_a_folder_that_cannot_be_read_stay_indexed(
+    indexer: Indexer, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("boats/old/Heron.md", "The Heron leaks.")
+    write("Oven.md", "The clay oven is dry.")
+    indexer.scan()
+    scandir = os.scandir
+
+    def refuse(folder: Path) -> object:
+        if str(folder).endswith("boats"):
+            raise PermissionError(13, "not allowed")
+        return scandir(folder)
+
+    monkeypatch.setattr("memvault.vault.files.os.scandir", refuse)
+    (vault_folder / "Oven.md").unlink()
+    indexer.scan()
+    assert paths(indexer) == {"boats/old/Heron.md"}
+
+
+def test_the_watcher_lives_on_after_an_error_of_the_system(
+    open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.1)
+    indexer = open_indexer()
+    with watched(indexer) as watcher:
+        failures = iter([OSError(22, "Invalid argument")])
+        take = watcher._gatherer.next_change
+
+        def fail_once(*arguments: Any) -> Any:
+            if (error := next(failures, None)) is not None:
+                raise error
+            return take(*arguments)
+
+        monkeypatch.setattr(watcher._gatherer, "next_change", fail_once)
+        write("First.md", "One.")
+        write("Second.md", "Two.")
+        until(lambda: paths(indexer) == {"First.md", "Second.md"})

@@ -53,6 +53,10 @@ class DiskFull(StorageError):
     """No disk space is left; no partial data was written."""
 
 
+class VaultMissing(StorageError):
+    """The vault's folder was moved, or its drive is not mounted."""
+
+
 class NoteNotFound(MemvaultError):
     """No memory has this id or path."""
 

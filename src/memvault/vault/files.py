@@ -11,7 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memvault.model.errors import NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.model.errors import (
+    NoteConflict,
+    NoteNotFound,
+    OutsideVault,
+    StorageError,
+    VaultMissing,
+)
 from memvault.model.provenance import Provenance
 from memvault.vault.compose import safe_name
 from memvault.vault.ignore import IgnoreRules
@@ -62,21 +68,45 @@ class Vault:
 
     Attributes:
         problems: by path, why a file or folder could not be read in the last walk.
+        unreadable: folders that could not be read in the last walk; empty text for the vault's own.
+        had_notes: whether notes of this vault are indexed, so that an empty folder in its place
+            is the mount point of a drive that is not there.
     """
 
     def __init__(self, root: Path) -> None:
         self._given = _absolute(root.expanduser())
         self.root = Path(os.path.realpath(self._given))
         self.problems: dict[str, str] = {}
+        self.unreadable: set[str] = set()
+        self.had_notes: Callable[[], bool] = lambda: False
         self._ignore = IgnoreRules(self.root)
         self._writer = WriterLock(self.root)
+
+    def is_missing(self) -> bool:
+        """Whether the vault's folder is not there, or empty though its notes are indexed."""
+        try:
+            with os.scandir(self.root) as entries:
+                return next(entries, None) is None and self.had_notes()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False
+
+    def check(self) -> None:
+        """Raises VaultMissing where the vault's folder is not there."""
+        if self.is_missing():
+            raise vault_missing(self.root)
 
     def walk(self) -> Iterator[NoteStat]:
         """List every note to index once, ordered by path within each folder.
 
         A folder or file that cannot be read is recorded in `problems` and skipped.
+
+        Raises:
+            VaultMissing: the vault's folder is not there, or went away meanwhile.
         """
-        self.problems = {}
+        self.check()
+        self.problems, self.unreadable = {}, set()
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -99,13 +129,17 @@ class Vault:
             folders.extend(reversed(below))
         if self._ignore.problem:
             self.problems["."] = self._ignore.problem
+        self.check()
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self.root / folder) as entries:
                 return sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
         except OSError:
             self.problems[_shown(folder) or "."] = "the folder cannot be read; allow reading it"
+            self.unreadable.add(folder)
             return []
 
     def is_note(self, path: str) -> bool:
@@ -173,6 +207,7 @@ class Vault:
                 or the title.
             DiskFull, StorageError: nothing was written.
         """
+        self.check()
         home = self.note_folder(folder)
         stem = safe_name(title)
         with storage_errors(f"{home}/{stem}" if home else stem):
@@ -201,6 +236,7 @@ class Vault:
         Raises:
             OutsideVault, DiskFull, StorageError: nothing was written.
         """
+        self.check()
         place = self._inside(path)
         with storage_errors(path), self._writer.held():
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -225,6 +261,7 @@ class Vault:
             NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create`; errors of
                 `change` pass through. The note is then unchanged.
         """
+        self.check()
         place = self._inside(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
@@ -245,6 +282,7 @@ class Vault:
         Raises:
             NoteNotFound, OutsideVault, DiskFull, StorageError: the file was not moved.
         """
+        self.check()
         start, end = self._inside(source), self._inside(target)
         with _note_errors(source), self._writer.held():
             end.parent.mkdir(parents=True, exist_ok=True)
@@ -340,6 +378,14 @@ class Vault:
                 if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
             ]
         return sorted(found)
+
+
+def vault_missing(root: Path) -> VaultMissing:
+    return VaultMissing(
+        f'The vault folder "{root.name}" is missing: it was moved, renamed, or its drive is not '
+        "connected. Bring it back to its place; until then nothing is written, and answers come "
+        "from the index as it was."
+    )
 
 
 def _absolute(path: Path) -> Path:

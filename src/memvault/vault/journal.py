@@ -84,6 +84,7 @@ class Journal:
     """The journal of one vault. Safe for several threads and processes at once."""
 
     def __init__(self, vault: Vault) -> None:
+        self._vault = vault
         self._root = Path(vault.root)
         self._folder = self._root / FOLDER
 
@@ -175,8 +176,7 @@ class Journal:
                         yield entry
 
     def _prepare(self) -> None:
-        if not self._root.is_dir():  # a new folder would be mistaken for the vault
-            raise StorageError("The vault's folder is missing. Restore it and try again.")
+        self._vault.check()  # a new folder would be mistaken for the vault
         self._folder.mkdir(parents=True, exist_ok=True)
         if not self._folder.resolve().is_relative_to(self._root.resolve()):
             raise OutsideVault(

@@ -23,6 +23,7 @@ class VersionStore:
     """
 
     def __init__(self, vault: Vault) -> None:
+        self._vault = vault
         self._root = vault.root
 
     def put(self, pack: str, versions: Mapping[str, bytes]) -> None:
@@ -65,6 +66,7 @@ class VersionStore:
                 file.unlink(missing_ok=True)
 
     def _write(self, pack: str, versions: Mapping[str, bytes]) -> None:
+        self._vault.check()
         file = self._file(pack)
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as kept:
