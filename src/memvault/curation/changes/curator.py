@@ -267,8 +267,7 @@ class Curator:
         with self._lock:
             folder = self.vault.root / FOLDER.parent
             with storage_errors(FOLDER.parent.as_posix()):
-                if not self.vault.root.is_dir():  # a folder made in its place would pass for it
-                    raise StorageError("The vault's folder is missing. Restore it and try again.")
+                self.vault.check()  # a folder made in its place would pass for it
                 folder.mkdir(parents=True, exist_ok=True)
                 if not folder.resolve().is_relative_to(self.vault.root):
                     raise OutsideVault("The vault's .memvault folder is a link out of the vault")
