@@ -129,3 +129,14 @@ def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) ->
     with pytest.raises(InvalidParams, match="MEMVAULT_NEO4J_PASSWORD") as raised:
         load_settings(file)
     assert "1234" not in raised.value.message
+
+
+def test_the_folder_of_models_is_no_table_of_the_configuration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MEMVAULT_CACHE", str(tmp_path))
+    monkeypatch.setenv("MEMVAULT_CACHE__MEMORIES", "7")
+    assert load_settings(None).cache.memories == 7
+    monkeypatch.setenv("MEMVAULT_ENGINE", "8420")
+    with pytest.raises(InvalidParams, match="engine"):
+        load_settings(None)

@@ -18,7 +18,7 @@ from memvault.cli.terminal import (
     print_text,
 )
 
-_SNIPPET_CHARACTERS = 280
+_SNIPPET_LINES = 10
 _FRONTMATTER = re.compile(
     r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -40,7 +40,12 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search the vault: best-matching notes and where they are."""
-    arguments: dict[str, Any] = {"query": " ".join(query), "top_k": most}
+    # What is withheld from clients until the person verifies it is never withheld from the person.
+    arguments: dict[str, Any] = {
+        "query": " ".join(query),
+        "top_k": most,
+        "allow_unverified": True,
+    }
     if project is not None:
         arguments["project"] = project
     with engine_of(places_of(context)) as engine:
@@ -57,14 +62,15 @@ def search(
 
 
 def _print_result(node: dict[str, Any]) -> None:
-    lines = node.get("lines")
-    place = f"{node['path']}:{lines[0]}" if lines else str(node["path"])
+    span = node.get("lines")
+    place = f"{node['path']}:{span[0]}" if span else str(node["path"])
     score = f"{node['relevance_score']:.2f}"
     print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", (score, "dim"))
-    snippet = " ".join(str(node.get("content") or "").split())
-    if len(snippet) > _SNIPPET_CHARACTERS:
-        snippet = snippet[:_SNIPPET_CHARACTERS].rsplit(" ", 1)[0] + " …"
-    print_text(snippet, indent=2)
+    lines = [line.rstrip() for line in str(node.get("content") or "").splitlines() if line.strip()]
+    for line in lines[:_SNIPPET_LINES]:
+        print_text(line, indent=2)
+    if len(lines) > _SNIPPET_LINES:
+        print_text("…", indent=2)
     console.print()
 
 

@@ -130,6 +130,8 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Write a note of your own: into permanent/, or into the folder of its project."""
+    from memvault.vault.files import Vault
+
     places = places_of(context)
     if text is None and sys.stdin.isatty():
         console.print(
@@ -138,16 +140,31 @@ def new(
     content = sys.stdin.read() if text is None else text
     if not content.strip():
         raise InvalidParams("The note has no text; nothing was saved.")
-    values = {"title": title, "content": content, "project": project, "tags": tags or None}
-    arguments = {key: value for key, value in values.items() if value is not None}
-    if project is None:
-        arguments["lifecycle"] = "permanent"
-    with engine_of(places) as engine:
-        answer = engine.call_tool("store_memory", {**arguments, "rationale": _RATIONALE})
+    path = _write_note(Vault(places.vault), title, content, project, tags or [])
     if as_json:
-        print_json(answer)
+        print_json({"path": path})
     else:
-        print_line(f"Saved {places.vault / str(answer['path'])}")
+        print_line(f"Saved {places.vault / path}")
+
+
+def _write_note(
+    vault: Vault, title: str, content: str, project: str | None, tags: list[str]
+) -> str:
+    """Writes a note as the person's own words; returns its path in the vault."""
+    from memvault.curation.changes.curator import Curator
+    from memvault.curation.operations.draft import Draft
+    from memvault.curation.operations.remember import remember
+    from memvault.vault.journal import Journal
+
+    draft = Draft.checked(
+        title=title,
+        content=content,
+        rationale=_RATIONALE,
+        project=project,
+        tags=tags,
+        lifecycle=None if project else "permanent",
+    )
+    return remember(Curator(vault, Journal(vault)), draft, kind="person").result.path
 
 
 def import_(

@@ -13,7 +13,13 @@ from urllib.parse import urlsplit
 from uuid import uuid5
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import NAMESPACE
@@ -175,6 +181,10 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # MEMVAULT_CACHE is the folder of exported models, not the table of this name.
+        if isinstance(env_settings, EnvSettingsSource):
+            given = env_settings.env_vars
+            env_settings.env_vars = {k: v for k, v in given.items() if k != "memvault_cache"}
         return env_settings, init_settings
 
 
@@ -204,6 +214,8 @@ def load_settings(config_file: Path | None) -> Settings:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise InvalidParams(f"configuration: {where}: {first['msg']}") from error
+    except SettingsError as error:
+        raise InvalidParams(f"configuration, environment variable: {error}") from error
 
 
 def user_id(settings: Settings) -> str:

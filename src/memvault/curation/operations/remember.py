@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from memvault.curation.changes.curator import Curator, Performed
@@ -63,18 +63,20 @@ def remember(
     related: Sequence[Memory] = (),
     *,
     links: LinkIndex | None = None,
+    kind: Literal["client", "person"] = "client",
 ) -> Performed[Stored]:
     """Write the draft as a new note.
 
     Args:
         related: the memories that the note links to.
         links: tells which name is enough for a link; without it links carry whole paths.
+        kind: whose words these are.
 
     Raises:
         InvalidParams: bytes of an unknown kind.
         OutsideVault, StorageError, DiskFull: as `Curator.apply`.
     """
-    why = Attribution(draft.client or "", draft.rationale, session=draft.session or "")
+    why = Attribution(draft.client or "", draft.rationale, kind=kind, session=draft.session or "")
 
     def stage(staging: Staging) -> tuple[Stored, tuple[str, ...], tuple[str, ...]]:
         stored = stage_memory(staging, draft, related, curator.now(), links)

@@ -1,0 +1,205 @@
+"""The first hour of a new user: the commands of the README, and a real client over stdio.
+
+The tests run in the order of the file, on one vault from the template.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from tests.integration.tiny_engine import environment
+from tests.waiting import until
+
+ANSWERS = {
+    "How should seeds be stored, and why?": ("Keep seeds in glass jars", "glass jars", "damp"),
+    "Who decided to use glass jars, and who looks after them?": (
+        "Keep seeds in glass jars",
+        "Decided by: Pilar Mbeki",
+        "Rowan Achterberg",
+    ),
+    "What is still open for the spring swap?": (
+        "Planning the spring swap",
+        "Label every jar",
+        "asks the school",
+    ),
+}
+
+
+@dataclass
+class Newcomer:
+    """A person with a home folder, a vault and a terminal."""
+
+    home: Path
+    vault: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = {name: str(self.home) for name in ("HOME", "USERPROFILE")}
+        return {
+            **environment(),
+            **given,
+            "APPDATA": str(self.home / "AppData"),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "MEMVAULT_STATE": str(self.home / "state"),
+            "MEMVAULT_CACHE": os.environ.get("MEMVAULT_CACHE") or str(_model_cache()),
+            "MEMVAULT_VAULT": str(self.vault),
+            "MEMVAULT_ENGINE__IDLE_EXIT_SECONDS": "60",
+        }
+
+    def types(self, *arguments: str, fails: bool = False) -> str:
+        """What a command of memvault prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "memvault.cli", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stderr if fails else done.stdout
+
+    def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What a tool answers a client that starts `memvault mcp`."""
+
+        async def call() -> dict[str, Any]:
+            command = ["-m", "memvault.cli", "mcp", "--tools", "full"]
+            transport = StdioTransport(sys.executable, command, env=self.environment)
+            async with Client(transport) as client:
+                result = await client.call_tool(tool, arguments)
+                return dict(result.structured_content or {})
+
+        return asyncio.run(call())
+
+    def recalled(self, question: str) -> list[dict[str, Any]]:
+        return list(self.calls("recall_memory", query=question)["nodes"])
+
+
+def _model_cache() -> Path:
+    from memvault.config.paths import model_cache
+
+    return model_cache().parent
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
+    home = tmp_path_factory.mktemp("home")
+    person = Newcomer(home, home / "Memory-Vault")
+    yield person
+    person.types("stop")
+
+
+def test_init_makes_a_vault_and_says_what_to_do_next(newcomer: Newcomer) -> None:
+    printed = newcomer.types("init")
+    assert "9 notes indexed." in printed
+    assert "memvault connect claude-desktop" in printed
+    assert "problems\tnone" in newcomer.types("status")
+    assert newcomer.types("doctor") == "No problems found.\n"
+
+
+def test_the_questions_of_the_home_note_are_those_that_are_tried_here(newcomer: Newcomer) -> None:
+    home = (newcomer.vault / "Home.md").read_text(encoding="utf-8")
+    block = re.search(r"```text\n(.*?)```", home, re.DOTALL)
+    assert block is not None and block[1].splitlines() == list(ANSWERS)
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_each_question_brings_its_answer_first(question: str, newcomer: Newcomer) -> None:
+    title, *sentences = ANSWERS[question]
+    first = newcomer.recalled(question)[0]
+    assert first["title"] == title
+    assert [each for each in sentences if each not in first["content"]] == []
+
+
+def test_what_a_client_stores_is_a_note_that_the_next_client_recalls(newcomer: Newcomer) -> None:
+    stored = newcomer.calls(
+        "store_memory",
+        content="The label printer takes 12 mm tape, not 9 mm.",
+        title="Label printer",
+        rationale="Bought the wrong tape once already.",
+        link_to=["Seed library"],
+    )
+    note = (newcomer.vault / stored["path"]).read_text(encoding="utf-8")
+    assert "12 mm tape" in note and "[[Seed library]]" in note
+    first = newcomer.recalled("Which tape does the label printer take?")[0]
+    assert first["title"] == "Label printer" and "12 mm" in first["content"]
+
+
+def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: Newcomer) -> None:
+    note = newcomer.vault / "permanent" / "people" / "Rowan Achterberg.md"
+    before = note.read_bytes()
+    why = "The person asked for it while trying memvault."
+    newcomer.calls("forget_concept", target="Rowan Achterberg", rationale=why)
+    assert not note.exists()
+    titles = [each["title"] for each in newcomer.recalled("Who is Rowan Achterberg?")]
+    assert "Rowan Achterberg" not in titles
+    newcomer.calls("restore_concept", target="Rowan Achterberg", rationale=why)
+    assert note.read_bytes() == before
+
+
+def test_the_log_lists_each_change_and_undo_takes_it_back(newcomer: Newcomer) -> None:
+    rows = [line.split("\t") for line in newcomer.types("log").splitlines()]
+    assert len(rows) >= 3
+    (stored,) = [row for row in rows if "Label printer" in row[2]]
+    found = list(newcomer.vault.rglob("Label printer.md"))
+    newcomer.types("undo", stored[0])
+    assert not any(path.exists() for path in found)
+
+
+def test_the_persons_own_words_are_shown_in_their_terminal(newcomer: Newcomer) -> None:
+    note = newcomer.vault / "permanent" / "Bike.md"
+    note.write_text("# Bike cost\n\nThe new bike cost 900 euros.\n", encoding="utf-8")
+    until(lambda: "Bike.md" in newcomer.types("search", "What did the new bike cost?"))
+    assert "900 euros" in newcomer.types("search", "What did the new bike cost?")
+    assert "900 euros" in newcomer.types("show", "bike cost")
+
+
+def test_a_client_is_connected_and_disconnected_without_a_trace(newcomer: Newcomer) -> None:
+    folder = newcomer.home / ".cursor"
+    folder.mkdir()
+    (folder / "mcp.json").write_bytes(b'{ "mcpServers": { "x": {"command": "y"} } }\n')
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    newcomer.types("connect", "cursor", "--tools", "full")
+    entry = json.loads((folder / "mcp.json").read_bytes())["mcpServers"]["memvault"]
+    done = subprocess.run(
+        [entry["command"], *entry["args"], "--help"], env=newcomer.environment, check=True
+    )
+    assert done.returncode == 0
+    newcomer.types("disconnect", "cursor")
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_every_page_opens(newcomer: Newcomer) -> None:
+    status = json.loads(newcomer.types("status", "--json"))
+    netloc = status["page"].removeprefix("http://").rstrip("/")
+
+    def page(path: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection(netloc, timeout=30)
+        connection.request("GET", path, headers={"Accept": "text/html"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    for path in ("/", "/ask", "/curate", "/concepts", "/compress", "/activity"):
+        assert page(path)[0] == 200, path
+    assert "Keep seeds in glass jars" in page("/ask?q=How+should+seeds+be+stored")[1]
+
+
+def test_a_mistake_is_answered_with_one_line_that_says_what_to_do(newcomer: Newcomer) -> None:
+    assert "No such command" in newcomer.types("serch", "x", fails=True)
+    missing = newcomer.types("show", "Keep seeds in glas jars", fails=True)
+    assert missing.count("\n") == 1 and "Keep seeds in glass jars" in missing
