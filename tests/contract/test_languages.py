@@ -80,7 +80,7 @@ def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) 
     ours = dict(zip(own.indices, own.values, strict=True))
     for term, value in zip(plain.indices, plain.values, strict=True):
         assert ours[term] == value
-    assert set(bm25.query(text).indices) <= set(bm25.query(text, [language]).indices)
+    assert set(bm25.query(text).indices) <= set(bm25.query(text, (language,)).indices)
 
 
 @pytest.mark.parametrize(

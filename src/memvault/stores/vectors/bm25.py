@@ -70,6 +70,7 @@ _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
 LANGUAGES = tuple(sorted({*_COMMON_WORDS, *_LANGUAGE_OF_SCRIPT} - {"english"}))
 _SAMPLE_CHARS = 1_000  # of a text, by which its language is detected
 _FEWEST_WORDS = 2
+_SURELY_ENGLISH = 7  # more of its words than texts in other languages have
 
 
 def language_of(text: str) -> str | None:
@@ -80,12 +81,15 @@ def language_of(text: str) -> str | None:
         for language, letters in _LANGUAGE_OF_SCRIPT.items():
             if 2 * len(letters.findall(sample)) > len(sample) // 2:
                 return language
-    words = frozenset(_WORD.findall(sample))
+    words = frozenset(sample.split())  # three times as fast as a regular expression
+    if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
+        return None
     counts = {language: len(words & own) for language, own in _LANGUAGE_OF_WORDS.items()}
     if max(counts.values()) <= 2 * _FEWEST_WORDS:
         for language, endings in _ENDINGS.items():
             counts[language] += sum(
-                len(word) >= _ENDED_CHARS and word.endswith(endings) for word in words
+                len(word) >= _ENDED_CHARS and word.rstrip(".,:;!?").endswith(endings)
+                for word in words
             )
     best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
@@ -130,7 +134,8 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
     return qdrant.SparseVector(list(values), list(values.values()))
 
 
-def query(text: str, languages: Collection[str] = ()) -> qdrant.SparseVector:
+@lru_cache(maxsize=256)  # a question is searched at several sizes of text
+def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     """Each distinct term with weight 1, or `FUNCTION_WORD`.
 
     Args:
@@ -146,10 +151,10 @@ def query(text: str, languages: Collection[str] = ()) -> qdrant.SparseVector:
         function_words = " ".join(_function_words(text, spoken))
         common = set(_model("english").embed_query(_searchable(function_words)).indices)
     weights = {term: FUNCTION_WORD if term in common else 1.0 for term in terms.indices}
+    normal, function_words = _normal(text), " ".join(_function_words(text, spoken))
     for language in languages:
-        model, normal = _model(language), _normal(text)
-        function_words = " ".join(_function_words(text, spoken))
-        faint = set(model.embed_query(_normal(function_words)).indices)
+        model = _model(language)
+        faint = set(model.embed_query(function_words).indices)
         for term in model.embed_query(normal).indices:
             weights.setdefault(term, FUNCTION_WORD if term in faint else 1.0)
     return qdrant.SparseVector(list(weights), list(weights.values()))
