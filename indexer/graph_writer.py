@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -12,7 +12,7 @@ from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
 from indexer.entity_cache import FoundEntities
 from indexer.name_registry import Directory
-from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.stores.graph import GraphStore
@@ -113,6 +113,16 @@ def _told_apart(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
     return tuple(apart)
 
 
+def sentences_between_notes(graph: NoteGraph) -> set[str]:
+    """The sentences in which a note links to other notes or names them."""
+    entities = {node.id for node in graph.entities if node.path is None}
+    return {
+        edge.sentence
+        for edge in graph.edges
+        if edge.origin is not EdgeOrigin.TAG and edge.target not in entities
+    }
+
+
 logger = logging.getLogger(__name__)
 BATCH = 512  # notes written together, at most
 
@@ -124,6 +134,7 @@ class GraphWriter:
         directory: what the vault has names for now.
         found: the entities that were found in notes.
         hidden: what the graph leaves out, or has as one with another thing.
+        embed: embeds texts and keeps their vectors, for questions to compare links with.
         max_note_bytes: notes that are larger are not read.
         report: is given what `write_again` and `leave_out_forgotten` wrote.
     """
@@ -137,6 +148,7 @@ class GraphWriter:
         directory: Callable[[], Directory],
         found: FoundEntities,
         hidden: Hidden,
+        embed: Callable[[Sequence[str]], object],
         max_note_bytes: int,
         report: Callable[[NotesIndexed], None],
     ) -> None:
@@ -146,6 +158,7 @@ class GraphWriter:
         self._directory = directory
         self._found = found
         self._hidden = hidden
+        self._embed = embed
         self._max_note_bytes = max_note_bytes
         self._report = report
         self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
@@ -153,17 +166,19 @@ class GraphWriter:
 
     def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
         """Write the nodes and edges of notes that were read; what was written."""
-        graphs = tuple(self._graph_of(note, memory) for note, memory in notes)
-        self._graph.replace(graphs)
-        return graphs
+        return self._replace(tuple(self._graph_of(note, memory) for note, memory in notes))
 
     def write_again(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, and report them."""
         rest = iter(sorted(paths))
         while batch := list(islice(rest, BATCH)):
-            graphs = tuple(self._graphs_as_indexed(batch))
-            self._graph.replace(graphs)
+            graphs = self._replace(tuple(self._graphs_as_indexed(batch)))
             self._report(NotesIndexed(frozenset(batch), graphs))
+
+    def _replace(self, graphs: tuple[NoteGraph, ...]) -> tuple[NoteGraph, ...]:
+        self._graph.replace(graphs)
+        self._embed([sentence for graph in graphs for sentence in sentences_between_notes(graph)])
+        return graphs
 
     def forget_what_is_left_out(self) -> None:
         """Look at the whole graph when next something is forgotten or restored."""

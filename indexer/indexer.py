@@ -94,6 +94,7 @@ class Indexer:
             directory=lambda: self._directory,
             found=found,
             hidden=Hidden(stores.keyvalue, forgotten, joined),
+            embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,
         )

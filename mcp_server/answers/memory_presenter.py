@@ -9,8 +9,8 @@ stands next to them. bench_verbosity.py measures them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,31 +24,24 @@ from mcp_server.answers.recalled import (
     VerificationShape,
 )
 from mcp_server.middleware.client_identity import client_name
-from memvault.cognition.pulse import MemoryState, confidence
+from memvault.cognition.pulse import MemoryState
 from memvault.model.insights import EntailmentCone, Insights
 from memvault.model.memory import Memory, UTLState
-from memvault.model.search import Evidence, Recalled, Status, VerbosityLevel, Verification
-from memvault.search.excerpt import Excerpt, Excerpts
+from memvault.model.search import (
+    Evidence,
+    Hit,
+    SearchResult,
+    Status,
+    VerbosityLevel,
+    Verification,
+)
+from memvault.search.excerpt import Excerpt
 from memvault.vault.journal import Actor, Journal, JournalEntry
-from memvault.verification.verified_recall import Answered, Weighed
 
 MOST_CHARS = 300  # of a sentence that speaks against a memory
 
 
-def checked(
-    nodes: Sequence[NodeShape], weighed: Sequence[Weighed], level: VerbosityLevel
-) -> list[NodeShape]:
-    """The nodes with their calibrated confidence and their standing; what is withheld has no text.
-
-    Args:
-        weighed: in the order of the nodes.
-    """
-    if level is VerbosityLevel.RAW_ONLY:
-        return list(nodes)
-    return [_checked(node, each) for node, each in zip(nodes, weighed, strict=True)]
-
-
-def log_override(journal: Journal, query: str, answered: Answered) -> None:
+def log_override(journal: Journal, query: str, result: SearchResult) -> None:
     """Unverified facts are about to be used on a critical matter (triple FR-47)."""
     journal.append(
         JournalEntry(
@@ -57,23 +50,11 @@ def log_override(journal: Journal, query: str, answered: Answered) -> None:
             actor=Actor(kind="client", name=client_name() or ""),
             data={
                 "query": query,
-                "matter": answered.matter,
-                "memories": [each.memory.id for each in answered.unverified],
+                "matter": result.matter,
+                "memories": [hit.memory.id for hit in result.unverified],
             },
         )
     )
-
-
-def _checked(node: NodeShape, each: Weighed) -> NodeShape:
-    check = each.verification
-    told: dict[str, object] = {
-        "confidence": round(each.confidence, 3),
-        "verified": check.verified,
-        "verification": _shape(check, withheld=each.withheld),
-    }
-    if each.withheld:
-        told |= {"content": None, "hops": None}
-    return node.model_copy(update=told)
 
 
 def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
@@ -107,24 +88,13 @@ PASSAGE_BYTES = 1_600
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A memory that was found, and what is known of it now."""
-
-    recalled: Recalled
-    memory: Memory
-    state: MemoryState
-    outdated: bool
-    utl_state: UTLState | None = None
-
-
-def bare(recalled: Recalled, memory: Memory) -> NodeShape:
+def bare(hit: Hit) -> NodeShape:
     """Level 0."""
     return NodeShape(
-        id=memory.id,
-        title=memory.title,
-        path=memory.path,
-        relevance_score=round(recalled.relevance, 3),
+        id=hit.memory.id,
+        title=hit.memory.title,
+        path=hit.memory.path,
+        relevance_score=round(hit.relevance, 3),
     )
 
 
@@ -137,16 +107,28 @@ def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
 
 
 def shown(
-    found: Sequence[Told], level: VerbosityLevel, query: str, excerpts: Excerpts
+    hits: Sequence[Hit],
+    states: Mapping[str, MemoryState],
+    excerpts: Sequence[Excerpt],
+    utl_state: Callable[[str], UTLState | None] | None = None,
 ) -> list[NodeShape]:
-    """Levels 1 and 2."""
-    full = level is VerbosityLevel.FULL_INSIGHTS
-    pairs = [(each.recalled, each.memory) for each in found]
-    texts = excerpts.of(query, pairs, excerpt_limits(len(found), level))
-    nodes = [_with_text(each, text) for each, text in zip(found, texts, strict=True)]
-    if not full:
+    """Levels 1 and 2.
+
+    Args:
+        states: by memory id.
+        excerpts: of the hits, in their order.
+        utl_state: a memory's state of learning, for level 2; None for level 1.
+    """
+    nodes = [
+        _with_text(hit, excerpt, states[hit.memory.id])
+        for hit, excerpt in zip(hits, excerpts, strict=True)
+    ]
+    if utl_state is None:
         return nodes
-    return [_with_state(node, each) for node, each in zip(nodes, found, strict=True)]
+    return [
+        _with_state(node, hit.memory, states[hit.memory.id], utl_state(hit.memory.id))
+        for node, hit in zip(nodes, hits, strict=True)
+    ]
 
 
 def concluded(found: Insights) -> dict[str, Any]:
@@ -164,44 +146,46 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
     return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
 
 
-def _with_text(each: Told, shown: Excerpt) -> NodeShape:
-    memory, relevance = each.memory, each.recalled.relevance
-    sure = confidence(relevance, verified=memory.verified, outdated=each.outdated)
-    return bare(each.recalled, memory).model_copy(
+def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
+    """What is withheld has no text and no path to it."""
+    memory = hit.memory
+    return bare(hit).model_copy(
         update={
-            "hops": _hops(each.recalled),
-            "heading": below_title(shown.heading, memory.title),
-            "lines": list(shown.lines),
-            "content": shown.text,
-            "confidence": round(sure, 3),
+            "hops": None if hit.withheld else _hops(hit),
+            "heading": below_title(excerpt.heading, memory.title),
+            "lines": list(excerpt.lines),
+            "content": None if hit.withheld else excerpt.text,
+            "confidence": round(hit.confidence, 3),
             "importance": memory.importance,
-            "verified": memory.verified,
+            "verified": hit.verification.verified,
+            "verification": _shape(hit.verification, withheld=hit.withheld),
             "lifecycle": memory.lifecycle,
             "type": memory.type,
             "created_at": utc(memory.created_at),
             "date": utc(memory.date) if memory.date else None,
-            "johari_quadrant": each.state.quadrant,
+            "johari_quadrant": state.quadrant,
         }
     )
 
 
-def _with_state(node: NodeShape, each: Told) -> NodeShape:
-    memory, state = each.memory, each.state
+def _with_state(
+    node: NodeShape, memory: Memory, state: MemoryState, utl_state: UTLState | None
+) -> NodeShape:
     return node.model_copy(
         update={
             "project": memory.project,
             "tags": list(memory.tags) or None,
             "rationale": memory.rationale,
             "state": StateShape.of(state),
-            "utl_state": each.utl_state,
+            "utl_state": utl_state,
         }
     )
 
 
-def _hops(each: Recalled) -> list[HopShape] | None:
-    if not each.hops:
+def _hops(hit: Hit) -> list[HopShape] | None:
+    if not hit.hops:
         return None
     return [
         HopShape(source=hop.source, relation=hop.relation, target=hop.target, path=hop.path)
-        for hop in each.hops
+        for hop in hit.hops
     ]

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 from memvault.capture.extract import is_command, says_little
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
-from memvault.model.note import LineRange
-from memvault.model.search import Filters, Mode, Recalled, Scope
+from memvault.model.search import Filters, Hit, Mode, Scope
 from memvault.search.calibration import CONCERNS, features
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
-    from memvault.verification.verified_recall import Weighed
 
 MOST_AT_START = 20
 MOST_WITH_PROMPT = 8
@@ -104,7 +102,7 @@ class HookRecall:
         parts = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
         for each, chance in self._concerning(query, scope, 10):
-            named = any(part in each.recalled.text.casefold() for part in parts)
+            named = any(part in each.text.casefold() for part in parts)
             lasting = each.memory.type in _LASTING
             if each.memory.id not in given and (named or (lasting and chance >= EDIT_THRESHOLD)):
                 chosen.append(each)
@@ -199,31 +197,23 @@ class HookRecall:
             return "", []
         return "\n".join([*lines, CLOSING]), list(dict.fromkeys(ids))
 
-    def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Weighed, float]]:
+    def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the chance that it concerns the query's matter."""
-        recall = self._services.verified_recall
-        answered = recall.ask(query, mode=Mode.DEFAULT, top_k=max(10, most), scope=scope)
-        found = answered.memories
-        if not found:
+        searcher = self._services.searcher
+        result = searcher.search(query, mode=Mode.DEFAULT, top_k=max(10, most), scope=scope)
+        if not result.hits:
             return []
-        rows = features(
-            query,
-            [each.recalled for each in found],
-            [each.memory.title for each in found],
-            recall.shift,
-        )
-        chances = CONCERNS.confidences(rows)
-        pairs = zip(found, chances, strict=True)
-        return [(each, chance) for each, chance in pairs if not each.withheld]
+        chances = CONCERNS.confidences(features(query, result.hits, searcher.shift))
+        pairs = zip(result.hits, chances, strict=True)
+        return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
-    def _quoted(self, query: str, found: Sequence[Weighed]) -> list[Quotation]:
-        pairs = [(each.recalled, each.memory) for each in found]
-        shown = self._services.excerpts.of(query, pairs, [_EXCERPT_BYTES] * len(pairs))
+    def _quoted(self, query: str, found: Sequence[Hit]) -> list[Quotation]:
+        shown = self._services.excerpts.of(query, found, [_EXCERPT_BYTES] * len(found))
         quoted: dict[str, Quotation] = {}
-        for each, excerpt in zip(found, shown, strict=True):
+        for hit, excerpt in zip(found, shown, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)
             words = " ".join(excerpt.text.casefold().split())
-            quoted.setdefault(words, Quotation(each.memory, excerpt.text, lines))
+            quoted.setdefault(words, Quotation(hit.memory, excerpt.text, lines))
         return list(quoted.values())
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
@@ -245,9 +235,8 @@ class HookRecall:
 
     def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """The sentences of a note that say most of the goal, else its first ones."""
-        whole = Recalled(memory.id, 1.0, "", LineRange(1, 1), "")
         limits = [2 * _EXCERPT_BYTES]
-        (excerpt,) = self._services.excerpts.of(goal or memory.title, [(whole, memory)], limits)
+        (excerpt,) = self._services.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         return Quotation(memory, f"{memory.title}: {excerpt.text}") if excerpt.text else None
 
     def _sections(self, memory: Memory) -> dict[str, list[tuple[int, str]]]:

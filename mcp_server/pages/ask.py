@@ -13,9 +13,8 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.site import Site
 from memvault.model.errors import MemvaultError
-from memvault.model.search import ChunkHit, Mode
+from memvault.model.search import ChunkHit, Hit, Mode
 from memvault.search.excerpt import Excerpt
-from memvault.verification.verified_recall import Weighed
 
 MOST_CHARS = 1_000  # of a question
 PASSAGE_BYTES = 1_600
@@ -34,7 +33,7 @@ class Rank:
 class Reason:
     """Why a memory is in the answer; None where a search did not find it."""
 
-    weighed: Weighed
+    hit: Hit
     excerpt: Excerpt
     by_meaning: Rank | None
     by_words: Rank | None
@@ -54,17 +53,17 @@ class AskPage:
         shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
         if not query:
             return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
-        answered = self._site.services.verified_recall.ask(query, mode=chosen)
+        answered = self._site.services.searcher.search(query, mode=chosen)
         return self._site.render(
             "ask.html",
             request,
             answered=answered,
-            reasons=self._reasons(query, answered.memories),
-            pulse=self._site.box.pulse_of([(e.recalled, e.memory) for e in answered.memories]),
+            reasons=self._reasons(query, answered.hits),
+            pulse=self._site.box.pulse_of(answered.hits),
             **shown,
         )
 
-    def _reasons(self, query: str, found: Sequence[Weighed]) -> list[Reason]:
+    def _reasons(self, query: str, found: Sequence[Hit]) -> list[Reason]:
         services = self._site.services
         vectors = services.stores.vectors
         try:
@@ -73,8 +72,7 @@ class AskPage:
             words = _ranks(vectors.search_keywords(query, LOOKED_AT, texts=False))
         except MemvaultError:
             meaning, words = {}, {}
-        pairs = [(each.recalled, each.memory) for each in found]
-        shown = services.excerpts.of(query, pairs, [PASSAGE_BYTES] * len(found))
+        shown = services.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
         now = datetime.now(UTC)
         return [
             Reason(

@@ -31,8 +31,7 @@ from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, Stage
-from memvault.model.note import LineRange
-from memvault.model.search import Recalled
+from memvault.model.search import Hit
 from memvault.reasoning.edges import thing_of
 
 PULSE_URI = "utl://current_session/pulse"
@@ -203,9 +202,9 @@ class Resources:
     def _details(self, memory: Memory) -> dict[str, Any]:
         node = self._box.node(memory)
         state = self._box.meter.states([memory.id])[memory.id]
-        whole = Recalled(memory.id, 1.0, "", LineRange(1, 1), node.content)
+        whole = Hit(memory, 1.0, text=node.content)
         choose = self._box.services.excerpts.of
-        (excerpt,) = choose(memory.title, [(whole, memory)], [CONTENT_BYTES])
+        (excerpt,) = choose(memory.title, [whole], [CONTENT_BYTES])
         return {
             "path": memory.path,
             "content": excerpt.text,

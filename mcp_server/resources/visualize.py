@@ -112,13 +112,13 @@ class VisualResources:
         with suppress(NoteNotFound, AmbiguousTarget):
             named.append(thing_called(services, topic).id)
         try:
-            found = services.recall.recall(topic, CLUSTER)
+            found = services.searcher.find(topic, CLUSTER)
         except StoreUnavailable:
             if not named:
                 raise
             found = []
-        best = max((each.relevance for each in found), default=0.0)
-        return [*named, *(each.note_id for each in found if each.relevance >= NEAR_BEST * best)]
+        best = max((hit.relevance for hit in found), default=0.0)
+        return [*named, *(hit.memory.id for hit in found if hit.relevance >= NEAR_BEST * best)]
 
 
 def _picture(format: str, drawn: MemoryMap, *, weights: bool, highlight: bool) -> dict[str, Any]:

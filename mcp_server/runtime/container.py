@@ -50,9 +50,8 @@ from memvault.model.memory import Tombstone
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.critique import Critic
 from memvault.search.excerpt import Excerpts
-from memvault.search.fallback import AnswerCache, SteadyRecall
-from memvault.search.hybrid import Recall
-from memvault.search.relations.multihop import MultiHop
+from memvault.search.fallback import AnswerCache
+from memvault.search.pipeline import Searcher
 from memvault.stores import faults
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import (
@@ -67,7 +66,6 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
 from memvault.verification.immunity import CLASSIFIED_MODEL, Immunity
-from memvault.verification.verified_recall import VerifiedRecall
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
@@ -162,28 +160,16 @@ class Services:
         return self._live.indexer.catalogue
 
     @property
-    def recall(self) -> Recall:
-        return self._live.recall
-
-    @property
-    def multihop(self) -> MultiHop:
-        return self._live.multihop
+    def searcher(self) -> Searcher:
+        return self._live.searcher
 
     @property
     def critic(self) -> Critic:
         return self._live.critic
 
     @property
-    def verified_recall(self) -> VerifiedRecall:
-        return self._live.verified_recall
-
-    @property
     def reasoner(self) -> Reasoner:
         return self._live.reasoner
-
-    @property
-    def steady(self) -> SteadyRecall:
-        return self._live.steady
 
     @property
     def edges(self) -> GraphView:

@@ -27,12 +27,12 @@ from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.insights import Aspect
 from memvault.model.memory import UTLState
-from memvault.model.search import Scope, VerbosityLevel
+from memvault.model.search import Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.context.distil import Context, Distiller, Room
 from memvault.search.context.forms import TAG, Excerpt, Form
-from memvault.search.context.scoring import Found, coloured, nearness
+from memvault.search.context.scoring import coloured, nearness
 
 logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
@@ -154,7 +154,7 @@ class Contexts:
             nodes_retrieved=[], tool_gating_warning=_warning(pulse), pulse=pulse, notice=lacking
         )
         if asked.level is VerbosityLevel.RAW_ONLY:
-            named = self._room.named(empty, [memory for _, memory in found])
+            named = self._room.named(empty, [hit.memory for hit in found])
             ids = [memory.id for memory in named]
             self._box.returned(session, ids)
             told = {"nodes_retrieved": ids, "sources": [bare(memory) for memory in named]}
@@ -173,18 +173,20 @@ class Contexts:
         self._box.returned(session, answer.nodes_retrieved)
         return answer, context
 
-    def _found(self, asked: Asked, session: Session) -> tuple[Found, str | None]:
+    def _found(self, asked: Asked, session: Session) -> tuple[list[Hit], str | None]:
         """What is recalled, coloured by what the session is about, and what could not be asked."""
         working_set = session.working_set
         count = asked.count + (COLOURED if working_set else 0)
-        reached = self._box.services.steady.recall(asked.query, count, asked.scope)
-        found = reached.memories
+        result = self._box.services.searcher.search(
+            asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
+        )
+        found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
-            ids = [each.note_id for each in found]
+            ids = [hit.memory.id for hit in found]
             around = self._box.meter.similarity_index.around(ids)
             linked = {key: around[key].neighbours for key in ids}
             found = coloured(found, nearness(ids, working_set, linked))[: asked.count]
-        return self._box.known(found), reached.notice
+        return found[: asked.count], result.notice
 
     def _budget(self, asked: Asked, empty: ContextAnswer) -> Room:
         if asked.max_tokens is not None:

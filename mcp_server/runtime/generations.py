@@ -26,17 +26,14 @@ from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
-from memvault.search.fallback import AnswerCache, SteadyRecall
-from memvault.search.hybrid import Recall
-from memvault.search.neighbourhood import Neighbourhood
-from memvault.search.relations.multihop import MultiHop
+from memvault.search.fallback import AnswerCache
+from memvault.search.pipeline import Searcher
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
-from memvault.verification.verified_recall import VerifiedRecall
 from memvault.verification.verifier import Verifier, names_in
 
 logger = logging.getLogger(__name__)
@@ -49,12 +46,9 @@ class Index:
     folder: Path
     stores: Stores
     indexer: Indexer
-    recall: Recall
-    multihop: MultiHop
     edges: GraphView
     similarity_index: SimilarityIndex
-    steady: SteadyRecall
-    verified_recall: VerifiedRecall
+    searcher: Searcher
     critic: Critic
     reasoner: Reasoner
 
@@ -63,12 +57,11 @@ class Index:
         not answer holds back, later."""
         worker.run("load the similarity index", self.similarity_index.load)
         worker.run("load the vectors", self.stores.vectors.warm_up)
-        self.multihop.warm_up()
+        self.searcher.warm_up()
 
     def close_readers(self, timeout: float) -> None:
         """Wait for what reads in the background, so many seconds at most each."""
-        self.steady.close()
-        self.multihop.close(timeout)
+        self.searcher.close(timeout)
 
 
 def open_index(
@@ -94,18 +87,17 @@ def open_index(
         )
     edges = GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(edges.apply)
-    multihop = MultiHop(stores, embedder, indexer, edges)
     similarity_index = SimilarityIndex(edges, stores.vectors, indexer.catalogue)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
         stores.vectors, by_id, names, partial(stated_conflicts, edges), indexer.names.state
     )
-    recall = Recall(stores.vectors, embedder)
-    steady = SteadyRecall(
-        multihop,
-        recall,
-        Neighbourhood(stores, embedder, indexer.catalogue),
-        memory_of=by_id,
+    searcher = Searcher(
+        stores,
+        embedder,
+        indexer,
+        edges,
+        verifier,
         read=vault.read,
         cache=answers,
         limit_seconds=settings.limits.answer_seconds,
@@ -114,17 +106,14 @@ def open_index(
         folder,
         stores,
         indexer,
-        recall,
-        multihop,
         edges,
         similarity_index,
-        steady,
-        VerifiedRecall(steady.recall, by_id, stores.vectors, embedder, verifier),
-        Critic(multihop.recall, by_id, stores.vectors, names, verifier, embed=embedder.embed),
+        searcher,
+        Critic(searcher.find, by_id, stores.vectors, names, verifier, embed=embedder.embed),
         Reasoner(
             edges,
             by_id,
-            recall=multihop.recall,
+            find=searcher.find,
             claims_of=verifier.claims,
             find_names=names_asked(indexer.names),
             settings=settings.reasoning,
@@ -257,7 +246,7 @@ class OpenIndexes:
 
 
 def _close_replaced(index: Index) -> None:
-    index.steady.close()
+    index.searcher.close(0.0)
     try:
         index.stores.close()
     except MemvaultError:

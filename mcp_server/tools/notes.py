@@ -20,7 +20,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode
 from memvault.model.memory import Memory
-from memvault.model.search import Scope
+from memvault.model.search import Mode
 
 STATED = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
 
@@ -101,15 +101,14 @@ class ConnectorTools:
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; read the results with fetch."""
-        reached = self._box.services.steady.search(query, RESULTS, Scope())
-        found = self._box.known(reached.memories)
+        result = self._box.services.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
         return SearchAnswer(
             results=[
-                SearchResult(id=memory.id, title=memory.title, url=self._url(memory))
-                for _, memory in found
+                SearchResult(id=hit.memory.id, title=hit.memory.title, url=self._url(hit.memory))
+                for hit in result.hits
             ],
-            pulse=self._box.pulse_of(found),
-            notice=reached.notice,
+            pulse=self._box.pulse_of(result.hits),
+            notice=result.notice,
         )
 
     @tool(annotations=READS, tags=CORE, title="Fetch")

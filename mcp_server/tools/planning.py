@@ -20,7 +20,7 @@ from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.search import Filters, Recalled, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.plans import GoalReader, Named, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import Found, search_plan
 from memvault.stores.graph_view import GraphView
@@ -55,9 +55,8 @@ class _Measure:
         """Of what a call of recall_memory with these parameters finds."""
         given = step.params.get("filters")
         scope = Scope(Filters(**given) if given else None, step.params.get("project"))
-        recall = self._box.services.recall
-        found = recall.recall(step.params["query"], step.params["top_k"], scope)
-        return self._box.pulse_of(self._box.known(found)).entropy
+        hits = self._box.services.searcher.find(step.params["query"], step.params["top_k"], scope)
+        return self._box.pulse_of(hits).entropy
 
     def entropy_of(self, found: Sequence[Found]) -> float:
         """Of these memories, by their relevance."""
@@ -89,7 +88,7 @@ class PlanningTools:
         made = plan(
             read,
             pulse,
-            [_named(memory) for _, memory in found],
+            [_named(hit.memory) for hit in found],
             tools=self._box.tools,
             max_steps=max_steps,
             now=now,
@@ -135,7 +134,7 @@ class PlanningTools:
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
             read,
-            [Found(memory, each.relevance, each.heading) for each, memory in found],
+            [Found(hit.memory, hit.relevance, hit.heading) for hit in found],
             _Measure(self._box),
             edges,
             max_queries,
@@ -175,10 +174,8 @@ class PlanningTools:
             self._known = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
         return self._known[1]
 
-    def _found(
-        self, query: str, top_k: int, project: str | None
-    ) -> Sequence[tuple[Recalled, Memory]]:
-        return self._box.known(self._box.services.recall.recall(query, top_k, Scope(None, project)))
+    def _found(self, query: str, top_k: int, project: str | None) -> list[Hit]:
+        return self._box.services.searcher.find(query, top_k, Scope(None, project))
 
     def _edges(self) -> tuple[GraphView | None, str | None]:
         edges = self._box.services.edges

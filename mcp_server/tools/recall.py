@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fastmcp.tools import tool
 
-from mcp_server.answers.memory_presenter import checked, log_override
+from mcp_server.answers.memory_presenter import log_override
 from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, GraphAnswer, RecallAnswer
 from mcp_server.tools.arguments import (
     CORE,
@@ -26,14 +26,15 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.memory import JohariQuadrant, Memory
 from memvault.model.search import ChunkHit, Filters, Mode, VerbosityLevel
+from memvault.search.pipeline import Fitting
 from memvault.search.scope import widened
 from memvault.verification.sensitive_topics import matter_of
-from memvault.verification.verified_recall import Fitting
 
 UNCHECKED = (
     "The question is on a legal, financial or policy matter, and passages are quoted unchecked: "
     "rely on none of them before recall_memory says that it is verified."
 )
+FIRST_PATIENCE = 10.0  # seconds that graph_query waits for relations that are first read
 
 
 class RecallTools:
@@ -64,7 +65,7 @@ class RecallTools:
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
-        answered = self._box.services.verified_recall.ask(
+        result = self._box.services.searcher.search(
             query,
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
@@ -72,16 +73,15 @@ class RecallTools:
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        if allow_unverified and answered.matter is not None and answered.unverified:
-            log_override(self._box.services.journal, query, answered)
-        found = [(each.recalled, each.memory) for each in answered.memories]
-        ids = [memory.id for _, memory in found]
+        if allow_unverified and result.matter is not None and result.unverified:
+            log_override(self._box.services.journal, query, result)
+        ids = [hit.memory.id for hit in result.hits]
         self._box.returned(session, ids)
         answer = RecallAnswer(
-            nodes=checked(self._box.nodes(found, level, query), answered.memories, level),
-            mode=answered.mode,
-            notice=answered.notice,
-            pulse=self._box.pulse_of(found),
+            nodes=self._box.nodes(result.hits, level, query),
+            mode=result.mode,
+            notice=result.notice,
+            pulse=self._box.pulse_of(result.hits),
         )
         return self._box.concluded(answer, ids, level)
 
@@ -103,7 +103,8 @@ class RecallTools:
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
         wanted = filters.johari_quadrants if filters else None
-        search, scope = self._box.services.recall.search_chunks, self._box.scope(project, filters)
+        search = self._box.services.searcher.hybrid.search_chunks
+        scope = self._box.scope(project, filters)
         by_id = self._box.services.indexer.catalogue.by_id
 
         def look(limit: int) -> list[tuple[ChunkHit, Memory]]:
@@ -178,18 +179,22 @@ class GraphTools:
         """
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        reached = self._box.services.steady.ask(query, top_k, scope, max_hops)
-        found = self._box.known(reached.memories)
-        ids, level = [memory.id for _, memory in found], session.level(verbosity_level)
-        self._box.returned(session, ids)
-        results, notice = self._box.nodes(found, level, query), reached.notice
-        judged = self._box.services.verified_recall.judge(
-            query, found, scope, allow_unverified=allow_unverified
+        result = self._box.services.searcher.search(
+            query,
+            mode=Mode.DEFAULT,
+            top_k=top_k,
+            scope=scope,
+            allow_unverified=allow_unverified,
+            max_hops=max_hops,
+            patience=FIRST_PATIENCE,
         )
-        if judged is not None:
-            results = checked(results, judged.memories, level)
-            notice = " ".join(filter(None, (notice, judged.notice))) or None
-            if allow_unverified and judged.unverified:
-                log_override(self._box.services.journal, query, judged)
-        answer = GraphAnswer(results=results, pulse=self._box.pulse_of(found), notice=notice)
+        if allow_unverified and result.matter is not None and result.unverified:
+            log_override(self._box.services.journal, query, result)
+        ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
+        self._box.returned(session, ids)
+        answer = GraphAnswer(
+            results=self._box.nodes(result.hits, level, query),
+            pulse=self._box.pulse_of(result.hits),
+            notice=result.notice,
+        )
         return self._box.concluded(answer, ids, level)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_server.answers.memory_presenter import Told, bare, concluded, shown
+from mcp_server.answers.memory_presenter import bare, concluded, excerpt_limits, shown
 from mcp_server.answers.recalled import FullAnswer, NodeShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom
 from mcp_server.engine.startup import Opening
@@ -25,7 +25,7 @@ from memvault.model.errors import (
 )
 from memvault.model.insights import Aspect, Insights, Thing
 from memvault.model.memory import Memory, MemoryNode, UTLState
-from memvault.model.search import Filters, Recalled, Scope, VerbosityLevel
+from memvault.model.search import Filters, Hit, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.edges import thing_of
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
@@ -194,36 +194,17 @@ class Toolbox:
             projects=names,
         )
 
-    def known(self, found: Iterable[Recalled]) -> list[tuple[Recalled, Memory]]:
-        """What was found, with its memories; what left the vault meanwhile is left out."""
-        by_id = self.services.indexer.catalogue.by_id
-        pairs = ((each, by_id(each.note_id)) for each in found)
-        return [(each, memory) for each, memory in pairs if memory is not None]
+    def pulse_of(self, hits: Sequence[Hit]) -> CognitivePulse:
+        return self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
 
-    def pulse_of(self, found: Sequence[tuple[Recalled, Memory]]) -> CognitivePulse:
-        return self.meter.of([m.id for _, m in found], [each.relevance for each, _ in found])
-
-    def nodes(
-        self, found: Sequence[tuple[Recalled, Memory]], level: VerbosityLevel, query: str
-    ) -> list[NodeShape]:
+    def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
         """Memories as an answer to this question shows them."""
         if level is VerbosityLevel.RAW_ONLY:
-            return [bare(each, memory) for each, memory in found]
-        ids = [memory.id for _, memory in found]
-        states = self.meter.states(ids)
-        around = self.meter.similarity_index.around(ids)
+            return [bare(hit) for hit in hits]
+        states = self.meter.states([hit.memory.id for hit in hits])
         full = level is VerbosityLevel.FULL_INSIGHTS
-        told = [
-            Told(
-                each,
-                memory,
-                states[memory.id],
-                outdated=bool(around[memory.id].outdated_by),
-                utl_state=self._utl_state(memory.id) if full else None,
-            )
-            for each, memory in found
-        ]
-        return shown(told, level, query, self.services.excerpts)
+        excerpts = self.services.excerpts.of(query, hits, excerpt_limits(len(hits), level))
+        return shown(hits, states, excerpts, self._utl_state if full else None)
 
     def insights(
         self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR

@@ -46,7 +46,7 @@ CONCERNED = (0, 2, 5)  # features of `CONCERNS`
 
 @dataclass(frozen=True)
 class Rows:
-    """What was shown: (n, 7) features, whether each was right, and whether it stood first."""
+    """What was shown: (n, 8) features, whether each was right, and whether it stood first."""
 
     seen: Array
     right: Array
@@ -58,13 +58,12 @@ def asked(services: Services, questions: list[dict[str, object]], *, own: bool) 
     seen, right, first = [], [], []
     for question in questions:
         text = str(question["question"])
-        found = services.multihop.recall(text, LOOKED_AT)
-        memories = [services.catalogue.by_id(each.note_id) for each in found]
-        rows = features(text, found, [m.title if m else "" for m in memories], shift)[:SHOWN]
+        hits = services.searcher.find(text, LOOKED_AT)
+        rows = features(text, hits, shift)[:SHOWN]
         gold = question["gold"] if own else ()
         assert isinstance(gold, list | tuple)
         seen.append(rows)
-        right += [m is not None and m.path in gold for m in memories[:SHOWN]]
+        right += [hit.memory.path in gold for hit in hits[:SHOWN]]
         first += [k == 0 for k in range(len(rows))]
     return Rows(np.concatenate(seen), np.array(right, float), np.array(first))
 
@@ -104,7 +103,7 @@ def fitted(groups: list[tuple[Array, Array, float]], columns: tuple[int, ...]) -
         slope = table.T @ (share * (chance - right)) + penalty * odds
         curve = (table.T * (share * chance * (1.0 - chance))) @ table + np.diag(penalty + 1e-9)
         odds -= np.linalg.solve(curve, slope)
-    weights = np.zeros(7)
+    weights = np.zeros(8)
     weights[list(columns)] = odds[1:] / spread
     intercept = odds[0] - float(weights[list(columns)] @ mean)
     return Calibration(intercept, *(float(w) for w in weights))
@@ -165,12 +164,14 @@ def main() -> None:
             judged(f"{name}, asked another's questions", ANSWERS, far)
     print("\n## Fitted on one, judged on the others")
     for name, own_groups in groups.items():
-        alone = fitted(own_groups, tuple(range(7)))
+        alone = fitted(own_groups, tuple(range(8)))
         for other_name, (own, _) in found.items():
             judged(f"{name} -> {other_name}", alone, own)
-    print("\n## Coefficients (intercept, relevance, gap, words, rank, step, road, road_relevance)")
+    print(
+        "\n## Coefficients (intercept, relevance, gap, words, rank, step, relation, relation_relevance, link)"
+    )
     shown("ANSWERS in use", ANSWERS)
-    shown("fitted on all ", fitted([g for some in groups.values() for g in some], tuple(range(7))))
+    shown("fitted on all ", fitted([g for some in groups.values() for g in some], tuple(range(8))))
     known = [(own.seen, np.ones(len(own.seen)), 1.0) for own, _ in found.values()]
     strange = [(far.seen, np.zeros(len(far.seen)), 1.0) for _, far in found.values()]
     shown("CONCERNS in use", CONCERNS)

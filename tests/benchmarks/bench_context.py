@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +16,9 @@ from fastmcp import Client
 
 from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
-from memvault.model.search import Scope
+from memvault.model.search import Hit
 from memvault.search.context.distil import Context, Distiller, Room
 from memvault.search.context.forms import Form
-from memvault.search.context.scoring import Found
 from memvault.vault.parse import parse_note
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import opened, parser_for
@@ -74,7 +74,7 @@ def distilling(services: Services, asked: list[Question]) -> list[Figure]:
     kept = [
         each.sentence in shortened(distiller, each, recalled[each.text]).text
         for each in asked
-        if each.path in {memory.path for _, memory in recalled[each.text]}
+        if each.path in {hit.memory.path for hit in recalled[each.text]}
     ]
     note = f"{MEMORIES} memories into {TEXT} tokens"
     return [
@@ -93,14 +93,11 @@ def distilling(services: Services, asked: list[Question]) -> list[Figure]:
     ]
 
 
-def found_for(services: Services, question: Question) -> Found:
-    found = services.multihop.recall(question.text, MEMORIES, Scope())
-    by_id = services.catalogue.by_id
-    pairs = [(each, by_id(each.note_id)) for each in found]
-    return [(each, memory) for each, memory in pairs if memory is not None]
+def found_for(services: Services, question: Question) -> list[Hit]:
+    return services.searcher.find(question.text, MEMORIES)
 
 
-def shortened(distiller: Distiller, question: Question, found: Found) -> Context:
+def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) -> Context:
     whole = distiller.distil(question.text, found, Room(TEXT), Form.NARRATIVE).before
     room = Room(max(100, round(SHARE * whole)))
     return distiller.distil(question.text, found, room, Form.NARRATIVE)

@@ -43,7 +43,7 @@ def measure(site: Served) -> list[Figure]:
     services.similarity_index.load()
     services.edges.load()
     services.indexer.warm_up()
-    services.multihop.warm_up()  # as an engine does when it starts
+    services._live.warm_up()  # as an engine does when it starts
     site.caller.ok("get_memetic_status")
     services.curation.wait(600)
     before = process.memory_info().rss

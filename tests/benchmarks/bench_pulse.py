@@ -16,7 +16,6 @@ import psutil
 from mcp_server.runtime.container import Services
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.similarity_index import SimilarityIndex
-from memvault.model.search import Scope
 from memvault.stores.graph_view import GraphView
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
@@ -62,7 +61,7 @@ def after_a_change(
         start = time.perf_counter()
         services.indexer.link_again([memory.path])
         read.append((time.perf_counter() - start) * 1000)
-        services.recall.recall(answer.query, 10, Scope())
+        services.searcher.find(answer.query, 10)
         spent += milliseconds(meter, [answer])
         time.sleep(PAUSE)
     return read, spent
@@ -72,9 +71,9 @@ def measure(services: Services, vault: Path) -> list[Figure]:
     process = psutil.Process()
     answers = []
     for query in questions(vault):
-        found = services.recall.recall(query, 10, Scope())
+        hits = services.searcher.find(query, 10)
         answers.append(
-            Answer(query, [each.note_id for each in found], [each.relevance for each in found])
+            Answer(query, [hit.memory.id for hit in hits], [hit.relevance for hit in hits])
         )
     before = process.memory_info().rss
     start = time.perf_counter()

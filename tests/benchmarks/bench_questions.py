@@ -54,7 +54,7 @@ def candidates(services: Services, asked: list[str]) -> list[Figure]:
         began = time.perf_counter()
         services.embedder.embed_query(question)
         embedded = time.perf_counter()
-        services.recall.recall(question, 10)
+        services.searcher.find(question, 10)
         searching.append((time.perf_counter() - embedded) * 1000)
         embedding.append((embedded - began) * 1000)
     return [

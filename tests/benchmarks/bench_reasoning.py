@@ -129,7 +129,7 @@ def main() -> None:
     settings = SETTINGS.model_copy(update={"limits": LimitSettings(calls_per_second=0)})
     with opened(asked.notes, asked.keep, write, settings) as services:
         services.indexing.scan()
-        services.multihop.warm_up()
+        services._live.warm_up()
         services.edges.load()
         services.similarity_index.load()
         began = time.perf_counter()

@@ -26,7 +26,7 @@ from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import Scope, VerbosityLevel
+from memvault.model.search import VerbosityLevel
 from memvault.search.excerpt import Excerpts
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, show, timed
@@ -73,11 +73,10 @@ def choosing(services: Services, questions: list[str]) -> list[Figure]:
     limits = excerpt_limits(10, VerbosityLevel.TEXT_AND_IDS)
     spent: dict[str, list[float]] = {"first": [], "again": []}
     for question in questions:
-        found = services.multihop.recall(question, 10, Scope())
-        pairs = [(each, services.catalogue.by_id(each.note_id)) for each in found]
+        hits = services.searcher.find(question, 10)
         excerpts = Excerpts(services.vault.read, services.embedder)
         for which in spent:
-            spent[which] += timed(lambda e=excerpts, q=question, p=pairs: e.of(q, p, limits), 1, 0)
+            spent[which] += timed(lambda e=excerpts, q=question, p=hits: e.of(q, p, limits), 1, 0)
     return [
         Figure("excerpts of 10 memories, none read before, median", median(spent["first"]), "ms"),
         Figure("excerpts of 10 memories, all read before, median", median(spent["again"]), "ms"),

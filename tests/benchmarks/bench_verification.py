@@ -16,8 +16,7 @@ import numpy as np
 from mcp_server.runtime.container import Services, open_services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import Status
-from memvault.verification.verified_recall import Weighed
+from memvault.model.search import Hit, Status
 from tests.benchmarks import contradictions, contradictions_held
 from tests.benchmarks.contradictions import Case
 
@@ -37,9 +36,9 @@ def judged(services: Services, some: list[Case], *, show: bool) -> Counter[str]:
     seconds = []
     for case in some:
         started = time.perf_counter()
-        answered = services.verified_recall.ask(case.question, allow_unverified=True)
+        answered = services.searcher.search(case.question, allow_unverified=True)
         seconds.append(time.perf_counter() - started)
-        found = next((w for w in answered.memories if w.memory.path == case.candidate), None)
+        found = next((w for w in answered.hits if w.memory.path == case.candidate), None)
         outcome = "not found" if found is None else found.verification.status.value
         counts[f"{case.kind}: {outcome}"] += 1
         if found is not None:
@@ -55,11 +54,11 @@ def judged(services: Services, some: list[Case], *, show: bool) -> Counter[str]:
     return counts
 
 
-def _is_wrong(case: Case, found: Weighed) -> bool:
+def _is_wrong(case: Case, found: Hit) -> bool:
     return case.kind in MUST_NOT_BE_VERIFIED and found.verification.verified
 
 
-def _counted(case: Case, found: Weighed) -> list[str]:
+def _counted(case: Case, found: Hit) -> list[str]:
     check = found.verification
     told = []
     if _is_wrong(case, found):

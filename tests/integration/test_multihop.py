@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from indexer.indexer import Indexer
-from memvault.model.search import Recalled, Scope
+from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
+from memvault.search.fallback import NO_GRAPH, AnswerCache
+from memvault.search.pipeline import Searcher
 from memvault.search.relations.edge_index import StepGraph, StepIndex
-from memvault.search.relations.multihop import NO_GRAPH, MultiHop
-from memvault.search.relations.settings import RoadSettings
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
+from memvault.verification.verifier import Verifier, names_in
 
 Write = Callable[..., Path]
 
@@ -75,34 +77,62 @@ def viewed(indexer: Indexer) -> GraphView:
 
 
 @pytest.fixture
-def multihop(indexer: Indexer, embedder: Embedder) -> MultiHop:
+def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
     view = viewed(indexer)
-    return MultiHop(indexer.stores, embedder, indexer, view, today=lambda: date(2025, 12, 1))
+    names = names_in(indexer.names)
+    one = Searcher(
+        indexer.stores,
+        embedder,
+        indexer,
+        view,
+        Verifier(indexer.stores.vectors, indexer.catalogue.by_id, names, lambda _: []),
+        read=indexer.vault.read,
+        cache=AnswerCache(),
+        limit_seconds=60.0,
+        today=lambda: date(2025, 12, 1),
+    )
+    yield one
+    one.close(5.0)
 
 
 @pytest.fixture
 def boatyard(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> Callable[..., list[str]]:
     vault(BOATYARD)
     indexer.scan()
-    return asking(multihop, indexer)
+    return asking(searcher)
 
 
-def asking(multihop: MultiHop, indexer: Indexer) -> Callable[..., list[str]]:
-    def ask(
-        query: str, top_k: int = 10, scope: Scope | None = None, max_hops: int = 5
-    ) -> list[str]:
-        found = multihop.ask(query, top_k, scope, max_hops).memories
-        return [path_of(indexer, each) for each in found]
+def result(
+    searcher: Searcher,
+    query: str,
+    top_k: int = 10,
+    scope: Scope | None = None,
+    max_hops: int = 5,
+) -> SearchResult:
+    return searcher.search(
+        query,
+        mode=Mode.DEFAULT,
+        top_k=top_k,
+        scope=scope,
+        max_hops=max_hops,
+        allow_unverified=True,
+        patience=60.0,
+    )
+
+
+def related(searcher: Searcher, query: str, *more: Any, **named: Any) -> list[Hit]:
+    """What relations led to."""
+    hits = result(searcher, query, *more, **named).hits
+    return [hit for hit in hits if hit.found_by is FoundBy.RELATION]
+
+
+def asking(searcher: Searcher) -> Callable[..., list[str]]:
+    def ask(query: str, *more: Any, **named: Any) -> list[str]:
+        return [hit.memory.path for hit in result(searcher, query, *more, **named).hits]
 
     return ask
-
-
-def path_of(indexer: Indexer, each: Recalled) -> str:
-    memory = indexer.catalogue.by_id(each.note_id)
-    assert memory is not None
-    return memory.path
 
 
 def test_a_skipper_is_not_a_member_of_the_crew(boatyard: Callable[..., list[str]]) -> None:
@@ -130,11 +160,11 @@ def test_a_value_that_no_note_stands_for_is_found_in_the_note_itself(
 
 
 def test_the_road_is_told_from_what_was_named_to_the_answer(
-    boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
+    boatyard: Callable[..., list[str]], searcher: Searcher
 ) -> None:
     query = "Which boats are skippered by people I met at Autumn Cup?"
-    best = multihop.ask(query, 5).memories[0]
-    assert path_of(indexer, best) == "boats/Plover.md"
+    best = related(searcher, query, 5)[0]
+    assert best.memory.path == "boats/Plover.md"
     assert [(hop.source, hop.relation, hop.target) for hop in best.hops] == [
         ("Pia Lund", "links to", "Autumn Cup"),
         ("Plover", "Skipper", "Pia Lund"),
@@ -159,18 +189,18 @@ def test_a_time_may_be_named_by_an_event(boatyard: Callable[..., list[str]]) -> 
 
 
 def test_an_event_may_say_in_its_text_when_it_was(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     told = {"races/Harbour Day.md": "---\ntype: race\n---\nIt took place on 2 March 2025.\n"}
     vault({**BOATYARD, **told})
     indexer.scan()
-    ask = asking(multihop, indexer)
+    ask = asking(searcher)
     query = "Which repairs after Harbour Day were done on Heron?"
     assert ask(query)[0] == "repairs/Heron new rudder.md"
 
 
 def test_the_same_relation_may_be_said_in_several_ways(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     ways = {
         "jobs/Deck.md": "[[Lena Vogt]] carried out the work on the [[Heron]].",
@@ -182,8 +212,7 @@ def test_the_same_relation_may_be_said_in_several_ways(
     vault({**BOATYARD, **{path: f"{head}{text}\n" for path, text in ways.items()}})
     indexer.scan()
     query = "Which jobs were carried out by somebody who works for Baltic Sails?"
-    roads = [each for each in multihop.ask(query, 10).memories if each.hops]
-    found = {path_of(indexer, each) for each in roads}
+    found = set(asking(searcher)(query))
     assert {"jobs/Deck.md", "jobs/Hull.md", "jobs/Mast.md"} <= found
 
 
@@ -193,118 +222,101 @@ def test_the_words_before_a_noun_order_the_answers(boatyard: Callable[..., list[
 
 
 def test_roads_end_where_things_go_in_circles(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)
     indexer.scan()
-    ask = asking(multihop, indexer)
+    ask = asking(searcher)
     assert ask("Who taught the composer of Missa Brevis?")[0] == "people/Greta Holm.md"
     query = "Who studied under the composer who studied under the composer of Missa Brevis?"
-    for each in multihop.ask(query, 10).memories:
+    for each in related(searcher, query):
         names = [hop.source for hop in each.hops]
         assert len(each.hops) <= 5
         assert len(names) == len(set(names))
 
 
-def test_no_road_is_longer_than_asked_for(multihop: MultiHop, boatyard: object) -> None:
+def test_no_road_is_longer_than_asked_for(searcher: Searcher, boatyard: object) -> None:
     query = "Which boats are skippered by people I met at Spring Regatta?"
-    assert all(len(each.hops) <= 1 for each in multihop.ask(query, 10, max_hops=1).memories)
+    assert all(len(each.hops) <= 1 for each in related(searcher, query, max_hops=1))
 
 
-def test_a_plain_question_is_answered_as_plain_recall_answers_it(
-    boatyard: Callable[..., list[str]], multihop: MultiHop
+def test_a_plain_question_is_answered_without_relations(
+    boatyard: Callable[..., list[str]], searcher: Searcher
 ) -> None:
-    multihop.warm_up()
-    for query in ("how many coats of varnish?", "is it too windy to sail?", "Heron", ""):
-        plain = multihop._recall.recall(query or "x", 5)
-        assert multihop.recall(query or "x", 5) == plain
+    for query in ("how many coats of varnish?", "is it too windy to sail?", "Heron"):
+        assert not related(searcher, query)
+        assert result(searcher, query).hits
 
 
-def test_recall_takes_roads_by_itself_where_a_question_needs_them(
-    boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
+def test_relations_are_followed_whatever_mode_is_asked_for(
+    boatyard: Callable[..., list[str]], searcher: Searcher
 ) -> None:
-    multihop.warm_up()
+    searcher.warm_up()
     query = "Which boats are skippered by people I met at Spring Regatta?"
-    found = [path_of(indexer, each) for each in multihop.recall(query, 5)]
+    found = [hit.memory.path for hit in searcher.search(query, top_k=5).hits]
     assert set(found[:2]) == {"boats/Heron.md", "boats/Kestrel.md"}
 
 
-def test_roads_that_are_not_sure_stand_behind_the_best_of_plain_recall(
-    boatyard: Callable[..., list[str]], indexer: Indexer, embedder: Embedder
-) -> None:
-    doubting = RoadSettings(confident=2.0, confident_alone=2.0)
-    multihop = MultiHop(indexer.stores, embedder, indexer, viewed(indexer), settings=doubting)
-    multihop.warm_up()
-    query = "Which boats are skippered by people I met at Spring Regatta?"
-    found, plain = multihop.recall(query, 10), multihop._recall.recall(query, 10)
-    assert [each.note_id for each in found[:3]] == [each.note_id for each in plain[:3]]
-    told = {path_of(indexer, each): each.hops for each in found[3:]}
-    assert told["boats/Heron.md"] and told["boats/Kestrel.md"]
-    alone = "Who is the skipper of Heron?"
-    assert multihop.recall(alone, 10) == multihop._recall.recall(alone, 10)
-
-
-def test_recall_by_itself_follows_no_sentence_said_only_once(
+def test_a_sentence_written_only_once_is_no_relation(
     vault: Callable[[dict[str, str]], None],
     write: Write,
     indexer: Indexer,
-    multihop: MultiHop,
+    searcher: Searcher,
 ) -> None:
     vault({path: text for path, text in BOATYARD.items() if path.startswith("people/")})
     write("log/Tea.md", "[[Omar Diaz]] sold a blue dinghy to [[Lena Vogt]] over tea.\n")
     indexer.scan()
-    multihop.warm_up()
     query = "Which people sold a dinghy to Lena Vogt?"
-    assert any(each.hops for each in multihop.ask(query, 5).memories)
-    assert multihop.recall(query, 5) == multihop._recall.recall(query, 5)
+    assert not related(searcher, query)
+    assert "log/Tea.md" in asking(searcher)(query)
 
 
 def test_a_project_hears_nothing_from_another(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)
     indexer.scan()
     query = "Which works were sung at Advent Evening?"
-    inside = multihop.ask(query, 5, Scope(None, "choir")).memories
-    assert {path_of(indexer, each) for each in inside} >= {
+    inside = result(searcher, query, 5, Scope(None, "choir")).hits
+    assert {each.memory.path for each in inside} >= {
         "works/Missa Brevis.md",
         "works/Night Songs.md",
     }
-    outside = multihop.ask(query, 5, Scope(None, "orchestra")).memories
-    assert not any(path_of(indexer, each).startswith("works/") for each in outside)
+    outside = result(searcher, query, 5, Scope(None, "orchestra")).hits
+    assert not any(each.memory.path.startswith("works/") for each in outside)
     assert not any(hop.path.startswith("works/") for each in outside for hop in each.hops)
 
 
 def test_no_road_leads_through_another_project(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, multihop: MultiHop
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
 ) -> None:
     vault(CHOIR)
     indexer.scan()
     query = "Who taught the composers of works sung at Advent Evening?"
-    inside = multihop.ask(query, 6, Scope(None, "choir")).memories
-    assert path_of(indexer, inside[0]) in {"people/Greta Holm.md", "people/Ilse Brandt.md"}
+    inside = result(searcher, query, 6, Scope(None, "choir")).hits
+    assert inside[0].memory.path in {"people/Greta Holm.md", "people/Ilse Brandt.md"}
     assert any(hop.path.startswith("works/") for hop in inside[0].hops)
-    outside = multihop.ask(query, 6, Scope(None, "orchestra")).memories
+    outside = result(searcher, query, 6, Scope(None, "orchestra")).hits
     assert not any(hop.path.startswith("works/") for each in outside for hop in each.hops)
 
 
 def test_without_the_graph_the_nearest_notes_are_given_and_it_is_said(
-    boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
+    boatyard: Callable[..., list[str]], searcher: Searcher, indexer: Indexer
 ) -> None:
     indexer.stores.graph.close()
-    reached = multihop.ask("Who is the skipper of Heron?", 3)
+    reached = result(searcher, "Who is the skipper of Heron?", 3)
     assert reached.notice == NO_GRAPH
-    assert reached.memories
+    assert reached.hits
 
 
 def test_a_graph_that_stops_answering_once_it_is_loaded_is_not_missed(
-    boatyard: Callable[..., list[str]], multihop: MultiHop, indexer: Indexer
+    boatyard: Callable[..., list[str]], searcher: Searcher, indexer: Indexer
 ) -> None:
-    multihop.warm_up()
+    searcher.warm_up()
     indexer.stores.graph.close()
-    reached = multihop.ask("Who is the skipper of Heron?", 3)
+    reached = result(searcher, "Who is the skipper of Heron?", 3)
     assert reached.notice is None
-    assert reached.memories[0].hops
+    assert reached.hits[0].hops
 
 
 def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str, bool]]:

@@ -29,7 +29,6 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
-from memvault.model.search import Scope
 from tests.integration.tiny_engine import environment
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -186,8 +185,8 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
         with opened(vault_folder, settings, state) as services:
             services.start(watch=False)
             assert services._live.folder != folder
-            found = services.recall.recall("when is the lamp lit?", 3, Scope())
-            assert [services.catalogue.by_id(each.note_id).path for each in found] == ["Lamp.md"]  # type: ignore[union-attr]
+            found = services.searcher.find("when is the lamp lit?", 3)
+            assert [hit.memory.path for hit in found] == ["Lamp.md"]
             assert services.indexing.doctor() == []
             kept = services._live.folder.name
         left = {entry.name for entry in state.indexes.iterdir()}
@@ -260,8 +259,8 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
             surprises.append(error)
 
     def question() -> None:
-        services.recall.recall("who likes tea?", 5, Scope())
-        services.multihop.ask("keeper of Cape 7", 5, Scope(), 2)
+        services.searcher.find("who likes tea?", 5)
+        services.searcher.search("keeper of Cape 7", max_hops=2)
 
     threads = [
         threading.Thread(target=run, args=[work], daemon=True)
@@ -331,4 +330,4 @@ def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
         services.indexing.rebuild()
         until(lambda: not first.exists())
         assert second.folder.is_dir()
-        assert len(second.recall.recall("Cape 3", 3)) == 3
+        assert len(second.searcher.find("Cape 3", 3)) == 3

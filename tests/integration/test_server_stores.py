@@ -11,7 +11,7 @@ import redis as resp
 
 from mcp_server.runtime.container import Services
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import ChunkHit, Filters, Recalled, Scope
+from memvault.model.search import ChunkHit, Filters, Hit, Scope
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.integration.test_multihop import BOATYARD
 from tests.servers import neo4j, redis
@@ -33,7 +33,7 @@ CLOSE = 1e-3
 
 
 def assert_alike(
-    ours: Sequence[Recalled | ChunkHit], theirs: Sequence[Recalled | ChunkHit], asked: str
+    ours: Sequence[Hit | ChunkHit], theirs: Sequence[Hit | ChunkHit], asked: str
 ) -> None:
     """The same in the same order, where scores differ by more than what is not told apart: of
     those that are as good as the last, either may be left out."""
@@ -46,12 +46,12 @@ def assert_alike(
         assert key(one) == key(other) or score(one) == pytest.approx(score(other), abs=CLOSE), asked
 
 
-def key(found: Recalled | ChunkHit) -> str:
-    return found.note_id if isinstance(found, Recalled) else found.chunk_id
+def key(found: Hit | ChunkHit) -> str:
+    return found.memory.id if isinstance(found, Hit) else found.chunk_id
 
 
-def score(found: Recalled | ChunkHit) -> float:
-    return found.relevance if isinstance(found, Recalled) else found.score
+def score(found: Hit | ChunkHit) -> float:
+    return found.relevance if isinstance(found, Hit) else found.score
 
 
 def test_the_same_vault_gives_the_same_answers_on_servers(
@@ -68,14 +68,14 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
     assert set(servers.stores.graph.all_nodes()) == set(embedded.stores.graph.all_nodes())
     assert set(servers.stores.graph.all_edges()) == set(embedded.stores.graph.all_edges())
     for one in (embedded, servers):
-        one.multihop.warm_up()
+        one._live.warm_up()
     for question in QUESTIONS:
         for scope in SCOPES:
             ours, theirs = (
                 (
-                    one.recall.recall(question, 10, scope),
-                    one.recall.search_chunks(question, 10, scope),
-                    one.multihop.ask(question, 10, scope).memories,
+                    one.searcher.hybrid.search(question, 10, scope),
+                    one.searcher.hybrid.search_chunks(question, 10, scope),
+                    one.searcher.find(question, 10, scope),
                 )
                 for one in (servers, embedded)
             )
@@ -104,8 +104,8 @@ def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
     names = on_servers(server_settings, local_qdrant)
     for generation in (new, live):
         assert sum(generation in each for each in names) >= 3
-    assert services.recall.recall("varnish", 3)
-    assert neighbour.recall.recall("varnish", 3)
+    assert services.searcher.find("varnish", 3)
+    assert neighbour.searcher.find("varnish", 3)
 
 
 def on_servers(settings: Settings, local: LocalQdrant) -> list[str]:

@@ -50,9 +50,7 @@ def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
 
 
 def found(services: Services, query: str) -> list[str]:
-    hits = services.recall.recall(query, 5)
-    memories = (services.catalogue.by_id(hit.note_id) for hit in hits)
-    return [memory.path for memory in memories if memory is not None]
+    return [hit.memory.path for hit in services.searcher.find(query, 5)]
 
 
 def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_saved_meanwhile(

@@ -42,9 +42,7 @@ def open_shared(
 
 
 def found(services: Services, query: str) -> list[str]:
-    hits = services.recall.recall(query, 5)
-    memories = (services.catalogue.by_id(hit.note_id) for hit in hits)
-    return [memory.path for memory in memories if memory is not None]
+    return [hit.memory.path for hit in services.searcher.find(query, 5)]
 
 
 def test_who_follows_finds_what_another_indexed(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
-from memvault.model.search import Hop, Recalled
+from memvault.model.search import Hit, Hop
 from memvault.search.context.distil import Context, Distiller, Room
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.scoring import coloured, nearness
@@ -96,12 +96,9 @@ class Notes:
         self.memories[path] = memory
         return memory
 
-    def found(self, *paths: str, relevances: Sequence[float] = ()) -> list[tuple[Recalled, Memory]]:
+    def found(self, *paths: str, relevances: Sequence[float] = ()) -> list[Hit]:
         given_ = relevances or [0.9 - 0.05 * place for place in range(len(paths))]
-        return [
-            (Recalled(self.memories[path].id, each, "", LineRange(1, 1), ""), self.memories[path])
-            for path, each in zip(paths, given_, strict=True)
-        ]
+        return [Hit(self.memories[path], each) for path, each in zip(paths, given_, strict=True)]
 
     def context(
         self, query: str, *paths: str, room: int = 400, form: Form | None = None
@@ -281,14 +278,14 @@ def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
 def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
     mill = "# Mill\n\nThe mill grinds flour for us.\n\n## More\n\nIt is Bela Nagy's own.\n"
     notes.add("Valley mill.md", mill)
-    [(plain, memory)] = notes.found("Valley mill.md")
+    [plain] = notes.found("Valley mill.md")
     step = Hop("Mill", "owner", "Bela Nagy", "Valley mill.md", "It is Bela Nagy's own.")
-    led = Recalled(plain.note_id, plain.relevance, "", LineRange(1, 1), "", (step,))
+    led = Hit(plain.memory, plain.relevance, hops=(step,))
     query = "Who buys the flour that the mill grinds for us?"
 
-    def said(found: Recalled) -> str:
+    def said(hit: Hit) -> str:
         room = Room(40, terse=True)
-        return notes.distiller.distil(query, [(found, memory)], room, Form.NARRATIVE).text
+        return notes.distiller.distil(query, [hit], room, Form.NARRATIVE).text
 
     assert "Bela Nagy" not in said(plain)
     assert "It is Bela Nagy's own." in said(led)
@@ -312,7 +309,7 @@ def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
     line = "Gulls nest on the roof of the customs house. They leave in August.\n\n"
     memory = notes.add("Huge.md", "# Huge\n\n" + line * 1_200)
     passage = "Gulls nest on the roof of the customs house. They leave in August."
-    found = [(Recalled(memory.id, 0.9, "Birds", LineRange(5, 5), passage), memory)]
+    found = [Hit(memory, 0.9, heading="Birds", lines=LineRange(5, 5), text=passage)]
     context = notes.distiller.distil("Where do gulls nest?", found, Room(200), Form.NARRATIVE)
     assert "Gulls nest on the roof of the customs house." in context.text
     assert context.excerpts[0].lines == LineRange(5, 5)
@@ -436,21 +433,28 @@ def test_every_tag_leads_back_to_its_memory(uuids: list[UUID], data):
 # -- the session's colour --------------------------------------------------------------------------
 
 
-def recalled(key: str, relevance: float) -> Recalled:
-    return Recalled(key, relevance, "", LineRange(1, 1), "")
+def hit(key: str, relevance: float) -> Hit:
+    memory = Memory(
+        id=key,
+        path=f"{key}.md",
+        title=key,
+        lifecycle=Lifecycle.PERMANENT,
+        created_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    return Hit(memory, relevance)
 
 
 def test_what_a_session_has_seen_wins_near_ties_only():
-    found = [recalled("a", 0.80), recalled("b", 0.78), recalled("c", 0.70)]
+    found = [hit("a", 0.80), hit("b", 0.78), hit("c", 0.70)]
     near = nearness(["a", "b", "c"], ["b", "c"], {"a": set(), "b": set(), "c": set()})
-    assert [each.note_id for each in coloured(found, near)] == ["b", "a", "c"]
+    assert [each.memory.id for each in coloured(found, near)] == ["b", "a", "c"]
 
 
 def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():
     near = nearness(["a", "b"], ["x"], {"a": set(), "b": {"x"}})
     assert near == {"b": 0.5}
-    ordered = coloured([recalled("a", 0.80), recalled("b", 0.78)], near)
-    assert [each.note_id for each in ordered] == ["b", "a"]
+    ordered = coloured([hit("a", 0.80), hit("b", 0.78)], near)
+    assert [each.memory.id for each in ordered] == ["b", "a"]
 
 
 @given(
@@ -458,17 +462,15 @@ def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():
     st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=12, max_size=12),
 )
 def test_colour_never_lifts_a_memory_over_one_clearly_more_relevant(relevances, near):
-    found = [
-        recalled(str(place), each) for place, each in enumerate(sorted(relevances, reverse=True))
-    ]
-    before = {each.note_id: each.relevance for each in found}
+    found = [hit(str(place), each) for place, each in enumerate(sorted(relevances, reverse=True))]
+    before = {each.memory.id: each.relevance for each in found}
     ordered = coloured(found, {str(place): each for place, each in enumerate(near)})
-    assert sorted(each.note_id for each in ordered) == sorted(before)
+    assert sorted(each.memory.id for each in ordered) == sorted(before)
     shown = [each.relevance for each in ordered]
     assert shown == sorted(shown, reverse=True)
     for place, each in enumerate(ordered):
         for later in ordered[place + 1 :]:
-            assert before[each.note_id] * 1.1 >= before[later.note_id] * (1 - 1e-9)
+            assert before[each.memory.id] * 1.1 >= before[later.memory.id] * (1 - 1e-9)
 
 
 # -- the learning score ----------------------------------------------------------------------------

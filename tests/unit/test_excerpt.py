@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
-from memvault.model.search import Recalled
+from memvault.model.search import Hit
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -35,8 +35,7 @@ class Shelf:
         memory = memory_of(note, fallback_time=NOW)
         chunk_notes([(note, memory)], self.embedder)
         self.notes["Note.md"] = data
-        found = Recalled(memory.id, 0.5, "", LineRange(1, 1), text)
-        return self.excerpts.of(query, [(found, memory)], [limit])[0]
+        return self.excerpts.of(query, [Hit(memory, 0.5, text=text)], [limit])[0]
 
 
 @pytest.fixture
@@ -136,14 +135,14 @@ def test_scripts_without_spaces_are_cut_by_their_own_sentences(shelf):
 
 def test_of_a_note_that_is_gone_the_passage_found_is_shown(shelf):
     note = memory_of(parse_note("Gone.md", b"x"), fallback_time=NOW)
-    found = Recalled(note.id, 0.5, "", LineRange(3, 4), ANSWER)
+    found = Hit(note, 0.5, lines=LineRange(3, 4), text=ANSWER)
 
     def gone(path: str) -> bytes:
         from memvault.model.errors import NoteNotFound
 
         raise NoteNotFound(path)
 
-    [shown] = Excerpts(gone, shelf.embedder).of("beacon", [(found, note)], [200])
+    [shown] = Excerpts(gone, shelf.embedder).of("beacon", [found], [200])
     assert (shown.text, shown.lines) == (ANSWER, (3, 4))
 
 
@@ -157,7 +156,7 @@ def test_of_later_memories_only_the_passage_found_is_read(shelf):
     pairs = []
     for number in range(READ_WHOLE + 2):
         memory = memory_of(parse_note(f"{number}.md", ANSWER.encode()), fallback_time=NOW)
-        pairs.append((Recalled(memory.id, 0.5, "", LineRange(1, 1), ANSWER), memory))
+        pairs.append(Hit(memory, 0.5, text=ANSWER))
     shown = Excerpts(reading, shelf.embedder).of("beacon", pairs, [100] * len(pairs))
     assert {each.text for each in shown} == {ANSWER} and len(read) <= READ_WHOLE
 

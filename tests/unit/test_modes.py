@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.model.search import Mode, Recalled
+from memvault.model.memory import Lifecycle, Memory
+from memvault.model.search import Hit, Mode
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
@@ -22,6 +24,8 @@ from memvault.search.diversity import diverse
 from memvault.search.hybrid import FusionSettings
 from memvault.search.modes import PLANS, detect_mode
 from memvault.text.embedding import Embedder
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -121,45 +125,47 @@ def test_each_is_chosen_once_and_the_most_relevant_first(relevance, count, diver
 # -- calibration ------------------------------------------------------------------------------------
 
 
-def recalled(relevance: float, text: str) -> Recalled:
-    return Recalled(text, relevance, "", (1, 1), text)
+def hit(relevance: float, text: str) -> Hit:
+    nameless = Memory(
+        id=text, path=f"{text}.md", title="", lifecycle=Lifecycle.PERMANENT, created_at=NOW
+    )
+    return Hit(nameless, relevance, text=text)
 
 
 def test_a_lone_good_match_is_surer_than_one_of_many_alike():
-    alone = [recalled(0.6, "kelp census"), recalled(0.2, "bread"), recalled(0.2, "soup")]
-    crowd = [recalled(0.6, "kelp census"), recalled(0.6, "kelp list"), recalled(0.59, "kelp")]
-    titles = ["", "", ""]
-    sure = ANSWERS.confidences(features("kelp census", alone, titles))
-    unsure = ANSWERS.confidences(features("kelp census", crowd, titles))
+    alone = [hit(0.6, "kelp census"), hit(0.2, "bread"), hit(0.2, "soup")]
+    crowd = [hit(0.6, "kelp census"), hit(0.6, "kelp list"), hit(0.59, "kelp")]
+    sure = ANSWERS.confidences(features("kelp census", alone))
+    unsure = ANSWERS.confidences(features("kelp census", crowd))
     assert sure[0] > unsure[0] > unsure[1] > unsure[2] > sure[1]
 
 
 def test_what_hardly_fits_is_not_called_sure_for_being_first():
-    faint = [recalled(0.22, "bread recipes"), recalled(0.2, "soup"), recalled(0.2, "tea")]
-    chances = ANSWERS.confidences(features("kelp census of the bay", faint, ["", "", ""]))
+    faint = [hit(0.22, "bread recipes"), hit(0.2, "soup"), hit(0.2, "tea")]
+    chances = ANSWERS.confidences(features("kelp census of the bay", faint))
     assert max(chances) < 0.5
 
 
 def test_alternatives_do_not_lower_each_other_where_many_may_serve():
-    crowd = [recalled(0.6, "kelp census"), recalled(0.6, "kelp list"), recalled(0.59, "kelp")]
-    chances = CONCERNS.confidences(features("kelp census", crowd, ["", "", ""]))
+    crowd = [hit(0.6, "kelp census"), hit(0.6, "kelp list"), hit(0.59, "kelp")]
+    chances = CONCERNS.confidences(features("kelp census", crowd))
     assert min(chances) > 0.65
 
 
 def test_words_that_everything_found_has_count_for_less():
-    found = [recalled(0.5, "the kelp census"), recalled(0.5, "the kelp"), recalled(0.5, "kelp")]
-    shares = features("kelp census", found, ["", "", ""])[:, 2]
+    found = [hit(0.5, "the kelp census"), hit(0.5, "the kelp"), hit(0.5, "kelp")]
+    shares = features("kelp census", found)[:, 2]
     assert shares[0] == pytest.approx(1.0)
     assert 0.0 < shares[1] < 0.5
 
 
 def test_a_model_that_finds_everything_alike_is_not_surer_for_it():
-    found = [recalled(0.5, "kelp census"), recalled(0.3, "bread")]
+    found = [hit(0.5, "kelp census"), hit(0.3, "bread")]
     share = 0.7 * FusionSettings().dense_weight
-    alike = [recalled(0.5 + share, "kelp census"), recalled(0.3 + share, "bread")]
+    alike = [hit(0.5 + share, "kelp census"), hit(0.3 + share, "bread")]
     shift = relevance_shift(DEFAULT_BACKGROUND + 0.7)
-    plain = features("kelp census", found, ["", ""])
-    assert features("kelp census", alike, ["", ""], shift)[:, :2] == pytest.approx(plain[:, :2])
+    plain = features("kelp census", found)
+    assert features("kelp census", alike, shift)[:, :2] == pytest.approx(plain[:, :2])
 
 
 def test_the_default_model_is_the_one_that_the_maps_were_fitted_with(embedder: Embedder):

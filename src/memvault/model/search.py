@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memvault.model.memory import JohariQuadrant, Lifecycle
+from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
 from memvault.model.note import ChunkSize, LineRange
 
 
@@ -65,6 +65,14 @@ class ChunkHit(NamedTuple):
         return (self.size, *self.covers)
 
 
+class FoundBy(StrEnum):
+    """What led to a memory."""
+
+    TEXT = "text"  # its own words and meaning
+    LINK = "link"  # one link from a memory found by its text
+    RELATION = "relation"  # relations that the question names
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """One step of the path through the graph to an answer; the note at ``path`` states it."""
@@ -74,18 +82,6 @@ class Hop:
     target: str
     path: str
     sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """A memory that a search found, with its best passage; ``relevance`` lies in [0, 1]."""
-
-    note_id: str
-    relevance: float
-    heading: str
-    lines: LineRange
-    text: str
-    hops: tuple[Hop, ...] = field(default=())
 
 
 class VerbosityLevel(IntEnum):
@@ -140,3 +136,53 @@ class Verification:
     @property
     def verified(self) -> bool:
         return self.status is Status.VERIFIED
+
+
+FIRST_LINE = LineRange(1, 1)
+UNCHECKED = Verification(Status.UNVERIFIED, 0.0, by_person=False, answers=False)
+
+
+@dataclass(slots=True)
+class Hit:
+    """A memory found, which the stages of a search enrich in place.
+
+    Attributes:
+        relevance: in [0, 1]; comparable between questions.
+        chunk_id: the best passage found, until its text is read.
+        heading, lines, text: of the passage that is shown.
+        hops: the link or relations that led to it; empty if its own text did.
+        confidence: calibrated probability that it answers the question, in [0, 1].
+        verification: what other notes say about it.
+        withheld: its text must not be shown.
+    """
+
+    memory: Memory
+    relevance: float
+    chunk_id: str | None = None
+    heading: str = ""
+    lines: LineRange = FIRST_LINE
+    text: str = ""
+    found_by: FoundBy = FoundBy.TEXT
+    hops: tuple[Hop, ...] = ()
+    confidence: float = 0.0
+    verification: Verification = UNCHECKED
+    withheld: bool = False
+
+
+@dataclass(slots=True)
+class SearchResult:
+    """Hits, best first.
+
+    Attributes:
+        matter: the sensitive matter that the question is about, if any.
+        notice: what could not be asked, or was left out; for people.
+    """
+
+    hits: list[Hit]
+    mode: Mode = Mode.DEFAULT
+    matter: str | None = None
+    notice: str | None = None
+
+    @property
+    def unverified(self) -> list[Hit]:
+        return [hit for hit in self.hits if not hit.verification.verified]

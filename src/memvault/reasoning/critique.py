@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
-from memvault.model.search import Recalled, Scope
+from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Alignment, Embed, Relation, Statement, align
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
@@ -98,7 +98,7 @@ class Critic:
 
     def __init__(
         self,
-        recall: Callable[[str, int, Scope | None], list[Recalled]],
+        find: Callable[[str, int, Scope | None], list[Hit]],
         memory_of: Callable[[str], Memory | None],
         vectors: VectorStore,
         find_names: FindNames,
@@ -107,7 +107,7 @@ class Critic:
         embed: Embed,
     ) -> None:
         self._embed = embed
-        self._recall = recall
+        self._find = find
         self._memory_of = memory_of
         self._vectors = vectors
         self._find_names = find_names
@@ -170,9 +170,8 @@ class Critic:
 
     def _about(self, sentence: str) -> list[_Passage]:
         return [
-            _Passage(memory, each.text, source_of(memory, each.heading, each.lines))
-            for each in self._recall(sentence, FOUND_FOR_EACH, None)
-            if (memory := self._memory_of(each.note_id)) is not None
+            _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
+            for hit in self._find(sentence, FOUND_FOR_EACH, None)
         ]
 
     def _told(

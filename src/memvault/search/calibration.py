@@ -20,7 +20,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.search import Recalled
+from memvault.model.search import FoundBy, Hit
 from memvault.search.hybrid import FusionSettings
 from memvault.search.relations.question import stems
 
@@ -42,8 +42,9 @@ class Calibration:
             the memory's title, heading and passage.
         rank: natural logarithm of its place, the first being 1.
         step: relevance above the one that comes next.
-        road: 1 if relations led to it.
-        road_relevance: its relevance if relations led to it.
+        relation: 1 if relations led to it.
+        relation_relevance: its relevance if relations led to it.
+        link: 1 if a link led to it.
     """
 
     intercept: float
@@ -52,18 +53,19 @@ class Calibration:
     words: float = 0.0
     rank: float = 0.0
     step: float = 0.0
-    road: float = 0.0
-    road_relevance: float = 0.0
+    relation: float = 0.0
+    relation_relevance: float = 0.0
+    link: float = 0.0
 
     def confidences(self, features: Features) -> list[float]:
         """Probabilities in (0, 1).
 
         Args:
-            features: (n, 7), from `features`.
+            features: (n, 8), from `features`.
         """
         weights = (
-            self.relevance, self.gap, self.words, self.rank, self.step, self.road,
-            self.road_relevance,
+            self.relevance, self.gap, self.words, self.rank, self.step, self.relation,
+            self.relation_relevance, self.link,
         )  # fmt: skip
         odds = np.clip(self.intercept + features @ np.array(weights), -_MOST_ODDS, _MOST_ODDS)
         return [float(p) for p in 1.0 / (1.0 + np.exp(-odds))]
@@ -77,45 +79,46 @@ ANSWERS = Calibration(
     words=3.08,
     rank=-1.01,
     step=-1.05,
-    road=6.57,
-    road_relevance=-8.92,
+    relation=6.57,
+    relation_relevance=-8.92,
 )
 # That a memory is about the question's matter: what a vault gives that knows of it, told from what
 # one gives that does not. One memory answers a question, many serve a search for alternatives;
 # they do not stand in each other's way, so this map knows neither rank nor gap.
-CONCERNS = Calibration(intercept=-4.12, relevance=10.81, words=6.24, road=9.98)
+CONCERNS = Calibration(intercept=-4.12, relevance=10.81, words=6.24, relation=9.98)
 
 
-def features(
-    query: str, found: Sequence[Recalled], titles: Sequence[str], shift: float = 0.0
-) -> Features:
-    """(n, 7) features of what was found for a question, best first, as `Calibration` names them.
+def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
+    """(n, 8) features of a question's hits, best first, as `Calibration` names them.
 
     Args:
-        titles: of the memories, in the same order.
-        shift: what to take off the relevance for the model (`relevance_shift`); roads' ends, whose
-            relevance is no cosine, keep theirs.
+        shift: what to take off the relevance for the model (`relevance_shift`); what relations led
+            to keeps its relevance, which is no cosine.
     """
-    count = len(found)
-    relevance = [max(0.0, each.relevance - (0.0 if each.hops else shift)) for each in found]
-    shares = _word_shares(query, found, titles)
-    rows = np.zeros((count, 7))
-    for k, (own, each) in enumerate(zip(relevance, found, strict=True)):
+    count = len(hits)
+    by_relation = [hit.found_by is FoundBy.RELATION for hit in hits]
+    relevance = [
+        max(0.0, hit.relevance - (0.0 if related else shift))
+        for hit, related in zip(hits, by_relation, strict=True)
+    ]
+    shares = _word_shares(query, hits)
+    rows = np.zeros((count, 8))
+    for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
         best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
         after = relevance[k + 1] if k + 1 < count else 0.0
-        road = 1.0 if each.hops else 0.0
-        rows[k] = (own, own - best_other, shares[k], math.log(k + 1), own - after, road, road * own)
+        relation, link = float(by_relation[k]), float(hit.found_by is FoundBy.LINK)
+        rank = math.log(k + 1)
+        rows[k] = (
+            own, own - best_other, shares[k], rank, own - after, relation, relation * own, link
+        )  # fmt: skip
     return rows
 
 
-def _word_shares(query: str, found: Sequence[Recalled], titles: Sequence[str]) -> list[float]:
+def _word_shares(query: str, hits: Sequence[Hit]) -> list[float]:
     """Share of the question's word stems in each memory; a stem that few of them have weighs more
-    (inverse document frequency among what was found, log(1 + n / (df + 1)))."""
+    (inverse document frequency among the hits, log(1 + n / (df + 1)))."""
     asked = sorted(stems(query))
-    texts = [
-        stems(f"{title} {each.heading} {each.text}")
-        for each, title in zip(found, titles, strict=True)
-    ]
+    texts = [stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits]
     count = len(texts)
     weight = {
         stem: math.log(1.0 + count / (sum(stem in text for text in texts) + 1.0)) for stem in asked

@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import Recalled
+from memvault.model.search import Hit
 from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, scores
@@ -47,9 +46,7 @@ class Excerpts:
         self._outlines = Outlines(read, embedder)
         self._embedder = embedder
 
-    def of(
-        self, query: str, found: Sequence[tuple[Recalled, Memory]], limits: Sequence[int]
-    ) -> list[Excerpt]:
+    def of(self, query: str, found: Sequence[Hit], limits: Sequence[int]) -> list[Excerpt]:
         """Of each memory the sentences that say most to the question, as many as fit.
 
         Sentences are scored as for a distilled context (`scoring`), and by their neighbours. ``…``
@@ -62,20 +59,18 @@ class Excerpts:
                 shown even if it is longer.
         """
         outlines = self._outlines.of(found[:READ_WHOLE])
-        outlines += [self._outlines.of_passage(recalled) for recalled, _ in found[READ_WHOLE:]]
+        outlines += [self._outlines.of_passage(hit) for hit in found[READ_WHOLE:]]
         known = [
-            own if own is not None and own.statements else self._outlines.of_passage(recalled)
-            for (recalled, _), own in zip(found, outlines, strict=True)
+            own if own is not None and own.statements else self._outlines.of_passage(hit)
+            for hit, own in zip(found, outlines, strict=True)
         ]
         vector = self._embedder.embed_query(query)
         scored = scores(query, vector, found, known)
         return [
-            _excerpt(memory.title, outline, own, limit)
+            _excerpt(hit.memory.title, outline, own, limit)
             if outline.statements
-            else Excerpt(recalled.text, recalled.heading, recalled.lines)
-            for (recalled, memory), outline, own, limit in zip(
-                found, known, scored, limits, strict=True
-            )
+            else Excerpt(hit.text, hit.heading, hit.lines)
+            for hit, outline, own, limit in zip(found, known, scored, limits, strict=True)
         ]
 
 

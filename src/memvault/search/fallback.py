@@ -9,32 +9,35 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import Hop, Recalled, Scope
+from memvault.model.search import Hit, Scope
 from memvault.model.state import CacheStats
-from memvault.search.hybrid import Recall
-from memvault.search.neighbourhood import Neighbourhood
-from memvault.search.relations.multihop import MOST_HOPS, NO_GRAPH, MultiHop, Reached
+from memvault.search.association import Association
+from memvault.search.hybrid import HybridSearch
 from memvault.search.relations.question import stems
+from memvault.search.scope import Memories, in_scope
 from memvault.vault.parse import parse_note
 
 logger = logging.getLogger(__name__)
 KEPT = 512  # questions whose answers are remembered
 AT_ONCE = 8  # questions under way
-CHECKED = 1.0  # seconds for which a graph that answered is taken to answer still
 WHOLE = 0.8  # share of the time limit for the whole answer; the rest is for a part of it
+NAMED = 0.5  # relevance of what a question names
+SHORTEST_NAME = 3  # characters; shorter names stand in too many words
 
+NO_GRAPH = "The graph does not answer; these are the notes nearest to the question."
 NO_VECTORS = (
     "The passage index does not answer: these are the notes that the question names and what is "
     "related to them. Run `memvault doctor` to mend it."
@@ -43,7 +46,7 @@ NOTHING_NAMED = (
     "The passage index does not answer, and the question names no note or thing: name one, or run "
     "`memvault doctor` to mend the index."
 )
-TOO_SLOW = "The whole answer took longer than {limit:g} s: this is what could be had in that time."
+TOO_SLOW = "Timed out after {limit:g} s; the results are partial."
 REMEMBERED = (
     "Neither index answers: this is what the same question found on {when}. Run `memvault doctor` "
     "to mend them."
@@ -57,30 +60,38 @@ NOTHING = (
 )
 
 DOWN = (StorageError, GraphQueryError)
-Ask = Callable[[], Reached]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    memories: tuple[Recalled, ...]
-    at: datetime
+class Asked:
+    """A question, and how many memories it asks for at most."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    kind: str
     query: str
-    top_k: int
-    scope: Scope | None
+    limit: int
+    scope: Scope = field(default_factory=Scope)
     max_hops: int = 1
 
     @property
     def key(self) -> str:
         """Equal for questions that differ in nothing but case, spaces and how many they ask."""
-        scope = self.scope or Scope()
-        filters = scope.filters.model_dump(mode="json") if scope.filters else None
+        filters = self.scope.filters
+        shown = filters.model_dump(mode="json") if filters else None
         words = " ".join(self.query.casefold().split())
-        return json.dumps([self.kind, self.max_hops, words, scope.project, filters])
+        return json.dumps([self.max_hops, words, self.scope.project, shown])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits, best first; ``notice`` says what could not be asked."""
+
+    hits: list[Hit]
+    notice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    hits: tuple[Hit, ...]
+    at: datetime
 
 
 class AnswerCache:
@@ -91,162 +102,140 @@ class AnswerCache:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, key: str, memories: Sequence[Recalled]) -> None:
+    def put(self, key: str, hits: Sequence[Hit]) -> None:
         with self._lock:
             known = self._kept.get(key)
-            if known is None or len(known.memories) <= len(memories):
-                self._kept[key] = _Kept(tuple(memories), datetime.now(UTC))
+            if known is None or len(known.hits) <= len(hits):
+                self._kept[key] = _Kept(tuple(replace(hit) for hit in hits), datetime.now(UTC))
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
 
-    def get(self, key: str) -> tuple[tuple[Recalled, ...], datetime] | None:
+    def get(self, key: str) -> tuple[list[Hit], datetime] | None:
         with self._lock:
             known = self._kept.get(key)
             self.reads += CacheStats(misses=1) if known is None else CacheStats(hits=1)
-            return None if known is None else (known.memories, known.at)
+            return None if known is None else ([replace(hit) for hit in known.hits], known.at)
 
 
-class SteadyRecall:
-    """`MultiHop` and `Recall` with something to fall back on; safe in any thread.
+class Fallback:
+    """Gives part of an answer where the whole one fails or is late; safe in any thread.
 
     Args:
         read: a note's bytes, by path.
         limit_seconds: what an answer may take.
-
-    Its methods raise StoreUnavailable if nothing at all can be had.
     """
 
     def __init__(
         self,
-        multihop: MultiHop,
-        plain: Recall,
-        neighbourhood: Neighbourhood,
+        hybrid: HybridSearch,
+        association: Association,
+        memories: Memories,
         *,
-        memory_of: Callable[[str], Memory | None],
         read: Callable[[str], bytes],
         cache: AnswerCache,
         limit_seconds: float,
     ) -> None:
-        self._multihop = multihop
-        self._plain = plain
-        self._neighbourhood = neighbourhood
-        self._memory_of = memory_of
+        self._hybrid = hybrid
+        self._association = association
+        self._memories = memories
         self._read = read
         self._cache = cache
         self._limit = limit_seconds
-        self._good_until = 0.0
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
 
-    def recall(self, query: str, top_k: int, scope: Scope | None = None) -> Reached:
-        """As `MultiHop.find`; says that the graph is down also where the question needed none of
-        its roads, since what is linked and contradicted is then unknown."""
-        asked = _Asked("recall", query, top_k, scope)
-        check = self._checked()
-        reached = self._answer(asked, lambda: self._multihop.find(query, top_k, scope))
-        down = check is not None and check.done() and check.exception() is not None
-        return replace(reached, notice=NO_GRAPH) if down and not reached.notice else reached
+    def answer(self, asked: Asked, whole: Callable[[], Found]) -> Found:
+        """What ``whole`` finds; else what can be had.
 
-    def search(self, query: str, top_k: int, scope: Scope | None = None) -> Reached:
-        """As `Recall.recall`."""
-        asked = _Asked("recall", query, top_k, scope)
-        return self._answer(asked, lambda: Reached(self._plain.recall(query, top_k, scope)))
-
-    def ask(
-        self, query: str, top_k: int, scope: Scope | None = None, max_hops: int = MOST_HOPS
-    ) -> Reached:
-        """As `MultiHop.ask`."""
-        asked = _Asked("graph", query, top_k, scope, max_hops)
-        return self._answer(asked, lambda: self._multihop.ask(query, top_k, scope, max_hops))
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    # -- in order of worth ----------------------------------------------------------------------
-
-    def _checked(self) -> Future[None] | None:
-        """A look at the graph while the vectors are asked; None if it has just answered."""
-        if time.monotonic() < self._good_until:
-            return None
-
-        def check() -> None:
-            self._neighbourhood.check_graph()
-            self._good_until = time.monotonic() + CHECKED
-
-        return self._pool.submit(check)
-
-    def _answer(self, question: _Asked, whole: Ask) -> Reached:
+        Raises:
+            StoreUnavailable: nothing at all can be had.
+        """
         began = time.monotonic()
-        asked = self._pool.submit(whole)
+        under_way = self._pool.submit(whole)
         try:
-            reached = asked.result(WHOLE * self._limit)
+            found = under_way.result(WHOLE * self._limit)
         except DOWN as error:
             logger.warning("answering without the vectors: %s", error)
             slow = False
         except NotInTime:
-            logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, question.query)
+            logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, asked.query)
             slow = True
         else:
-            if reached.notice is None:
-                self._cache.put(question.key, reached.memories)
-            return reached
+            if found.notice is None:
+                self._cache.put(asked.key, found.hits)
+            return found
         left = max(0.0, self._limit - (time.monotonic() - began))
-        return self._part(question, slow, left)
+        return self._part(asked, slow, left)
 
-    def _part(self, question: _Asked, slow: bool, seconds: float) -> Reached:
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _part(self, asked: Asked, slow: bool, seconds: float) -> Found:
         """What can be had without the whole; the vectors are asked again where they were slow."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
-        named = self._pool.submit(self._named, question)
+        by_name = self._pool.submit(self._named, asked)
         if slow:
-            near = self._pool.submit(
-                self._plain.recall, question.query, question.top_k, question.scope
-            )
-            if found := _soon(near, seconds / 2):
-                return Reached(found, too_slow)
-        standing = _soon(named, end - time.monotonic())
-        if standing:
-            return Reached(standing, too_slow if slow else NO_VECTORS)
-        kept = self._cache.get(question.key)
+            near = self._pool.submit(self._near, asked)
+            if hits := _soon(near, seconds / 2):
+                return Found(hits, too_slow)
+        named = _soon(by_name, end - time.monotonic())
+        if named:
+            return Found(named, too_slow if slow else NO_VECTORS)
+        kept = self._cache.get(asked.key)
         if kept is not None:
-            memories, at = kept
+            hits, at = kept
             words = REMEMBERED_SLOW if slow else REMEMBERED
             when = f"{at:%d %B %Y, %H:%M} UTC"
-            notice = words.format(limit=self._limit, when=when)
-            return Reached(list(memories[: question.top_k]), notice)
-        if standing is None:
+            return Found(hits[: asked.limit], words.format(limit=self._limit, when=when))
+        if named is None:
             raise StoreUnavailable(NOTHING)
-        return Reached([], too_slow if slow else NOTHING_NAMED)
+        return Found([], too_slow if slow else NOTHING_NAMED)
 
-    def _named(self, question: _Asked) -> list[Recalled]:
-        around = self._neighbourhood.around_names(
-            question.query, question.top_k, question.max_hops, question.scope
-        )
-        asked = stems(question.query)
-        return [
-            each
-            for key, relevance, hops in around
-            if (memory := self._memory_of(key)) is not None
-            and (each := self._passage(memory, asked, relevance, hops)) is not None
+    def _near(self, asked: Asked) -> list[Hit]:
+        hits = self._hybrid.search(asked.query, asked.limit, asked.scope)
+        self._hybrid.read_passages(asked.query, hits)
+        return hits
+
+    def _named(self, asked: Asked) -> list[Hit]:
+        """Without the vectors: the notes that the question names, and what they are linked with."""
+        self._association.warm_up()
+        words = asked.query.casefold()
+        named = [
+            Hit(memory, NAMED)
+            for memory in self._memories.all()
+            if in_scope(memory, asked.scope)
+            and any(_stands_in(name.casefold(), words) for name in (memory.title, *memory.aliases))
         ]
+        hits = self._association.extend(asked.query, named, asked.scope)[: asked.limit]
+        stems_asked = stems(asked.query)
+        return [hit for hit in hits if self._read_passage(hit, stems_asked)]
 
-    def _passage(
-        self, memory: Memory, asked: frozenset[str], relevance: float, hops: tuple[Hop, ...]
-    ) -> Recalled | None:
-        """The paragraph of a note that has most of the question's words; None if it cannot be
-        read."""
+    def _read_passage(self, hit: Hit, asked: frozenset[str]) -> bool:
+        """Fill in the paragraph of the note that has most of the question's words; False if the
+        note cannot be read."""
+        memory: Memory = hit.memory
         try:
             note = parse_note(memory.path, self._read(memory.path))
         except StorageError:
-            return None
+            return False
         if not note.blocks:
-            return Recalled(memory.id, relevance, "", LineRange(1, 1), memory.title, hops)
+            hit.lines, hit.text = LineRange(1, 1), memory.title
+            return True
         best = max(note.blocks, key=lambda block: len(stems(block.text) & asked))
-        heading = " > ".join((memory.title, *best.heading))
-        return Recalled(memory.id, relevance, heading, best.lines, best.text, hops)
+        hit.heading = " > ".join((memory.title, *best.heading))
+        hit.lines, hit.text = best.lines, best.text
+        return True
 
 
-def _soon(asked: Future[list[Recalled]], seconds: float) -> list[Recalled] | None:
+def _stands_in(name: str, asked: str) -> bool:
+    """Whether a name stands in a question as whole words."""
+    if len(name) < SHORTEST_NAME or name not in asked:
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
+
+
+def _soon(asked: Future[list[Hit]], seconds: float) -> list[Hit] | None:
     """What was asked for; None if it is down or not there in time."""
     try:
         return asked.result(max(0.0, seconds))

@@ -1,4 +1,4 @@
-"""Hybrid recall: the notes nearest to a question in meaning and in words.
+"""Hybrid search: the notes nearest to a question in meaning and in words.
 
 A note is searched at every size of its text at once. Its cosine and its BM25 score are the means
 over the sizes of its best chunk's; together they make its relevance. Measured on dialogues, that
@@ -7,15 +7,18 @@ finds more than any one size, than the best chunk of any size, and than fusion o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from memvault.model.note import Chunk, ChunkSize, Vector
-from memvault.model.search import ChunkHit, Recalled, Scope
-from memvault.stores.vectors import VectorStore
+from memvault.model.memory import Memory
+from memvault.model.note import Chunk, ChunkSize
+from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
+from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.embedding import Embedder
 
 _SIZES = len(ChunkSize)
+IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
+VERIFIED = 0.02  # share of the relevance that an unverified note lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,49 +105,57 @@ def chunk_relevances(
     }
 
 
-def best_first(relevances: Mapping[str, float]) -> Iterable[str]:
+def best_first(relevances: Mapping[str, float]) -> list[str]:
     """By relevance, ties by id."""
     return sorted(relevances, key=lambda key: (-relevances[key], key))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What both searches found."""
+    """The results of both searches."""
 
     dense: ScoreList
     keywords: ScoreList
     hits: Mapping[str, ChunkHit]
 
 
-class Recall:
-    """Searches the vector store; safe in any thread."""
+class HybridSearch:
+    """Searches the vector store; safe in any thread.
+
+    Args:
+        memory_of: the memory of an id; None if it is gone.
+    """
 
     def __init__(
-        self, vectors: VectorStore, embedder: Embedder, settings: FusionSettings | None = None
+        self,
+        vectors: VectorStore,
+        embedder: Embedder,
+        memory_of: Callable[[str], Memory | None],
+        settings: FusionSettings | None = None,
     ) -> None:
         self._vectors = vectors
         self._embedder = embedder
+        self._memory_of = memory_of
         self._settings = settings or FusionSettings()
 
-    def recall(self, query: str, top_k: int, scope: Scope | None = None) -> list[Recalled]:
-        """The ``top_k`` most relevant notes, best first, each once with its best passage.
+    def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
+        """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        vector = self._embedder.embed_query(query)
-        found = self._search(query, vector, max(self._settings.candidates, 10 * top_k), scope)
+        found = self._search(query, max(self._settings.candidates, 10 * limit), scope)
         relevance = note_relevances(found.dense, found.keywords, self._settings)
-        ranked = list(best_first(relevance))[:top_k]
-        passages = self._best_passages(found, set(ranked))
-        chunks = self._vectors.read([passages[note] for note in ranked if note in passages])
-        recalled = []
-        for note in ranked:
-            chunk = chunks.get(passages.get(note, "")) or self._nearest_passage(note, vector)
-            if chunk is not None:
-                shown = (chunk.heading, chunk.lines, chunk.text)
-                recalled.append(Recalled(note, relevance[note], *shown))
-        return recalled
+        hits = [
+            Hit(memory, relevance[memory.id] * prior(memory))
+            for note_id in best_first(relevance)[: 2 * limit]
+            if (memory := self._memory_of(note_id)) is not None
+        ]
+        hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
+        passages = self._best_passages(found, {hit.memory.id for hit in hits})
+        for hit in hits:
+            hit.chunk_id = passages.get(hit.memory.id)
+        return hits
 
     def search_chunks(self, query: str, top_k: int, scope: Scope | None = None) -> list[ChunkHit]:
         """The ``top_k`` most relevant passages, best first; scores are relevances in [0, 1].
@@ -152,11 +163,10 @@ class Recall:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        vector = self._embedder.embed_query(query)
         limit = max(self._settings.candidates, 2 * top_k)
-        found = self._search(query, vector, limit, scope, ChunkSize.PASSAGE)
+        found = self._search(query, limit, scope, ChunkSize.PASSAGE)
         relevance = chunk_relevances(found.dense, found.keywords, self._settings)
-        best = list(best_first(relevance))[:top_k]
+        best = best_first(relevance)[:top_k]
         chunks = self._vectors.read(best)
         return [
             found.hits[key]._replace(
@@ -169,14 +179,37 @@ class Recall:
             if (chunk := chunks.get(key)) is not None
         ]
 
+    def read_passages(self, query: str, hits: Sequence[Hit]) -> None:
+        """Fill in the passage of every hit that has none: the best one that the search found, else
+        the one that states the link to it, else the one with most of the question's words.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        unread = [hit for hit in hits if not hit.text]
+        chunks = self._vectors.read([hit.chunk_id for hit in unread if hit.chunk_id is not None])
+        others = []
+        for hit in unread:
+            chunk = chunks.get(hit.chunk_id or "")
+            if chunk is None:
+                others.append(hit)
+            else:
+                _show(hit, chunk)
+        if not others:
+            return
+        terms = frozenset(bm25.terms(query))
+        passages = self._vectors.passages([hit.memory.id for hit in others])
+        for hit in others:
+            own = passages.get(hit.memory.id)
+            if own:
+                _show(hit, _telling_passage(hit, own, terms))
+            else:
+                hit.text = hit.memory.title
+
     def _search(
-        self,
-        query: str,
-        vector: Vector,
-        limit: int,
-        scope: Scope | None,
-        size: ChunkSize | None = None,
+        self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> _Found:
+        vector = self._embedder.embed_query(query)
         dense = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)
         keywords = self._vectors.search_keywords(query, limit, size=size, scope=scope, texts=False)
         return _Found(
@@ -200,12 +233,22 @@ class Recall:
             best.setdefault(found.hits[key].note_id, key)
         return best
 
-    def _nearest_passage(self, note_id: str, vector: Vector) -> Chunk | None:
-        """For a note that only its larger chunks brought up; None if it has just been removed."""
-        own = [
-            embedded
-            for embedded in self._vectors.chunks(note_id)
-            if embedded.chunk.size is ChunkSize.PASSAGE
-        ]
-        best = max(own, key=lambda embedded: float(embedded.vector @ vector), default=None)
-        return None if best is None else best.chunk
+
+def prior(memory: Memory) -> float:
+    """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
+    important and the verified come first."""
+    unverified = 0.0 if memory.verified else VERIFIED
+    return 1.0 - IMPORTANCE * (1.0 - memory.importance) - unverified
+
+
+def _show(hit: Hit, chunk: Chunk) -> None:
+    hit.heading, hit.lines, hit.text = chunk.heading, chunk.lines, chunk.text
+
+
+def _telling_passage(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:
+    """``hit.lines`` is where the link to it is stated, if its own note states it."""
+    line = hit.lines.first
+    for chunk in passages if hit.found_by is FoundBy.LINK and line > 1 else ():
+        if chunk.lines.first <= line <= chunk.lines.last:
+            return chunk
+    return max(passages, key=lambda chunk: len(terms.intersection(bm25.terms(chunk.text))))

@@ -1,13 +1,23 @@
-"""Looking further where a filter leaves too little of what was found."""
+"""Which memories a question may see, and looking further where a filter leaves too few."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Scope
+
+
+class Memories(Protocol):
+    """What is known of the notes that are indexed."""
+
+    def by_id(self, memory_id: str) -> Memory | None: ...
+
+    def by_path(self, path: str) -> Memory | None: ...
+
+    def all(self) -> Iterable[Memory]: ...
 
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:

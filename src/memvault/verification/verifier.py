@@ -15,7 +15,7 @@ from memvault.model.graph import NodeKind
 from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
-from memvault.model.search import Evidence, Recalled, Scope, Status, Verification
+from memvault.model.search import Evidence, Hit, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameMatcher
@@ -24,6 +24,7 @@ from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.reading import Passages
+from memvault.verification.sensitive_topics import matter_of
 
 WITNESSES = 20  # passages asked for beside what was found (FR-44)
 MOST_READ = 3  # memories read whole for a value of the kind that is asked for
@@ -36,7 +37,6 @@ _NO_ANSWERS = {
     AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
 }
 
-Found = Sequence[tuple[Recalled, Memory]]
 MemoryOf = Callable[[str], Memory | None]
 StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
 
@@ -75,28 +75,34 @@ class Verifier:
         self._passages = Passages(find_names, names_state)
         self._stated_conflicts = stated_conflicts
 
-    def verify(self, query: str, found: Found, scope: Scope | None = None) -> list[Verification]:
+    def matter_of(self, query: str) -> str | None:
+        """The sensitive matter that a question is about, if any."""
+        return matter_of(query)
+
+    def verify(
+        self, query: str, hits: Sequence[Hit], scope: Scope | None = None
+    ) -> list[Verification]:
         """The standing of each memory's answer to a question, in the same order."""
-        own = self._answering(query, found)
+        own = self._answering(query, hits)
         claims = [claim for some in own for claim in some]
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
-        opposed = self._opposed([memory.id for _, memory in found])
+        opposed = self._opposed([hit.memory.id for hit in hits])
         return [
-            self.standing(memory, relevant, pool, opposed.get(memory.id, ()))
-            for (_, memory), relevant in zip(found, own, strict=True)
+            self.standing(hit.memory, relevant, pool, opposed.get(hit.memory.id, ()))
+            for hit, relevant in zip(hits, own, strict=True)
         ]
 
-    def claims(self, query: str, found: Found, scope: Scope | None = None) -> list[Claim]:
+    def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
         """What these memories state to a question, in their order, then what others say of it."""
-        own = [claim for some in self._answering(query, found) for claim in some]
+        own = [claim for some in self._answering(query, hits) for claim in some]
         told = self.witnesses(own, scope) if own else []
         bearing = (w for w in told if any(compare(c, w) is not Verdict.APART for c in own))
         return list(dict.fromkeys((*own, *bearing)))
 
-    def _answering(self, query: str, found: Found) -> list[list[Claim]]:
+    def _answering(self, query: str, hits: Sequence[Hit]) -> list[list[Claim]]:
         asked = self._asked(query)
-        return [self._answers(asked, each, memory, k) for k, (each, memory) in enumerate(found)]
+        return [self._answers(asked, hit, rank) for rank, hit in enumerate(hits)]
 
     # -- what is checked ------------------------------------------------------------------------
 
@@ -112,12 +118,12 @@ class Verifier:
             stems_of(rest), frozenset(key for *_, key in names), kind, low.startswith("who")
         )
 
-    def _answers(self, asked: Asked, each: Recalled, memory: Memory, rank: int) -> list[Claim]:
+    def _answers(self, asked: Asked, hit: Hit, rank: int) -> list[Claim]:
         """The claims of a memory that the question asks for: those of an attribute that it names,
         else, of the first memories, the only one of the kind that answers it."""
-        source = source_of(memory, each.heading, each.lines)
-        said = self.passage(each.text, source, asked.words)
-        said += self.fields(memory, asked.words)
+        source = source_of(hit.memory, hit.heading, hit.lines)
+        said = self.passage(hit.text, source, asked.words)
+        said += self.fields(hit.memory, asked.words)
         named = [
             c
             for c in said
@@ -125,7 +131,7 @@ class Verifier:
         ]
         if named or rank >= MOST_READ or (asked.kind is None and not asked.who):
             return named
-        said = self.passage(each.text, source)
+        said = self.passage(hit.text, source)
         fitting = [c for c in said if _fits(c, asked) and self._is_meant(c, asked)]
         return fitting if len(fitting) == 1 else []
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import Recalled, Scope
+from memvault.model.search import Hit, Scope
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
@@ -45,8 +45,8 @@ NOTHING = (
 )
 NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: {names}."
 
-RecallMemories = Callable[[str, int, Scope | None], Sequence[Recalled]]
-ClaimsOf = Callable[[str, Sequence[tuple[Recalled, Memory]], Scope | None], Sequence[Claim]]
+FindMemories = Callable[[str, int, Scope | None], Sequence[Hit]]
+ClaimsOf = Callable[[str, Sequence[Hit], Scope | None], Sequence[Claim]]
 Truths = Mapping[str, bool]
 
 
@@ -75,14 +75,14 @@ class Reasoner:
         edges: GraphView,
         memory_of: Callable[[str], Memory | None],
         *,
-        recall: RecallMemories,
+        find: FindMemories,
         claims_of: ClaimsOf,
         find_names: FindNames,
         settings: ReasoningSettings,
     ) -> None:
         self._edges = edges
         self._memory_of = memory_of
-        self._recall = recall
+        self._find = find
         self._claims_of = claims_of
         self._find_names = find_names
         self._settings = settings
@@ -148,11 +148,7 @@ class Reasoner:
         return max(borne, key=lambda i: i.strength).effect if borne else None
 
     def _contest(self, asked: Asked, question: Question) -> Contest | None:
-        found = [
-            (each, memory)
-            for each in self._recall(question.matter, LOOKED_AT, asked.scope)
-            if (memory := self._memory_of(each.note_id)) is not None
-        ]
+        found = self._find(question.matter, LOOKED_AT, asked.scope)
         claims = self._claims_of(question.matter, found, asked.scope)
         return contest_of(answering(claims, question.matter))
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memvault.model.memory import Memory
+from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines
-from memvault.search.context.scoring import Found, Scores, scores, telling_properties
+from memvault.search.context.scoring import Scores, scores, telling_properties
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder, TokenCounter
 
@@ -73,7 +74,9 @@ class Distiller:
         self._embedder = embedder
         self._starting = starting
 
-    def distil(self, query: str, found: Found, room: Room, form: Form | None = None) -> Context:
+    def distil(
+        self, query: str, found: Sequence[Hit], room: Room, form: Form | None = None
+    ) -> Context:
         """The context for a question.
 
         Args:
@@ -83,18 +86,18 @@ class Distiller:
                 something to the question are short facts, else narrative.
         """
         outlined = [
-            (pair, outline)
-            for pair, outline in zip(found, self._outlines.of(found), strict=True)
+            (hit, outline)
+            for hit, outline in zip(found, self._outlines.of(found), strict=True)
             if outline is not None and outline.tokens
         ]
-        pairs, outlines = [pair for pair, _ in outlined], [outline for _, outline in outlined]
+        hits, outlines = [hit for hit, _ in outlined], [outline for _, outline in outlined]
         vector = self._embedder.embed_query(query)
         task = _Distilling(
             query,
-            pairs,
+            hits,
             outlines,
-            scored=scores(query, vector, pairs, outlines),
-            named=tags([memory.id for _, memory in pairs], self._starting),
+            scored=scores(query, vector, hits, outlines),
+            named=tags([hit.memory.id for hit in hits], self._starting),
             room=room,
             tokens=self._embedder.tokens,
         )
@@ -107,7 +110,7 @@ class _Distilling:
     def __init__(
         self,
         query: str,
-        pairs: Found,
+        hits: Sequence[Hit],
         outlines: Sequence[Outline],
         *,
         scored: Sequence[Scores],
@@ -116,7 +119,7 @@ class _Distilling:
         tokens: TokenCounter,
     ) -> None:
         self._query = query
-        self._pairs = pairs
+        self._hits = hits
         self._outlines = list(outlines)
         self._scores = scored
         self._tags = named
@@ -150,8 +153,8 @@ class _Distilling:
 
     def _form_without_choosing(self) -> Form | None:
         weighed = [
-            (recalled.relevance, outline)
-            for (recalled, _), outline in zip(self._pairs, self._outlines, strict=True)
+            (hit.relevance, outline)
+            for hit, outline in zip(self._hits, self._outlines, strict=True)
         ]
         coded = sum(share * sum(each.tokens for each in own.code) for share, own in weighed)
         if coded and coded >= MUCH_CODE * sum(share * own.tokens for share, own in weighed):
@@ -161,7 +164,7 @@ class _Distilling:
         return Form.RAW if self._before + aside <= budget.limit else None
 
     def _budget(self, form: Form) -> Budget:
-        memories = [memory for _, memory in self._pairs]
+        memories = [hit.memory for hit in self._hits]
         frames = [
             frame(
                 form,
@@ -256,7 +259,7 @@ class _Distilling:
 
     def _excerpts(self, form: Form, chosen: Collection[Part]) -> list[Excerpt]:
         excerpts = []
-        for place, (_, memory) in enumerate(self._pairs):
+        for place, memory in enumerate(hit.memory for hit in self._hits):
             own = [part for part in chosen if part.memory == place]
             if not own:
                 continue

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.errors import NoteNotFound, StorageError
-from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange, ParsedNote, Vector
-from memvault.model.search import Recalled
+from memvault.model.search import Hit
 from memvault.search.context.markup import shown
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import (
@@ -109,18 +108,18 @@ class Outlines:
         self._size = 0
         self._lock = threading.Lock()
 
-    def of(self, found: Sequence[tuple[Recalled, Memory]]) -> list[Outline | None]:
+    def of(self, found: Sequence[Hit]) -> list[Outline | None]:
         """The outline of each memory's note as it is indexed; None of a note that is gone.
 
         Sentences have a vector where their text has been embedded before; nothing is embedded now.
         """
         outlines: dict[int, Outline] = {}
         fresh: dict[int, tuple[str, _Read]] = {}
-        for place, (recalled, memory) in enumerate(found):
-            kept = self._remembered(memory.content_hash)
+        for place, hit in enumerate(found):
+            kept = self._remembered(hit.memory.content_hash)
             if kept is not None:
                 outlines[place] = kept
-            elif (read := self._pieces(recalled, memory)) is not None:
+            elif (read := self._pieces(hit)) is not None:
                 fresh[place] = read
         made = self._outlined([read for _, read in fresh.values()])
         for (place, (key, _)), outline in zip(fresh.items(), made, strict=True):
@@ -129,24 +128,25 @@ class Outlines:
                 self._remember(key, outline)
         return [outlines.get(place) for place in range(len(found))]
 
-    def of_passage(self, recalled: Recalled) -> Outline:
-        """The outline of what was found alone: a quick one, without vectors and tokens."""
-        statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(recalled))
+    def of_passage(self, hit: Hit) -> Outline:
+        """The outline of the passage that was found alone: a quick one, without vectors and
+        tokens."""
+        statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
         return Outline(statements, (), np.zeros((1, self._embedder.dimension), np.float16), 0)
 
-    def _pieces(self, recalled: Recalled, memory: Memory) -> tuple[str, _Read] | None:
+    def _pieces(self, hit: Hit) -> tuple[str, _Read] | None:
         """What is to be outlined, and the key to remember it by; empty for a part of a note."""
         try:
-            data = self._read(memory.path)
+            data = self._read(hit.memory.path)
         except (NoteNotFound, StorageError):
             return None
         if len(data) > MOST_BYTES:
-            pieces = _of_passage(recalled)
-            return "", _Read(memory.title, pieces, [piece.text for piece in pieces], ())
-        note: ParsedNote = parse_note(memory.path, data)
+            pieces = _of_passage(hit)
+            return "", _Read(hit.memory.title, pieces, [piece.text for piece in pieces], ())
+        note: ParsedNote = parse_note(hit.memory.path, data)
         pieces = pieces_of(note)
         lines = decode(data, MOST_BYTES).text.split("\n")
-        return content_hash(data), _Read(memory.title, pieces, shown(pieces, lines), note.code)
+        return content_hash(data), _Read(hit.memory.title, pieces, shown(pieces, lines), note.code)
 
     def _outlined(self, notes: Sequence[_Read]) -> list[Outline]:
         texts = [piece.text for note in notes for piece in note.pieces]
@@ -254,15 +254,15 @@ def _units(pieces: Sequence[Unit], sizes: Sequence[int]) -> tuple[list[Unit], li
     return units, owners
 
 
-def _of_passage(recalled: Recalled) -> list[Unit]:
+def _of_passage(hit: Hit) -> list[Unit]:
     """The sentences of a passage; the passage's lines are all that is known of their place."""
-    heading = tuple(recalled.heading.split(" > ")) if recalled.heading else ()
+    heading = tuple(hit.heading.split(" > ")) if hit.heading else ()
     found = []
-    for line in recalled.text.split("\n"):
+    for line in hit.text.split("\n"):
         starts = sentence_starts(line)
         for start, end in zip(starts, (*starts[1:], len(line)), strict=True):
             if text := line[start:end].strip():
-                found.append(Unit(text, recalled.lines, heading, 0))
+                found.append(Unit(text, hit.lines, heading, 0))
     return found
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -28,7 +28,8 @@ import numpy.typing as npt
 
 from memvault.model.memory import Memory
 from memvault.model.note import Vector
-from memvault.model.search import Recalled
+from memvault.model.search import Hit
+from memvault.search.association import descending
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.stores.vectors import bm25
 from memvault.text.words import STOP_WORDS, composed, some_words
@@ -37,7 +38,7 @@ BONUS = 0.1  # share that a memory's relevance grows by when the session has jus
 LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
 
 
-def coloured(found: Sequence[Recalled], near: Mapping[str, float]) -> list[Recalled]:
+def coloured(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
     """The same memories, ordered by relevance * (1 + BONUS * nearness).
 
     A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
@@ -48,14 +49,10 @@ def coloured(found: Sequence[Recalled], near: Mapping[str, float]) -> list[Recal
         near: how near the session is to a memory, in [0, 1]; 0 for one that is not named.
     """
 
-    def worth(each: Recalled) -> float:
-        return each.relevance * (1.0 + BONUS * near.get(each.note_id, 0.0))
+    def worth(hit: Hit) -> float:
+        return hit.relevance * (1.0 + BONUS * near.get(hit.memory.id, 0.0))
 
-    ordered: list[Recalled] = []
-    for each in sorted(found, key=worth, reverse=True):
-        most = ordered[-1].relevance if ordered else 1.0
-        ordered.append(replace(each, relevance=min(each.relevance, most)))
-    return ordered
+    return descending(sorted(found, key=worth, reverse=True))
 
 
 def nearness(
@@ -110,7 +107,6 @@ ABOVE = 0.5  # what a word of title or headings counts
 NEIGHBOURS = 0.25  # share of the words around a sentence
 TELLING = 4  # words that are no function words, from which on a sentence counts as one
 
-Found = Sequence[tuple[Recalled, Memory]]
 Floats = npt.NDArray[np.float64]
 
 
@@ -122,12 +118,14 @@ class Scores:
     code: Floats
 
 
-def scores(query: str, vector: Vector, found: Found, outlines: Sequence[Outline]) -> list[Scores]:
+def scores(
+    query: str, vector: Vector, found: Sequence[Hit], outlines: Sequence[Outline]
+) -> list[Scores]:
     """The scores of each memory's outline, in their order."""
     weights = _weights(query, outlines)
     scored = [
-        _Scorer(vector, weights, recalled, memory, outline).scores()
-        for (recalled, memory), outline in zip(found, outlines, strict=True)
+        _Scorer(vector, weights, hit, outline).scores()
+        for hit, outline in zip(found, outlines, strict=True)
     ]
     _lift_steps(found, outlines, scored)
     return scored
@@ -148,19 +146,21 @@ def _weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
     return {term: weight / total for term, weight in weights.items()} if total > 0.0 else {}
 
 
-def _lift_steps(found: Found, outlines: Sequence[Outline], scored: Sequence[Scores]) -> None:
+def _lift_steps(
+    found: Sequence[Hit], outlines: Sequence[Outline], scored: Sequence[Scores]
+) -> None:
     steps: dict[tuple[str, str], float] = {}
-    for recalled, _ in found:
-        for hop in recalled.hops:
+    for hit in found:
+        for hop in hit.hops:
             key = hop.path, hop.sentence
-            steps[key] = max(steps.get(key, 0.0), recalled.relevance)
-    most = max((recalled.relevance for recalled, _ in found), default=0.0)
+            steps[key] = max(steps.get(key, 0.0), hit.relevance)
+    most = max((hit.relevance for hit in found), default=0.0)
     if not steps or most <= 0.0:
         return
     best = max((float(own.statements.max()) for own in scored if own.statements.size), default=0.0)
-    for (_, memory), outline, own in zip(found, outlines, scored, strict=True):
+    for hit, outline, own in zip(found, outlines, scored, strict=True):
         for place, each in enumerate(outline.statements):
-            relevance = steps.get((memory.path, each.text), 0.0)
+            relevance = steps.get((hit.memory.path, each.text), 0.0)
             own.statements[place] = max(own.statements[place], best * relevance / most)
 
 
@@ -171,15 +171,14 @@ class _Scorer:
         self,
         vector: Vector,
         weights: Mapping[int, float],
-        recalled: Recalled,
-        memory: Memory,
+        hit: Hit,
         outline: Outline,
     ) -> None:
         self._weights = weights
         self._asked = frozenset(weights)
-        self._relevance = recalled.relevance
+        self._relevance = hit.relevance
         self._outline = outline
-        self._title = frozenset(bm25.terms(memory.title)) & self._asked
+        self._title = frozenset(bm25.terms(hit.memory.title)) & self._asked
         self._above: dict[tuple[str, ...], frozenset[int]] = {}
         self._shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
         rows = outline.vectors.astype(np.float32)

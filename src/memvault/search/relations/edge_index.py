@@ -12,7 +12,6 @@ import threading
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
 from memvault.search.relations.kinds import kind_word
 from memvault.search.relations.question import stems
+from memvault.search.scope import Memories
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.words import name_key
 
@@ -33,15 +33,7 @@ GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 NO_DAY = 0
-REPEATED = 3
-
-
-class Memories(Protocol):
-    """What is known of the notes that are indexed."""
-
-    def by_id(self, memory_id: str) -> Memory | None: ...
-
-    def all(self) -> Iterable[Memory]: ...
+REPEATED = 2  # notes that state an edge in the same words make it a relation of the vault
 
 
 Embed = Callable[[Sequence[str]], Floats]
@@ -68,7 +60,7 @@ class StepGraph:
     projects: Sequence[str]
     vectors: Floats
     postings: dict[str, array[int]]
-    repeated: Flags  # texts that say something, and state edges of `REPEATED` notes or more
+    stated_in: Ints  # number of notes in which a text states an edge; 0 for one that says nothing
     source: Ints
     target: Ints
     whole: Ints
@@ -320,7 +312,7 @@ class StepIndex:
             projects=list(self._projects),
             vectors=self._texts.fill(),
             postings=self._texts.postings,
-            repeated=self._repeated(rows[:, 2], source),
+            stated_in=self._stated_in(rows[:, 2], source),
             source=source,
             target=target,
             whole=np.ascontiguousarray(rows[:, 1]),
@@ -337,14 +329,14 @@ class StepIndex:
             relations={name for names in self._relations.values() for name in names},
         )
 
-    def _repeated(self, local: Ints, source: Ints) -> Flags:
+    def _stated_in(self, local: Ints, source: Ints) -> Ints:
         texts = list(self._texts.numbers)
         pairs = np.unique(np.stack([local, source]), axis=1)
-        often = np.bincount(pairs[0], minlength=len(texts)) >= REPEATED
-        for number in np.flatnonzero(often).tolist():
-            often[number] = bool(stems(texts[number]))
-        repeated: Flags = often
-        return repeated
+        notes = np.bincount(pairs[0], minlength=len(texts)).astype(np.int32)
+        for number in np.flatnonzero(notes >= REPEATED).tolist():
+            if not stems(texts[number]):
+                notes[number] = 0
+        return notes
 
     def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:
         found: dict[str, tuple[int, ...]] = {}

@@ -9,9 +9,9 @@ from itertools import chain
 import numpy as np
 
 from memvault.model.graph import GraphEdge
-from memvault.model.note import Chunk, LineRange
-from memvault.model.search import Hop, Recalled, Scope
-from memvault.search.relations.edge_index import Floats, Memories, StepGraph, in_order
+from memvault.model.note import Chunk
+from memvault.model.search import FoundBy, Hit, Hop, Scope
+from memvault.search.relations.edge_index import REPEATED, Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.question import (
@@ -23,13 +23,15 @@ from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.traversal import Road, Roads
 from memvault.search.relations.values import StatedValue, ValueFinder
-from memvault.search.scope import in_scope
+from memvault.search.scope import Memories, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.stores.vectors import VectorStore
 
 _TIER = 0.55  # of the best score left: ends about as good stand together
 _LEAST = 0.04  # of the best score
+OFTEN = 3  # notes that state a relation in the same words, from which it counts whatever its fit
+FITTING = 0.1  # confidence that relations stated in fewer notes need
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
 
@@ -91,8 +93,12 @@ class Teller:
         self._graph = graph
         self._values = values
 
-    def recalled(self, told: Sequence[Told], known: Mapping[str, Recalled]) -> list[Recalled]:
-        """The notes as memories, in the same order; those gone meanwhile are left out.
+    def hits(self, told: Sequence[Told], known: Mapping[str, Hit]) -> list[Hit]:
+        """The notes as hits, in the same order; those gone meanwhile are left out.
+
+        Args:
+            known: what the question found by itself, whose passage is shown where no passage
+                states the relation.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -102,12 +108,20 @@ class Teller:
         passages = self._store.passages([each.note_id for each in told])
         found = []
         for each in told:
-            hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
+            memory = self._memories.by_id(each.note_id)
+            if memory is None:
+                continue
+            hit = Hit(memory, each.score, found_by=FoundBy.RELATION)
+            hit.hops = tuple(h for step in reversed(each.road) if (h := self._hop(step, edges)))
             own = passages.get(each.note_id, [])
-            passage = self._passage(each, edges, own, known.get(each.note_id))
-            if passage is not None:
-                heading, lines, text = passage
-                found.append(Recalled(each.note_id, each.score, heading, lines, text, hops))
+            stating = _stating_passage(each, edges, own, self._values)
+            if stating is not None:
+                hit.heading, hit.lines, hit.text = stating.heading, stating.lines, stating.text
+            elif each.note_id in known:
+                hit.chunk_id = known[each.note_id].chunk_id
+            elif own:
+                hit.heading, hit.lines, hit.text = own[0].heading, own[0].lines, own[0].text
+            found.append(hit)
         return found
 
     def _edges(self, numbers: Iterable[int]) -> dict[int, GraphEdge]:
@@ -141,26 +155,6 @@ class Teller:
     def _path(self, note_id: str) -> str:
         memory = self._memories.by_id(note_id)
         return memory.path if memory is not None else ""
-
-    def _passage(
-        self,
-        told: Told,
-        edges: Mapping[int, GraphEdge],
-        passages: Sequence[Chunk],
-        known: Recalled | None,
-    ) -> tuple[str, LineRange, str] | None:
-        """The passage of a note that states the road's end, else what hybrid recall found in it,
-        else its beginning."""
-        stating = _stating_passage(told, edges, passages, self._values)
-        if stating is not None:
-            return stating.heading, stating.lines, stating.text
-        if known is not None:
-            return known.heading, known.lines, known.text
-        if not passages:
-            memory = self._memories.by_id(told.note_id)
-            return None if memory is None else ("", LineRange(1, 1), memory.title)
-        first = passages[0]
-        return first.heading, first.lines, first.text
 
 
 def _stating_passage(
@@ -220,10 +214,14 @@ class Inquiry:
         return related or self._has_kind[self._question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
-        """Whether the best road goes by relations that the person states again and again, and not
-        by sentences that happen to sound like the question."""
+        """Whether the best path goes by relations that the person states again and again, and not
+        by sentences that happen to sound like the question. What is stated in few notes must also
+        fit the question well."""
         steps = [step for step in solution.ends[0].road if step >= 0]
-        return bool(steps) and bool(self._graph.repeated[self._graph.local[steps]].all())
+        if not steps:
+            return False
+        notes = int(self._graph.stated_in[self._graph.local[steps]].min())
+        return notes >= OFTEN or (notes >= REPEATED and solution.confidence >= FITTING)
 
     def solution(self) -> Solution | None:
         """The reading that the graph answers best; None if no road leads anywhere."""
@@ -263,11 +261,9 @@ class Inquiry:
         similar = np.stack(list(ways.values())) @ self._graph.vectors.T
         return dict(zip(ways, similar, strict=True))
 
-    def memories(
-        self, solution: Solution, top_k: int, plain: Sequence[Recalled]
-    ) -> tuple[list[Recalled], int]:
-        """The notes that the roads lead to, in scope, ``top_k`` at most, and how many of them the
-        best roads lead to.
+    def hits(self, solution: Solution, top_k: int, known: Sequence[Hit]) -> tuple[list[Hit], int]:
+        """The notes that the relations lead to, in scope, ``top_k`` at most, and how many of them
+        the best lead to.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -277,9 +273,8 @@ class Inquiry:
             memory = self._memories.by_id(each.note_id)
             if memory is not None and in_scope(memory, self._scope):
                 told.append(each)
-        known = {each.note_id: each for each in plain}
         teller = Teller(
             self._stores.vectors, self._view, self._memories, self._graph, self._values.found
         )
-        found = teller.recalled(told[:top_k], known)
+        found = teller.hits(told[:top_k], {hit.memory.id: hit for hit in known})
         return found, sum(each.best for each in told[:top_k])

@@ -29,9 +29,6 @@ class RoadSettings:
         outside_times, undated_inside: factors for what happened at another time, and at no known
             time, where a time is asked for; ``undated_step`` for a step without any date.
         seen: least score of a node that is followed; ``followed`` nodes at most per relation.
-        confident: least confidence with which a question that did not ask for roads is answered by
-            them; ``confident_alone`` where it holds a single relation. From ``likely`` on their
-            ends stand behind the best of hybrid recall, from ``possible`` on in turns with it.
     """
 
     fall: float = 0.1
@@ -56,7 +53,3 @@ class RoadSettings:
     undated_step: float = 0.5
     seen: float = 0.02
     followed: int = 400
-    possible: float = 0.15
-    likely: float = 0.25
-    confident: float = 0.45
-    confident_alone: float = 0.55

@@ -21,7 +21,7 @@ import qdrant_edge as qdrant
 K = 1.2  # saturation of term frequency
 B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
-FUNCTION_WORD = 0.4  # weight of a function word like "what" in a query; other words have 1
+FUNCTION_WORD = 0.2  # weight of a function word like "what" in a query; other words have 1
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
 _UNSPACED = re.compile(

@@ -1,0 +1,122 @@
+"""From the notes that a question finds to the notes that they link to, or are linked from.
+
+A question often needs a second note that has none of its words: the director's wife is named in
+the director's note, not in the film's. One step along the links of the best results finds it. The
+sentence that makes the link says how well it fits the question, as the passages of HippoRAG 2
+(arXiv 2502.14802) are weighed, but without a language model to read them. A second step gains
+nothing (docs/benchmarks.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.search import FoundBy, Hit, Hop, Scope
+from memvault.search.scope import in_scope
+from memvault.stores.graph_view import GraphView
+from memvault.text.embedding import Embedder
+
+POOL = 20  # results that links reorder and add to
+KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
+SEEDS = 3  # links are followed from the first of these
+MOST_EDGES = 200  # of a seed: the links of a hub would take longer to compare than the search
+
+
+class Association:
+    """Adds to hits what they are linked with; safe in any thread.
+
+    The sentences of links were embedded when their notes were indexed; one whose vector is not in
+    the embedder's cache is skipped.
+    """
+
+    def __init__(
+        self, view: GraphView, embedder: Embedder, memory_of: Callable[[str], Memory | None]
+    ) -> None:
+        self._view = view
+        self._embedder = embedder
+        self._memory_of = memory_of
+
+    def warm_up(self) -> None:
+        """Read the graph now, if that has not been done.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        self._view.load()
+
+    def extend(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Hit]:
+        """The hits and what the best of them are linked with, best first.
+
+        A linked note is as relevant as its own text (as the last hit, if it is none), plus the
+        relevance of the hit that it is linked with times the cosine between the question and the
+        sentence of the link; its best link counts.
+
+        Args:
+            hits: best first; those past `POOL` stay behind all others.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        pool = {hit.memory.id: hit for hit in hits[:POOL]}
+        kept = [hit.memory.id for hit in hits[:KEPT]]
+        own = {key: hit.relevance for key, hit in pool.items()}
+        least = min(own.values(), default=0.0)
+        for near, far, edge, cosine in self._links(query, hits[:SEEDS]):
+            if far in kept:
+                continue
+            worth = min(1.0, own.get(far, least) + own[near] * cosine)
+            hit = pool.get(far)
+            if hit is None:
+                memory = self._memory_of(far)
+                if memory is None or not in_scope(memory, scope):
+                    continue
+                hit = pool[far] = Hit(memory, least)
+            if worth > hit.relevance:
+                hit.relevance = worth
+                _explain(hit, edge, pool[near].memory)
+        others = sorted(
+            (hit for key, hit in pool.items() if key not in kept), key=lambda hit: -hit.relevance
+        )
+        beyond = (hit for hit in hits[POOL:] if hit.memory.id not in pool)
+        return descending([*(pool[key] for key in kept), *others, *beyond])
+
+    def _links(
+        self, query: str, seeds: Sequence[Hit]
+    ) -> Iterator[tuple[str, str, GraphEdge, float]]:
+        """The links of the seeds with their other ends, and how well their sentences fit."""
+        links = [
+            (seed.memory.id, edge)
+            for seed in seeds
+            for edge in self._view.touching(seed.memory.id)[:MOST_EDGES]
+            if edge.origin is not EdgeOrigin.TAG
+        ]
+        fitting = self._fitting(query, {edge.sentence for _, edge in links})
+        for near, edge in links:
+            far = edge.target if edge.source == near else edge.source
+            cosine = fitting.get(edge.sentence, 0.0)
+            if far != near and cosine > 0.0:
+                yield near, far, edge, cosine
+
+    def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
+        known = self._embedder.known(list(sentences)) if sentences else {}
+        vector = self._embedder.embed_query(query)
+        return {sentence: float(vector @ known[sentence]) for sentence in known}
+
+
+def descending(hits: Sequence[Hit]) -> list[Hit]:
+    """The same, none more relevant than the one before."""
+    for before, hit in pairwise(hits):
+        hit.relevance = min(hit.relevance, before.relevance)
+    return list(hits)
+
+
+def _explain(hit: Hit, edge: GraphEdge, near: Memory) -> None:
+    stated_here = edge.source == hit.memory.id
+    source, target = (hit.memory, near) if stated_here else (near, hit.memory)
+    hit.found_by = FoundBy.LINK
+    hit.hops = (Hop(source.title, edge.relation, target.title, source.path, edge.sentence),)
+    hit.lines = LineRange(edge.line, edge.line) if stated_here else LineRange(1, 1)

@@ -1,0 +1,373 @@
+"""The one way in which memories are found: every question passes these stages, in this order.
+
+mode → hybrid search → association → relations → passages → confidence → verification → order →
+threshold → diversity
+
+A memory found is one `Hit`, which the stages enrich in place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+import numpy as np
+
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.insights import ConflictKind
+from memvault.model.memory import Memory
+from memvault.model.note import ChunkSize
+from memvault.model.search import Hit, Mode, Scope, SearchResult, Status, Verification
+from memvault.search.association import POOL, Association
+from memvault.search.calibration import (
+    ANSWERS,
+    CONCERNS,
+    background,
+    features,
+    relevance_shift,
+)
+from memvault.search.diversity import Floats, diverse
+from memvault.search.fallback import NO_GRAPH, AnswerCache, Asked, Fallback, Found
+from memvault.search.hybrid import HybridSearch
+from memvault.search.modes import PLANS, ModePlan, detect_mode
+from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
+from memvault.search.scope import widened
+from memvault.stores.graph_view import GraphView
+from memvault.stores.open import Stores
+from memvault.text.embedding import Embedder
+
+CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
+VARIED = 60  # candidates that planning chooses from
+UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms, on sensitive matters (FR-46)
+NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
+
+Fitting = Callable[[Sequence[Memory]], Collection[str]]
+
+_ASKS_FOR_NEWEST = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|"
+    r"right now|at the moment|last time)\b"
+)
+
+
+class Checker(Protocol):
+    """Verification, which knows what other notes say (`verification.verifier.Verifier`)."""
+
+    def matter_of(self, query: str) -> str | None:
+        """The sensitive matter that a question is about, if any."""
+        ...
+
+    def verify(
+        self, query: str, hits: Sequence[Hit], scope: Scope | None = None
+    ) -> list[Verification]:
+        """What other notes say about each hit, in the same order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A question with what its caller asks for (`Searcher.search`)."""
+
+    query: str
+    top_k: int | None
+    scope: Scope
+    fitting: Fitting | None
+    allow_unverified: bool
+    max_hops: int
+    patience: float
+    matter: str | None
+
+
+class Searcher:
+    """Answers questions with memories; safe in any thread.
+
+    Args:
+        view: the graph in memory.
+        read: a note's bytes, by path.
+        cache: what the same questions found before, for when no store answers.
+        limit_seconds: what an answer may take.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        indexed: Indexed,
+        view: GraphView,
+        checker: Checker,
+        *,
+        read: Callable[[str], bytes],
+        cache: AnswerCache,
+        limit_seconds: float,
+        today: Callable[[], date] = date.today,
+    ) -> None:
+        by_id = indexed.catalogue.by_id
+        self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
+        self._association = Association(view, embedder, by_id)
+        self._relations = RelationSearch(stores, embedder, indexed, view, today=today)
+        self._fallback = Fallback(
+            self.hybrid,
+            self._association,
+            indexed.catalogue,
+            read=read,
+            cache=cache,
+            limit_seconds=limit_seconds,
+        )
+        self._checker = checker
+        self._vectors = stores.vectors
+        self._embedder = embedder
+        self._shift: float | None = None
+
+    def warm_up(self) -> None:
+        """Load what answers questions now rather than with the first one."""
+        self._relations.warm_up()
+
+    def close(self, timeout: float) -> None:
+        """Wait for what runs in the background, so many seconds at most."""
+        self._fallback.close()
+        self._relations.close(timeout)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        scope: Scope | None = None,
+        fitting: Fitting | None = None,
+        allow_unverified: bool = False,
+        max_hops: int = MOST_HOPS,
+        patience: float = 0.0,
+    ) -> SearchResult:
+        """The memories that answer a question, best first, each once.
+
+        Args:
+            mode: None finds it by the question.
+            top_k: the most that is shown, in place of the mode's own number.
+            fitting: ids of those memories that pass a filter which stores cannot apply.
+            allow_unverified: show unverified memories on sensitive matters too.
+            patience: seconds to wait for relations that are read for the first time.
+
+        Raises:
+            StoreUnavailable: no store answers.
+        """
+        chosen = mode or detect_mode(query)
+        request = _Request(
+            query,
+            top_k,
+            scope or Scope(),
+            fitting,
+            allow_unverified,
+            max_hops,
+            patience,
+            self._checker.matter_of(query),
+        )
+        found = self._find(request, self._wanted(request, chosen))
+        result = self._judged(request, found, chosen)
+        if mode is None and chosen is not Mode.DEFAULT and not result.hits:
+            return self._judged(request, found, Mode.DEFAULT)
+        return result
+
+    def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
+        """The memories nearest to a text, best first, unverified and without a confidence: for
+        what reasons over memories rather than showing them.
+
+        Raises:
+            StoreUnavailable: no store answers.
+        """
+        request = _Request(query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None)
+        return self._find(request, limit).hits[:limit]
+
+    @property
+    def shift(self) -> float:
+        """What to take off relevances for the embedding model; measured once."""
+        if self._shift is None:
+            self._shift = relevance_shift(background(self._embedder.embed_few))
+        return self._shift
+
+    # -- finding --------------------------------------------------------------------------------
+
+    def _wanted(self, request: _Request, mode: Mode) -> int:
+        """How many memories to look at."""
+        most = request.top_k or PLANS[mode].most
+        if mode is Mode.PLANNING:
+            return max(VARIED, most)
+        if mode is Mode.EXECUTION or request.matter is not None:
+            return max(CANDIDATES, most)
+        return most
+
+    def _find(self, request: _Request, wanted: int) -> Found:
+        notice: str | None = None
+
+        def look(limit: int) -> list[Hit]:
+            nonlocal notice
+            asked = Asked(request.query, limit, request.scope, request.max_hops)
+            found = self._fallback.answer(asked, lambda: self._candidates(request, limit))
+            notice = found.notice
+            return found.hits
+
+        if request.fitting is None:
+            return Found(look(wanted), notice)
+        fitting = request.fitting
+
+        def fits(hits: Sequence[Hit]) -> list[Hit]:
+            ids = fitting([hit.memory for hit in hits])
+            return [hit for hit in hits if hit.memory.id in ids]
+
+        hits = widened(look, fits, wanted)[:wanted]
+        return Found(hits, notice)
+
+    def _candidates(self, request: _Request, limit: int) -> Found:
+        query, scope, notice = request.query, request.scope, None
+        hits: list[Hit] = []
+        try:
+            reading = self._relations.begin(query, request.patience)
+        except (StoreUnavailable, GraphQueryError):
+            reading, notice = None, NO_GRAPH
+        hits = self.hybrid.search(query, max(limit, POOL), scope)
+        try:
+            hits = self._association.extend(query, hits, scope)
+            if reading is not None:
+                hits = self._relations.lead(reading, hits, limit, scope, request.max_hops)
+        except (StoreUnavailable, GraphQueryError):
+            notice = NO_GRAPH
+        hits = hits[:limit]
+        self.hybrid.read_passages(query, hits)
+        return Found(hits, notice)
+
+    # -- judging --------------------------------------------------------------------------------
+
+    def _judged(self, request: _Request, found: Found, mode: Mode) -> SearchResult:
+        plan, matter = PLANS[mode], request.matter
+        most = request.top_k or plan.most
+        hits = found.hits[: self._wanted(request, mode)]
+        self._estimate(request.query, hits, mode)
+        self._verify(request, hits)
+        hits = self._ordered(request, hits, mode)
+        sure = [hit for hit in hits if hit.confidence >= plan.threshold]
+        shown = self._varied(request.query, sure, most, plan.diversity)
+        if matter is not None and not request.allow_unverified:
+            for hit in shown:
+                hit.withheld = not hit.verification.verified
+        notices = (found.notice, _notice(mode, plan, hits, shown), _withheld(matter, shown))
+        return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
+
+    def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
+        """The chance that each hit answers, before others are asked."""
+        if not hits:
+            return
+        calibration = CONCERNS if mode is Mode.PLANNING else ANSWERS
+        likely = calibration.confidences(features(query, hits, self.shift))
+        for hit, chance in zip(hits, likely, strict=True):
+            hit.confidence = chance
+
+    def _verify(self, request: _Request, hits: Sequence[Hit]) -> None:
+        if not hits:
+            return
+        checked = self._checker.verify(request.query, hits, request.scope)
+        for hit, verification in zip(hits, checked, strict=True):
+            hit.verification = verification
+            hit.confidence = confidence(
+                hit.confidence, verification, sensitive=request.matter is not None
+            )
+
+    def _ordered(self, request: _Request, hits: Sequence[Hit], mode: Mode) -> list[Hit]:
+        """Newest first where the question asks for what is current; what supersedes a memory in
+        front of it; on sensitive matters what is verified in front of all else."""
+        ordered = list(hits)
+        if _ASKS_FOR_NEWEST.search(request.query.casefold()):
+            ordered = _newest_first(ordered)
+        ordered = _superseding_first(ordered)
+        if request.matter is not None and mode is not Mode.PLANNING:
+            ordered.sort(key=lambda hit: not hit.verification.verified)
+        return ordered
+
+    def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
+        if diversity <= 0.0 or len(hits) < 2:
+            return hits[:most]
+        try:
+            vectors = self._passages(query, [hit.memory.id for hit in hits])
+        except StoreUnavailable:
+            return hits[:most]
+        order = diverse([hit.confidence for hit in hits], vectors, most, diversity)
+        return [hits[k] for k in order]
+
+    def _passages(self, query: str, ids: Sequence[str]) -> Floats:
+        """(n, dim): of each memory the passage that is nearest to the question."""
+        asked = self._embedder.embed_query(query)
+        passages = self._vectors.vectors(ids, ChunkSize.PASSAGE)
+        nothing = np.zeros_like(asked)
+        return np.stack(
+            [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
+             for key in ids]
+        )  # fmt: skip
+
+
+def confidence(likely: float, check: Verification, *, sensitive: bool) -> float:
+    """Confidence in [0, 1] that a memory can be relied on for the question.
+
+    Contradicted: its chance times its share of the witnesses. Confirmed in what the question asks:
+    1 (FR-46). Verified by the person, whatever is asked: half of the way to 1. Nobody confirms it:
+    its chance, on sensitive matters under 0.7.
+    """
+    if check.status is Status.CONTRADICTED:
+        return likely * check.score
+    if check.verified:
+        return 1.0 if check.answers else (1.0 + likely) / 2.0
+    return min(likely, UNVERIFIED_MOST) if sensitive else likely
+
+
+def _newest_first(hits: list[Hit]) -> list[Hit]:
+    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
+    if not hits:
+        return hits
+    least = NEWEST_AMONG * hits[0].relevance
+    near = [hit for hit in hits if hit.relevance >= least]
+    rest = [hit for hit in hits if hit.relevance < least]
+    near.sort(key=lambda hit: hit.memory.date or hit.memory.created_at, reverse=True)
+    return [*near, *rest]
+
+
+def _superseding_first(hits: list[Hit]) -> list[Hit]:
+    """Each hit behind the hits that supersede it."""
+    ordered: list[Hit] = []
+    waiting = {hit.memory.id: hit for hit in hits}
+
+    def put(hit: Hit) -> None:
+        if waiting.pop(hit.memory.id, None) is None:
+            return
+        for evidence in hit.verification.contradicted_by:
+            newer = waiting.get(evidence.note_id)
+            if newer is not None and evidence.said == ConflictKind.SUPERSESSION.value:
+                put(newer)
+        ordered.append(hit)
+
+    for hit in hits:
+        put(hit)
+    return ordered
+
+
+def _notice(mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]) -> str | None:
+    if not hits or shown:
+        return None
+    best = max(hits, key=lambda hit: hit.confidence)
+    return (
+        f"No memory reaches the confidence of {plan.threshold} that {mode.value} mode requires; "
+        f"{best.memory.title!r} has {best.confidence:.2f}. "
+        'Ask with mode="default" to see it.'
+    )
+
+
+def _withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
+    held = sum(hit.withheld for hit in shown)
+    if not held or matter is None:
+        return None
+    memories = "1 memory is" if held == 1 else f"{held} memories are"
+    return (
+        f"{memories} named here without text: the question is on a {matter} matter, and no "
+        "independent note nor the person confirms what they say. Ask the person to verify them "
+        "(verified: true in the note), or call again with allow_unverified=true and say that it "
+        "is unverified."
+    )

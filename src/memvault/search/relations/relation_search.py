@@ -1,0 +1,238 @@
+"""Questions that name relations, answered without a language model.
+
+As in HippoRAG (arXiv 2405.14831) and HippoRAG 2 (arXiv 2502.14802), the things that a question
+names seed a walk over the graph of all notes. Instead of a random walk, the question's own grammar
+says which relations to follow in which order, and the sentence of every edge says how well it
+states them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from memvault.model.errors import MemvaultError
+from memvault.model.search import Hit, Scope
+from memvault.search.association import descending
+from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
+from memvault.search.relations.kinds import PersonKinds
+from memvault.search.relations.lexicon import Lexicon
+from memvault.search.relations.question import PhraseVectors, Question
+from memvault.search.relations.question_masking import QuestionReader
+from memvault.search.relations.results import Inquiry
+from memvault.search.relations.settings import RoadSettings
+from memvault.search.scope import Memories
+from memvault.stores.graph_view import GraphView
+from memvault.stores.open import Stores
+from memvault.text.embedding import Embedder
+from memvault.text.entities import NameMatcher
+from memvault.text.spacy_pipeline import QuestionParser, open_question_parser
+
+logger = logging.getLogger(__name__)
+MOST_HOPS = 5
+PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed
+MANY = 256  # notes; when more have changed, questions are answered meanwhile as before
+SHARE = 0.8  # of the results that relations lead to, before those found by their text
+
+
+class Indexed(Protocol):
+    """What the indexer knows of the vault."""
+
+    @property
+    def catalogue(self) -> Memories: ...
+
+    @property
+    def names(self) -> NameMatcher: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question that is being parsed, and the vocabulary that it is parsed with."""
+
+    lexicon: Lexicon
+    question: Future[Question]
+
+
+class RelationSearch:
+    """Follows the relations of a question through the graph; safe in any thread."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        indexed: Indexed,
+        view: GraphView,
+        *,
+        settings: RoadSettings | None = None,
+        today: Callable[[], date] = date.today,
+    ) -> None:
+        self._stores = stores
+        self._indexed = indexed
+        self._settings = settings or RoadSettings()
+        self._today = today
+        self._vectors = PhraseVectors(embedder)
+        self._view = view
+        self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
+        self._opening = threading.Lock()
+        self._opened = False
+        self._parser: QuestionParser | None = None
+        self._reader: QuestionReader | None = None
+        self._people: PersonKinds | None = None
+        self._lexicon: Lexicon | None = None
+        self._refreshing: threading.Thread | None = None
+        # Questions are parsed while the candidates are searched for.
+        self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def begin(self, query: str, patience: float = 0.0) -> Reading | None:
+        """Start to parse a question; None for one that no relation can answer.
+
+        The parse takes longer than a search, so only a question is parsed that names a thing with
+        a relation that several notes state.
+
+        Args:
+            patience: seconds to wait for the relations where they are read for the first time.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: the graph does not answer.
+        """
+        if patience and not self._open():
+            return None
+        if self._reader is None:
+            return None
+        known = self._lexicon
+        if known is not None and not _names_related(known, query):
+            return None
+        lexicon = self._current(patience)
+        if lexicon is None or (lexicon is not known and not _names_related(lexicon, query)):
+            return None
+        return Reading(lexicon, self._reading.submit(self._read, lexicon, query))
+
+    def lead(
+        self,
+        reading: Reading,
+        hits: Sequence[Hit],
+        top_k: int,
+        scope: Scope | None = None,
+        max_hops: int = MOST_HOPS,
+    ) -> list[Hit]:
+        """The hits, after those that the question's relations lead to.
+
+        These count only where the best of them is reached by relations that the person states
+        again and again; sentences that happen to sound like the question lead astray.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: a store does not answer.
+        """
+        hops = min(max_hops, MOST_HOPS)
+        inquiry = self._inquiry(reading.lexicon, reading.question.result(), scope, hops)
+        solution = inquiry.solution() if inquiry.may_need_roads() else None
+        if solution is None or not inquiry.is_grounded(solution):
+            return list(hits)
+        led, best = inquiry.hits(solution, top_k, hits)
+        return _together(led, hits, top_k, max(best, round(top_k * SHARE)))
+
+    # -- what it needs --------------------------------------------------------------------------
+
+    def warm_up(self) -> None:
+        """Load the parser and read the graph now rather than with the first question: seconds,
+        and as long as indexing took where most steps are new."""
+        try:
+            if self._open():
+                self._lexicon_of_now(-1.0)
+        except MemvaultError as error:
+            logger.warning("relations are not ready for questions: %s", error.message)
+
+    def warm_up_soon(self) -> None:
+        """As `warm_up`, in a thread of its own."""
+        with self._opening:
+            if self._refreshing is None or not self._refreshing.is_alive():
+                self._refreshing = threading.Thread(
+                    target=self.warm_up, name="memvault-steps", daemon=True
+                )
+                self._refreshing.start()
+
+    def close(self, timeout: float) -> None:
+        """Wait for what runs in the background, so many seconds at most."""
+        if self._refreshing is not None:
+            self._refreshing.join(timeout)
+
+    def _open(self) -> bool:
+        """Load the parser once; False where it is not installed."""
+        if not self._opened:
+            with self._opening:
+                if not self._opened:
+                    parser = open_question_parser()
+                    if parser is not None:
+                        self._people = PersonKinds(parser.people)
+                        self._reader = QuestionReader(parser)
+                    self._opened = True
+        return self._reader is not None
+
+    def _current(self, first_patience: float = 0.0) -> Lexicon | None:
+        """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
+        ready after so many seconds."""
+        if self._lexicon is not None and self._steps.waiting > MANY:
+            self.warm_up_soon()
+            return self._lexicon
+        return self._lexicon_of_now(PATIENCE if self._lexicon is not None else first_patience)
+
+    def _lexicon_of_now(self, patience: float) -> Lexicon | None:
+        graph = self._steps.refresh(patience)
+        if graph is None or self._people is None:
+            return None
+        lexicon = self._lexicon
+        if lexicon is None or lexicon.graph is not graph:
+            lexicon = Lexicon(graph, self._indexed.names, self._people, self._vectors)
+            self._lexicon = lexicon
+        return lexicon
+
+    def _read(self, lexicon: Lexicon, query: str) -> Question:
+        assert self._reader is not None
+        return self._reader.read(query, lexicon.vocabulary, self._today())
+
+    def _inquiry(
+        self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
+    ) -> Inquiry:
+        return Inquiry(
+            stores=self._stores,
+            view=self._view,
+            memories=self._indexed.catalogue,
+            lexicon=lexicon,
+            vectors=self._vectors,
+            settings=self._settings,
+            question=question,
+            scope=scope or Scope(),
+            max_hops=max_hops,
+        )
+
+
+def _names_related(lexicon: Lexicon, query: str) -> bool:
+    """Whether a question names something with a relation that several notes state."""
+    graph = lexicon.graph
+    return any(
+        _is_related(graph, node_id) for name in lexicon.known_names(query) for node_id in name.nodes
+    )
+
+
+def _is_related(graph: StepGraph, node_id: str) -> bool:
+    number = graph.number_of.get(node_id)
+    if number is None or number + 1 >= len(graph.start):
+        return False
+    edges = graph.half_edge[graph.start[number] : graph.start[number + 1]]
+    return bool((graph.stated_in[graph.local[edges]] >= REPEATED).any())
+
+
+def _together(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
+    """The first that relations led to, the best hits, and the rest of both, each memory once."""
+    turn = min(share, max(1, top_k - share))
+    kept: dict[str, Hit] = {}
+    for hit in (*led[:share], *hits[:turn], *led[share:], *hits[turn:]):
+        kept.setdefault(hit.memory.id, hit)
+    return descending(list(kept.values()))
