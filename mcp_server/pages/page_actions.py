@@ -10,7 +10,7 @@ from mcp_server.pages.changes import by_person
 from mcp_server.pages.note_text import edited
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.operations.properties import (

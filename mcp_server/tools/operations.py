@@ -34,7 +34,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.plan import LineChange, Plan
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
-from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.operations.properties import (
     Setting,

@@ -13,7 +13,7 @@ from memvault.curation.manifest.concepts import Concept, Indexed, Naming, concep
 from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
 from memvault.curation.manifest.records import Written, keep, kept, state_name, withheld
 from memvault.curation.manifest.writing import write_manifest
-from memvault.curation.operations.annotate import stage_annotation
+from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
