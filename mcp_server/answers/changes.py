@@ -40,6 +40,17 @@ class SetAnswer(Operated):
     after: str | float | bool | None
 
 
+class EditedAnswer(Answer):
+    """``before`` and ``after`` are the edited span."""
+
+    node_id: str
+    path: str
+    before: str
+    after: str
+    preview: bool
+    reversal_hash: str | None = optional()
+
+
 class AnnotatedAnswer(Operated):
     node_id: str
     path: str
@@ -82,7 +93,15 @@ class ConflictShape(Shape):
     lines: list[LineShape] | None = optional()
 
 
+class MovedShape(Shape):
+    path: str
+    to: str
+
+
 class UndoneAnswer(Operated):
+    """``moved`` are the files that move back, to or from the vault's trash too."""
+
+    moved: list[MovedShape] | None = optional()
     undone: list[DoneShape]
     conflicts: list[ConflictShape]
 
@@ -156,6 +175,7 @@ class StoredAnswer(Answer):
     created_at: datetime
     johari_quadrant: JohariQuadrant
     utl_state: UTLState
+    reversal_hash: str | None = optional()
 
 
 class PreferenceAnswer(Answer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,8 +11,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.changes import by_person
 from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.site import Site
-from memvault.curation.operations.brief import Brief, Sources, key_facts, stage_brief
-from memvault.model.change import ChangeKind
+from memvault.curation.operations.brief import Brief, Sources, key_facts
 from memvault.model.errors import InvalidParams, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 
@@ -58,16 +57,8 @@ class CompressPage:
             then=Sources.TRASH if form.text("then") == Sources.TRASH else Sources.STAY,
             project=form.text("project").strip() or None,
         )
-        now = datetime.now(UTC)
-        done = services.curator.perform(
-            lambda staging: stage_brief(staging, brief, now),
-            ChangeKind.COMPRESSED,
-            (brief.title,),
-            tuple(each.id for each in brief.sources),
-            by_person("a brief of these sessions, written on the page"),
-        )
-        if done.change is not None:
-            services.indexing.index_written(done.change.paths)
+        why = by_person("a brief of these sessions, written on the page")
+        done = services.actions.compress(brief, why)
         memory = services.catalogue.by_path(done.result)
         return f"/memory/{memory.id}" if memory else "/compress"
 

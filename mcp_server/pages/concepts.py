@@ -33,17 +33,17 @@ class MergePage:
     def _show(self, request: Request) -> Response:
         asked = request.query_params
         sources = [each for each in asked.getlist("source") if each.strip()]
-        deeds = self._site.deeds
-        named = [deeds.target(name) for name in sources]
+        actions = self._site.actions
+        named = [actions.target(name) for name in sources]
         # A note takes up what has none; else the first that was named stays.
         likely = next(
             (each for each in named if each.note is not None), named[0] if named else None
         )
-        into = deeds.target(asked["target"]) if asked.get("target") else likely
+        into = actions.target(asked["target"]) if asked.get("target") else likely
         merged = [each for each in named if into is None or each.node_ids != into.node_ids]
         if into is None or not merged:
             raise InvalidParams("Choose at least two things to be merged.")
-        plan = deeds.plan_merge(sources, into.node_ids[0])
+        plan = actions.plan_merge(sources, into.node_ids[0])
         changed = plan.lines_changed(MOST_LINES + 1)
         by_path: dict[str, list[object]] = {}
         for line in changed[:MOST_LINES]:
@@ -61,8 +61,8 @@ class MergePage:
 
     def _merge(self, _: Request, form: Form) -> str:
         target = form.needed("target")
-        self._site.deeds.merge(form.texts("source"), target, form.why())
-        into = self._site.deeds.target(target).note
+        self._site.actions.merge(form.texts("source"), target, form.why())
+        into = self._site.actions.target(target).note
         return f"/memory/{into.id}" if into else "/concepts"
 
 
@@ -163,14 +163,14 @@ class ConceptsPage:
 
     def _forget(self, _: Request, form: Form) -> str:
         targets = self._targets(form.texts("target"))
-        self._site.deeds.forget_all(targets, form.why())
+        self._site.actions.forget_all(targets, form.why())
         return form.text("back", "/concepts")
 
     def _targets(self, names: list[str]) -> list[Target]:
         """Raises InvalidParams: none or too many; NoteNotFound, AmbiguousTarget."""
         if not names or len(names) > MOST_AT_ONCE:
             raise InvalidParams(f"Choose one to {MOST_AT_ONCE} concepts.")
-        return [self._site.deeds.target(name) for name in names]
+        return [self._site.actions.target(name) for name in names]
 
     def _naming(self, target: Target) -> list[str]:
         """Titles of notes that name it, whose text stays as it is."""

@@ -239,7 +239,7 @@ class CuratePage:
         if answer is None:
             raise InvalidParams("There is no such answer to this task.")
         for call in answer.calls:
-            self._site.deeds.settle(call)
+            self._site.actions.settle(call)
         self._close(task)
         return form.text("back", "/curate")
 
@@ -249,7 +249,7 @@ class CuratePage:
         title = self._missing(task)
         if title is None:
             raise InvalidParams("No note is missing there.")
-        self._site.deeds.write(title, form.needed("text"), beside=task.paths[0])
+        self._site.actions.write(title, form.needed("text"), beside=task.paths[0])
         self._close(task)
         return form.text("back", "/curate")
 

@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 class MemoryActions:
     def __init__(self, site: Site) -> None:
         self._site = site
-        deeds = site.deeds
+        actions = site.actions
         ways: dict[str, Callable[[str, Form], object]] = {
-            "verify": lambda key, form: deeds.verify(key, verified=_yes(form, "verified")),
-            "pin": lambda key, form: deeds.pin(key, pinned=_yes(form, "pinned")),
-            "tags": lambda key, form: deeds.tag(key, form.text("tags")),
-            "importance": lambda key, form: deeds.boost(key, form.needed("importance")),
-            "lifecycle": lambda key, form: deeds.live(key, _lifecycle(form)),
-            "annotate": lambda key, form: deeds.annotate(key, form.needed("note")),
-            "forget": lambda key, _: deeds.forget(key),
+            "verify": lambda key, form: actions.verify(key, verified=_yes(form, "verified")),
+            "pin": lambda key, form: actions.pin(key, pinned=_yes(form, "pinned")),
+            "tags": lambda key, form: actions.tag(key, form.text("tags")),
+            "importance": lambda key, form: actions.boost(key, form.needed("importance")),
+            "lifecycle": lambda key, form: actions.set_lifecycle(key, _lifecycle(form)),
+            "annotate": lambda key, form: actions.annotate(key, form.needed("note")),
+            "forget": lambda key, _: actions.forget(key),
         }
         self.routes: list[BaseRoute] = [
             *(site.action(f"/memory/{{id}}/{name}", _then_back(way)) for name, way in ways.items()),
@@ -56,7 +56,7 @@ class MemoryActions:
     def _edit(self, request: Request, form: Form) -> str | Response:
         key, text = request.path_params["id"], form.text("text")
         try:
-            self._site.deeds.edit(key, text, form.needed("version"), form.why())
+            self._site.actions.edit(key, text, form.needed("version"), form.why())
         except NoteConflict:
             return self._both_versions(request, key, text, form.why())
         return form.text("back")

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.startup import Opening
 from mcp_server.pages.forms import Form, FormToken, back_to
-from mcp_server.pages.page_actions import Deeds
+from mcp_server.pages.page_actions import PageActions
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
@@ -65,7 +65,7 @@ class Site:
         self.box = box
         self.opening = opening
         self.token = FormToken()
-        self.deeds = Deeds(lambda: box.services)
+        self.actions = PageActions(lambda: box.services)
         self.revision = 0  # of what is made in the background
         # Called when somebody opens a page, to begin in the background what other pages need.
         self.on_visit: list[Callable[[], object]] = []

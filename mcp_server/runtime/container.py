@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from functools import partial
@@ -31,6 +31,8 @@ from memvault.cognition.sessions import Sessions
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
+from memvault.curation import actions
+from memvault.curation.actions import Actions
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.concepts import Indexed
@@ -99,6 +101,7 @@ class Services:
         self.journal = Journal(self.vault)
         self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
         self.curator.recover()
+        self.actions = Actions(self.curator, self._now_indexed, self._index_written)
         self.answers = AnswerCache()  # outlives a generation
         self.indexed = Tally()
         self.worker = Worker()
@@ -216,6 +219,13 @@ class Services:
             if scanning is not None
             else known_problems(self.indexer),
         }
+
+    def _now_indexed(self) -> actions.Indexed:
+        known = Known(self.catalogue, self.indexer.links, self.catalogue.linking)
+        return actions.Indexed(known, self.stores.graph, self.stores.keyvalue)
+
+    def _index_written(self, paths: Collection[str]) -> None:
+        self.indexing.index_written(paths)
 
     def manifest(self) -> ManifestKeeper:
         """Writes and reads ``manifest.md`` from the live index."""

@@ -15,15 +15,8 @@ from mcp_server.tools.arguments import ADDS, CORE, SETS, Preview, SessionId, Tar
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.forgotten import check_permanent
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import check_rationale
-from memvault.curation.operations.forgetting import (
-    Restored,
-    stage_forgetting,
-    stage_restoring,
-)
-from memvault.curation.targets import Target, resolve
-from memvault.model.change import ChangeKind
+from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 
 MOST_LINKS = 20  # notes that a preview lists
@@ -67,16 +60,11 @@ class CurationTools:
         why = why_of(rationale, reason)
         check_permanent(not soft_delete, reason)
         services = self._box.services
-        found = resolve(target, services.catalogue, services.stores.graph)
+        found = services.actions.target(target)
         if preview:
             return self._preview(found)
-        done = services.curator.perform(
-            lambda staging: stage_forgetting(staging, found, permanent=not soft_delete),
-            ChangeKind.FORGOTTEN, (found.name,), found.node_ids, why,
-        )  # fmt: skip
-        assert done.change is not None
-        services.indexing.index_written(done.change.paths)
-        (tombstone,) = done.change.forgot
+        change = services.actions.forget([found], why, permanent=not soft_delete)
+        (tombstone,) = change.forgot
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
             name=found.name,
@@ -102,18 +90,9 @@ class CurationTools:
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide exactly one of target or reversal_hash")
         services = self._box.services
-        curator, named = services.curator, target or reversal_hash or ""
-
-        def stage(staging: Staging) -> tuple[Restored, tuple[str, ...], tuple[str, ...]]:
-            found = stage_restoring(
-                staging, curator.forgotten, curator.history, named, curator.now()
-            )
-            return found, (found.tombstone.name,), found.tombstone.node_ids
-
-        done = curator.perform_described(stage, ChangeKind.RESTORED, why_of(rationale))
+        done = services.actions.restore(target or reversal_hash or "", why_of(rationale))
         assert done.change is not None
         tombstone, path = done.result.tombstone, done.result.path
-        services.indexing.index_written(done.change.paths)
         memory = services.catalogue.by_path(path) if path else None
         return RestoredAnswer(
             name=tombstone.name,

@@ -1,10 +1,10 @@
-"""Merging, annotating and setting properties of memories, and undoing changes."""
+"""Tools that change notes: edit, merge, annotate, set properties, undo."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
-from typing import Annotated, TypeVar
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -12,8 +12,10 @@ from pydantic import Field
 from mcp_server.answers.changes import (
     AnnotatedAnswer,
     ConflictShape,
+    EditedAnswer,
     LineShape,
     MergedAnswer,
+    MovedShape,
     SetAnswer,
     UndoneAnswer,
     done_shape,
@@ -31,25 +33,15 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
+from memvault.curation.changes.curator import Performed
 from memvault.curation.changes.plan import LineChange, Plan
-from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import undoable
-from memvault.curation.operations.edit import stage_annotation
-from memvault.curation.operations.merge import Known, stage_merge
-from memvault.curation.operations.properties import (
-    Setting,
-    stage_importance,
-    stage_lifecycle,
-    stage_verification,
-)
-from memvault.curation.targets import Target, resolve
-from memvault.model.change import Change, ChangeKind
+from memvault.curation.operations.edit import EditOperation, NoteEdit
+from memvault.curation.operations.properties import Setting
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import Lifecycle
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
 
 MOST_LINES = 100  # of a preview
 
-Result = TypeVar("Result")
 Importance = Annotated[
     float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
 ]
@@ -57,6 +49,26 @@ Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
 ]
 Note = Annotated[str, Field(min_length=1, max_length=4096, description="The remark, in Markdown.")]
+EditContent = Annotated[
+    str,
+    Field(
+        max_length=MAX_CONTENT_CHARS,
+        description="The new text, in Markdown; for set_property the value, empty to remove it.",
+    ),
+]
+Section = Annotated[
+    str | None,
+    Field(max_length=1024, description="A heading: replace, append or prepend below it."),
+]
+Find = Annotated[
+    str | None,
+    Field(
+        max_length=MAX_CONTENT_CHARS,
+        description="The text to replace, which must occur once; for replace_section the text it "
+        "must still have.",
+    ),
+]
+PropertyName = Annotated[str | None, Field(max_length=100, description="For set_property.")]
 Sources = Annotated[
     list[TargetName],
     Field(min_length=2, max_length=100, description="Memories to merge; may include the target."),
@@ -64,10 +76,42 @@ Sources = Annotated[
 
 
 class OperationTools:
-    """Tools that change notes; every change can be undone."""
+    """Tools that change existing notes; every change can be undone."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
+
+    @tool(annotations=SETS, tags=CORE, title="Edit a memory")
+    def edit_memory(
+        self,
+        target: TargetName,
+        operation: EditOperation,
+        content: EditContent,
+        *,
+        rationale: WhyChanged,
+        section: Section = None,
+        find: Find = None,
+        property: PropertyName = None,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> EditedAnswer:
+        """Change part of a note; the rest keeps its bytes. Correct a memory so, instead of storing
+        a second one.
+
+        It is refused, with what is there now, if the section or text does not match.
+        """
+        self._box.touch(session_id)
+        edit = NoteEdit(operation, content, section, find, property)
+        done = self._box.services.actions.edit(target, edit, why_of(rationale), preview=preview)
+        return EditedAnswer(
+            node_id=done.plan.node_ids[0],
+            path=done.result.path,
+            before=done.result.before,
+            after=done.result.after,
+            preview=preview,
+            reversal_hash=done.change.reversal_hash if done.change else None,
+            pulse=self._box.meter.of_vault(),
+        )
 
     @tool(annotations=SETS, tags=FULL, title="Merge memories or concepts")
     def merge_concepts(
@@ -86,23 +130,17 @@ class OperationTools:
         without notes are merged without changing a note.
         """
         self._box.touch(session_id)
-        services = self._box.services
-        what = [self._resolved(name) for name in sources]
-        into = self._resolved(target)
-        known = Known(services.catalogue, services.indexer.links, services.catalogue.linking)
-        names = tuple(dict.fromkeys(each.name for each in (into, *what)))
-        plan, merged, change = self._do(
-            lambda staging: stage_merge(staging, known, what, into),
-            ChangeKind.MERGED, names, into.node_ids, rationale, preview=preview,
-        )  # fmt: skip
+        actions = self._box.services.actions
+        done = actions.merge(sources, target, why_of(rationale), preview=preview)
+        merged = done.result
         return MergedAnswer(
             node_id=merged.node_ids[0],
             path=merged.path,
             merged_from=list(merged.merged_from),
             notes_changed=list(merged.notes_changed),
             preview=preview,
-            lines=_lines(plan) if preview else None,
-            reversal_hash=change.reversal_hash if change else None,
+            lines=_lines(done.plan) if preview else None,
+            reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
         )
 
@@ -122,19 +160,16 @@ class OperationTools:
         a note gets one.
         """
         self._box.touch(session_id)
-        found = self._resolved(target)
-        plan, path, change = self._do(
-            lambda staging: stage_annotation(staging, found, note, _today()),
-            ChangeKind.ANNOTATED, (found.name,), found.node_ids, rationale, preview=preview,
-        )  # fmt: skip
-        added = [line.after for line in plan.lines_changed() if line.after is not None]
+        actions = self._box.services.actions
+        done = actions.annotate(target, note, why_of(rationale), preview=preview)
+        added = [line.after for line in done.plan.lines_changed() if line.after is not None]
         return AnnotatedAnswer(
-            node_id=found.node_ids[0],
-            path=path,
+            node_id=done.plan.node_ids[0],
+            path=done.result,
             after="\n".join(added),
             preview=preview,
-            lines=_lines(plan) if preview else None,
-            reversal_hash=change.reversal_hash if change else None,
+            lines=_lines(done.plan) if preview else None,
+            reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
         )
 
@@ -154,14 +189,10 @@ class OperationTools:
         Among equally relevant memories the more important come first. Give `importance` or `delta`.
         """
         self._box.touch(session_id)
-        found = self._resolved(target)
-        known = self._box.services.curator.importance_of(found.node_ids)
-        return self._set(
-            lambda staging: stage_importance(
-                staging, found, importance=importance, delta=delta, known=known
-            ),
-            ChangeKind.BOOSTED, found, rationale, preview=preview,
-        )  # fmt: skip
+        done = self._box.services.actions.set_importance(
+            target, why_of(rationale), importance=importance, delta=delta, preview=preview
+        )
+        return self._answer(done, preview=preview)
 
     @tool(annotations=SETS, tags=FULL, title="Set a memory's lifecycle")
     def set_lifecycle(
@@ -178,11 +209,10 @@ class OperationTools:
         Make something permanent only if the person asked for it: the history says who did.
         """
         self._box.touch(session_id)
-        found = self._resolved(target)
-        return self._set(
-            lambda staging: stage_lifecycle(staging, found, lifecycle),
-            ChangeKind.LIFECYCLE_SET, found, rationale, preview=preview,
-        )  # fmt: skip
+        done = self._box.services.actions.set_lifecycle(
+            target, lifecycle, why_of(rationale), preview=preview
+        )
+        return self._answer(done, preview=preview)
 
     @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
     def verify_memory(
@@ -199,14 +229,11 @@ class OperationTools:
         Only if the person said so, never on your own judgement.
         """
         self._box.touch(session_id)
-        found = self._resolved(target)
-        by = client_name() or "a client"
-        return self._set(
-            lambda staging: stage_verification(
-                staging, found, verified=verified, by=by, on=_today()
-            ),
-            ChangeKind.VERIFIED, found, rationale, preview=preview,
+        done = self._box.services.actions.verify(
+            target, why_of(rationale), verified=verified, by=client_name() or "a client",
+            preview=preview,
         )  # fmt: skip
+        return self._answer(done, preview=preview)
 
     @tool(annotations=SETS, tags=CORE, title="Undo changes")
     def undo_change(
@@ -230,11 +257,8 @@ class OperationTools:
         undone.
         """
         self._box.touch(session_id)
-        services = self._box.services
         hashes = self._named_changes(change, client, day)
-        undone = services.curator.undo(hashes, why_of(rationale), preview=preview)
-        if undone.change is not None:
-            services.indexing.index_written(undone.change.paths)
+        undone = self._box.services.actions.undo(hashes, why_of(rationale), preview=preview)
         return UndoneAnswer(
             undone=[done_shape(each) for each in undone.undone],
             conflicts=[
@@ -248,6 +272,7 @@ class OperationTools:
             ],
             preview=preview,
             lines=_lines(undone.plan) if preview else None,
+            moved=[MovedShape(path=path, to=to) for path, to in undone.plan.moves] or None,
             reversal_hash=undone.change.reversal_hash if undone.change else None,
             pulse=self._box.meter.of_vault(),
         )
@@ -256,62 +281,25 @@ class OperationTools:
         self, change: str | None, client: str | None, day: date | None
     ) -> Sequence[str]:
         if (change is None) == (client is None and day is None):
-            raise InvalidParams("Provide exactly one of change, or client and/or day")
+            raise InvalidParams("Give either change, or client or day or both of these")
         if change is not None:
             return [change]
-        curator = self._box.services.curator
-        hashes = undoable(curator.history.changes(client=client, day=day, limit=None))
-        if not hashes:
-            raise InvalidParams("No change by that client or on that day is left to undo")
-        return hashes
+        services = self._box.services
+        changes = services.curator.history.changes(client=client, day=day, limit=None)
+        return services.actions.undoable(changes)
 
-    def _set(
-        self,
-        stage: Callable[[Staging], Setting],
-        kind: ChangeKind,
-        target: Target,
-        rationale: str,
-        *,
-        preview: bool,
-    ) -> SetAnswer:
-        plan, setting, change = self._do(
-            stage, kind, (target.name,), target.node_ids, rationale, preview=preview
-        )
+    def _answer(self, done: Performed[Setting], *, preview: bool) -> SetAnswer:
+        setting = done.result
         return SetAnswer(
-            node_id=target.node_ids[0],
+            node_id=done.plan.node_ids[0],
             path=setting.path,
             before=setting.before,
             after=setting.after,
             preview=preview,
-            lines=_lines(plan) if preview else None,
-            reversal_hash=change.reversal_hash if change else None,
+            lines=_lines(done.plan) if preview else None,
+            reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
         )
-
-    def _do(
-        self,
-        stage: Callable[[Staging], Result],
-        kind: ChangeKind,
-        names: tuple[str, ...],
-        node_ids: tuple[str, ...],
-        rationale: str,
-        *,
-        preview: bool,
-    ) -> tuple[Plan, Result, Change | None]:
-        """Stages a change and, unless it is a preview or changes nothing, applies it."""
-        why, services = why_of(rationale), self._box.services
-        done = services.curator.perform(stage, kind, names, node_ids, why, preview=preview)
-        if done.change is not None:
-            services.indexing.index_written(done.change.paths)
-        return done.plan, done.result, done.change
-
-    def _resolved(self, target: str) -> Target:
-        services = self._box.services
-        return resolve(target, services.catalogue, services.stores.graph)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
 
 
 def _lines(plan: Plan) -> list[LineShape]:

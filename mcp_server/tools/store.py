@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
@@ -23,12 +22,10 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import learnt
+from memvault.curation.actions import StoredMemory
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.preferences import get_preference, set_preference
-from memvault.curation.operations.remember import remember
-from memvault.model.errors import AmbiguousTarget, NoteNotFound
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
-from memvault.vault.links import LinkIndex
+from memvault.curation.operations.preferences import get_preference
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
@@ -64,15 +61,7 @@ class PreferenceTools:
         Only what they said or clearly showed.
         """
         services = self._box.services
-        known = get_preference(services.stores.keyvalue, key)
-        written = set_preference(
-            services.curator,
-            key,
-            value,
-            why_of(rationale),
-            path=known.path if known else None,
-        ).result
-        services.indexing.index_written([written.path])
+        written = services.actions.set_preference(key, value, why_of(rationale))
         return PreferenceAnswer(
             key=written.key,
             value=written.value,
@@ -156,7 +145,6 @@ class StoreTools:
         set_preference.
         """
         self._box.touch(session_id)
-        related, notice = self._related(link_to or [])
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
@@ -168,39 +156,15 @@ class StoreTools:
             project=project,
             type=type,
             tags=tags,
-            link_to=[each.path for each in related],
+            link_to=link_to,
             metadata=metadata,
             client=client_name(),
         )
-        return self._answer(self._write(draft, related), notice)
+        return self._answer(self._box.services.actions.store(draft))
 
-    def _related(self, names: Sequence[str]) -> tuple[list[Memory], str | None]:
-        """The memories with these names, and a notice of names that no note has."""
-        found, problems = [], []
-        for name in names:
-            try:
-                found.append(self._box.memory_at(name))
-            except (NoteNotFound, AmbiguousTarget) as error:
-                problems.append(error.message)
-        return found, f"Stored, but not linked: {'; '.join(problems)}" if problems else None
-
-    def _write(self, draft: Draft, related: Sequence[Memory]) -> Memory:
-        services = self._box.services
-        links = LinkIndex() if draft.link_to else None
-        if links is not None:
-            for memory in services.catalogue.all():
-                links.add(memory.path, memory.aliases)
-        path = remember(
-            services.curator,
-            draft,
-            related,
-            links=links,
-        ).result.path
-        services.indexing.index_written([path])
-        return services.catalogue.by_path(path) or self._box.memory_on_disk(path)
-
-    def _answer(self, memory: Memory, notice: str | None) -> StoredAnswer:
-        meter = self._box.meter
+    def _answer(self, stored: StoredMemory) -> StoredAnswer:
+        meter, catalogue = self._box.meter, self._box.services.catalogue
+        memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
         new = learnt(meter, memory.id)
         self._box.services.activity.stored(memory.id, client_name(), new.state)
         return StoredAnswer(
@@ -209,6 +173,16 @@ class StoreTools:
             created_at=utc(memory.created_at),
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
-            notice=notice,
+            reversal_hash=stored.change.reversal_hash if stored.change else None,
+            notice=_notice(stored),
             pulse=meter.of([memory.id, *new.among]),
         )
+
+
+def _notice(stored: StoredMemory) -> str | None:
+    """What the person should know of the stored note."""
+    missing = [
+        f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
+        for name, near in stored.unlinked.items()
+    ]
+    return f"No link to {', '.join(missing)}: no single note has this name." if missing else None

@@ -1,4 +1,4 @@
-"""What the id, path or name in a call stands for: one note, or one concept without a note."""
+"""Resolves an id, path, file name, title or alias to one note, or to one concept without a note."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key
 from memvault.vault.ignore import NOTE_SUFFIXES
 
-# What a name without a note may be a node of. Tags have a road of their own, by ``#tag``, and a
-# day is not forgotten with the note of that day.
+# The kinds of nodes that a name without a note can mean. Tags are named ``#tag``, and a day is not
+# forgotten with the note of that day.
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
 
 
 class Memories(Protocol):
-    """What is known of the notes that are indexed."""
+    """The memories of the indexed notes."""
 
     def by_id(self, memory_id: str) -> Memory | None: ...
 
@@ -33,7 +33,7 @@ class Memories(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """``note`` is there, or the ``nodes`` that the graph has of this one concept are."""
+    """A ``note``, or else the ``nodes`` that the graph has for one concept."""
 
     name: str
     note: Memory | None = None
@@ -49,12 +49,12 @@ class Target:
 
 
 def resolve(target: str, memories: Memories, graph: GraphStore) -> Target:
-    """The one thing of this id, path or name; ``#name`` is a tag.
+    """The note or concept with this id, path, file name, title or alias; ``#name`` is a tag.
 
     Raises:
-        NoteNotFound: nothing goes by it.
-        AmbiguousTarget: several things do.
-        StoreUnavailable, GraphQueryError: it is no note's, and the graph does not answer.
+        NoteNotFound: none has it; the message offers the nearest names.
+        AmbiguousTarget: several have it.
+        StoreUnavailable, GraphQueryError: no note has it, and the graph does not answer.
     """
     target = target.strip()
     note = memories.by_id(target) or _at_path(target, memories)
@@ -64,21 +64,41 @@ def resolve(target: str, memories: Memories, graph: GraphStore) -> Target:
     if node is not None:
         return _concept(node, graph)
     found = _called(target, memories, graph)
-    if not found:
-        raise NoteNotFound(
-            f"No memory or concept is called {target!r}: recall_memory gives ids and titles",
-            target=target,
-        )
-    if len(found) > 1:
+    return _only(found, target, memories)
+
+
+def resolve_note(target: str, memories: Memories) -> Memory:
+    """The note with this id, path, file name, title or alias; the graph is not asked.
+
+    Raises NoteNotFound, AmbiguousTarget: as `resolve`.
+    """
+    target = target.strip()
+    note = memories.by_id(target) or _at_path(target, memories)
+    if note is None:
+        note = _only(_notes_called(target, memories), target, memories).note
+    assert note is not None
+    return note
+
+
+def _only(found: list[Target], target: str, memories: Memories) -> Target:
+    if len(found) == 1:
+        return found[0]
+    if found:
         raise AmbiguousTarget(
-            f"{len(found)} things are called {target!r}: name one by its id or path",
+            f"{len(found)} memories or concepts are named {target!r}; give the id or path of one",
             candidates=[_candidate(each) for each in found],
         )
-    return found[0]
+    near = nearest_names(target, memories)
+    hint = f"the nearest names are {', '.join(near)}" if near else "recall_memory finds memories"
+    raise NoteNotFound(
+        f"No memory or concept has the id, path or name {target!r}; {hint}",
+        target=target,
+        nearest=near,
+    )
 
 
 def concept_ids(names: Iterable[str]) -> frozenset[str]:
-    """Every id under which the graph may hold things of these names that have no note."""
+    """Every id that the graph may have for concepts of these names without a note."""
     spellings = {spelling for name in names for spelling in (name_key(name), composed(name))}
     return frozenset(
         id_of_entity(kind, spelling) for spelling in spellings if spelling for kind in NAMED_KINDS
@@ -86,7 +106,7 @@ def concept_ids(names: Iterable[str]) -> frozenset[str]:
 
 
 def names_of_memory(memory: Memory) -> tuple[str, ...]:
-    """What links and sentences may call a note."""
+    """The names by which links and sentences may mention a note."""
     name = memory.path.rpartition("/")[2]
     return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
 
@@ -113,13 +133,17 @@ def _at_path(target: str, memories: Memories) -> Memory | None:
 def _called(target: str, memories: Memories, graph: GraphStore) -> list[Target]:
     if target.startswith("#"):
         return _tag(target, graph)
+    notes = _notes_called(target, memories)
+    return notes or [*_named(target, graph), *_tag(target, graph)]
+
+
+def _notes_called(target: str, memories: Memories) -> list[Target]:
     key = name_key(target)
-    notes = [
+    return [
         Target(memory.title, memory)
         for memory in memories.all()
         if key and any(name_key(name) == key for name in names_of_memory(memory))
     ]
-    return notes or [*_named(target, graph), *_tag(target, graph)]
 
 
 def _named(target: str, graph: GraphStore) -> list[Target]:
@@ -135,7 +159,7 @@ def _tag(target: str, graph: GraphStore) -> list[Target]:
 
 
 def _concept(node: GraphNode, graph: GraphStore) -> Target:
-    """All that goes by a node's name, for a person means one thing by it."""
+    """All nodes of a node's name, since a person means one concept by it."""
     if node.kind == NodeKind.TAG:
         return Target("#" + node.name, nodes=(node,))
     others = graph.nodes(concept_ids([node.name])).values()

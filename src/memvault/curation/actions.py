@@ -1,0 +1,312 @@
+"""The verbs that tools, pages and the command line share: each is one change of the vault.
+
+A verb resolves its targets, stages the operation, makes the change unless it is a preview, and
+updates the indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memvault.curation.changes.curator import Curator, Performed, Undone
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.undo import undoable
+from memvault.curation.operations.brief import Brief, stage_brief
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
+from memvault.curation.operations.forgetting import Restored, stage_forgetting, stage_restoring
+from memvault.curation.operations.merge import Known, Merged, stage_merge
+from memvault.curation.operations.preferences import Preference, get_preference, set_preference
+from memvault.curation.operations.properties import (
+    Setting,
+    path_of,
+    stage_importance,
+    stage_lifecycle,
+    stage_pin,
+    stage_tags,
+    stage_verification,
+)
+from memvault.curation.operations.remember import remember
+from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
+from memvault.model.memory import Lifecycle, Memory
+from memvault.stores.graph import GraphStore
+from memvault.stores.keyvalue import KeyValueStore
+from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.parse import content_hash
+
+Result = TypeVar("Result")
+Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """The vault as it is indexed now."""
+
+    known: Known
+    graph: GraphStore
+    keyvalue: KeyValueStore
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """``unlinked`` are the names of ``link_to`` that no single note has, each with the nearest
+    names."""
+
+    path: str
+    change: Change | None
+    unlinked: dict[str, list[str]]
+
+
+class Actions:
+    """Every method raises MemvaultError, and then nothing was changed. Thread-safe.
+
+    Args:
+        indexed: gives the current indexes.
+        written: updates the indexes for these paths.
+    """
+
+    def __init__(
+        self,
+        curator: Curator,
+        indexed: Callable[[], Indexed],
+        written: Callable[[Collection[str]], object],
+    ) -> None:
+        self._curator = curator
+        self._indexed = indexed
+        self._written = written
+
+    def target(self, name: str) -> Target:
+        """The note or concept that an id, path, file name, title or alias means.
+
+        Raises NoteNotFound, AmbiguousTarget.
+        """
+        indexed = self._indexed()
+        return resolve(name, indexed.known.memories, indexed.graph)
+
+    # -- new notes ------------------------------------------------------------------------------
+
+    def store(self, draft: Draft) -> StoredMemory:
+        """Write a memory as a new note. A link that cannot be made is left out."""
+        indexed = self._indexed()
+        related: list[Memory] = []
+        unlinked: dict[str, list[str]] = {}
+        for name in draft.link_to:
+            try:
+                related.append(resolve_note(name, indexed.known.memories))
+            except (NoteNotFound, AmbiguousTarget):
+                unlinked[name] = nearest_names(name, indexed.known.memories)
+        done = remember(self._curator, draft, related, links=indexed.known.links)
+        self._written([done.result.path])
+        return StoredMemory(done.result.path, done.change, unlinked)
+
+    def write(self, title: str, text: str, why: Attribution, *, beside: str) -> Performed[str]:
+        """A new note of this title in the folder of the note at ``beside``."""
+        name = title.rpartition("/")[2]
+        stem = safe_name(name)
+        body = text.replace("\r\n", "\n").strip() + "\n"
+        data = body.encode() if stem == name else compose_note({"aliases": [name]}, body)
+        folder = beside.rpartition("/")[0]
+        path = f"{folder}/{stem}.md" if folder else f"{stem}.md"
+        return self._perform(
+            lambda staging: staging.create(path, data), ChangeKind.CREATED, (title,), (), why
+        )
+
+    def compress(self, brief: Brief, why: Attribution) -> Performed[str]:
+        """Write a brief; its sources go where it says."""
+        now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
+        return self._perform(
+            lambda staging: stage_brief(staging, brief, now),
+            ChangeKind.COMPRESSED, (brief.title,), ids, why,
+        )  # fmt: skip
+
+    def set_preference(self, key: str, value: str, why: Attribution) -> Preference:
+        """Set a preference where the key is now, else in preferences.md."""
+        known = get_preference(self._indexed().keyvalue, key)
+        path = known.path if known else None
+        preference = set_preference(self._curator, key, value, why, path=path).result
+        self._written([preference.path])
+        return preference
+
+    # -- existing notes -------------------------------------------------------------------------
+
+    def edit(
+        self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
+    ) -> Performed[Edited]:
+        return self._change(
+            name, ChangeKind.EDITED, lambda s, t: stage_edit(s, t, edit), why, preview=preview
+        )
+
+    def rewrite(
+        self,
+        name: str,
+        rewritten: Callable[[bytes], bytes],
+        version: str,
+        why: Attribution,
+    ) -> Performed[None]:
+        """Rewrite a note that still is this version, by its content hash.
+
+        Raises NoteConflict: somebody saved it in the meantime; their text stays.
+        """
+
+        def stage(staging: Staging, target: Target) -> None:
+            path = path_of(target, "a text")
+            data = staging.read(path)
+            if content_hash(data) != version:
+                raise NoteConflict(f"{path} was saved elsewhere in the meantime", path=path)
+            staging.write(path, rewritten(data))
+
+        return self._change(name, ChangeKind.EDITED, stage, why)
+
+    def annotate(
+        self, name: str, text: str, why: Attribution, *, preview: bool = False
+    ) -> Performed[str]:
+        today = self._curator.now().date()
+        return self._change(
+            name, ChangeKind.ANNOTATED, lambda s, t: stage_annotation(s, t, text, today), why,
+            preview=preview,
+        )  # fmt: skip
+
+    def set_importance(
+        self,
+        name: str,
+        why: Attribution,
+        *,
+        importance: float | None = None,
+        delta: float | None = None,
+        preview: bool = False,
+    ) -> Performed[Setting]:
+        def stage(staging: Staging, target: Target) -> Setting:
+            known = self._curator.importance_of(target.node_ids)
+            return stage_importance(
+                staging, target, importance=importance, delta=delta, known=known
+            )
+
+        return self._change(name, ChangeKind.BOOSTED, stage, why, preview=preview)
+
+    def set_lifecycle(
+        self, name: str, lifecycle: Lifecycle, why: Attribution, *, preview: bool = False
+    ) -> Performed[Setting]:
+        return self._change(
+            name, ChangeKind.LIFECYCLE_SET, lambda s, t: stage_lifecycle(s, t, lifecycle), why,
+            preview=preview,
+        )  # fmt: skip
+
+    def verify(
+        self, name: str, why: Attribution, *, verified: bool, by: str, preview: bool = False
+    ) -> Performed[Setting]:
+        today = self._curator.now().date()
+        return self._change(
+            name,
+            ChangeKind.VERIFIED,
+            lambda s, t: stage_verification(s, t, verified=verified, by=by, on=today),
+            why,
+            preview=preview,
+        )
+
+    def pin(self, name: str, why: Attribution, *, pinned: bool) -> Performed[Setting]:
+        return self._change(
+            name, ChangeKind.PROPERTY_SET, lambda s, t: stage_pin(s, t, pinned=pinned), why
+        )
+
+    def set_tags(self, name: str, tags: Sequence[str], why: Attribution) -> Performed[Setting]:
+        return self._change(name, ChangeKind.PROPERTY_SET, lambda s, t: stage_tags(s, t, tags), why)
+
+    def merge(
+        self, sources: Sequence[str], target: str, why: Attribution, *, preview: bool = False
+    ) -> Performed[Merged]:
+        """Merge the sources into the target, which may be one of them."""
+        known, into = self._indexed().known, self.target(target)
+        others = [self.target(name) for name in sources]
+        names = tuple(dict.fromkeys(each.name for each in (into, *others)))
+        return self._perform(
+            lambda staging: stage_merge(staging, known, others, into),
+            ChangeKind.MERGED, names, into.node_ids, why, preview=preview,
+        )  # fmt: skip
+
+    # -- forgetting and undoing -----------------------------------------------------------------
+
+    def forget(
+        self, targets: Sequence[Target], why: Attribution, *, permanent: bool = False
+    ) -> Change:
+        """Forget notes and concepts as one change."""
+
+        def stage(staging: Staging) -> None:
+            for target in targets:
+                stage_forgetting(staging, target, permanent=permanent)
+
+        names = tuple(target.name for target in targets)
+        ids = tuple(key for target in targets for key in target.node_ids)
+        done = self._perform(stage, ChangeKind.FORGOTTEN, names, ids, why)
+        assert done.change is not None  # forgetting always changes something
+        return done.change
+
+    def restore(self, name: str, why: Attribution) -> Performed[Restored]:
+        """Restore what a hash, id, path or name means, if it was forgotten."""
+        curator = self._curator
+
+        def stage(staging: Staging) -> Described[Restored]:
+            found = stage_restoring(
+                staging, curator.forgotten, curator.history, name, curator.now()
+            )
+            return found, (found.tombstone.name,), found.tombstone.node_ids
+
+        done = curator.perform_described(stage, ChangeKind.RESTORED, why)
+        return self._indexed_after(done)
+
+    def undo(
+        self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
+    ) -> Undone:
+        undone = self._curator.undo(reversal_hashes, why, preview=preview)
+        if undone.change is not None:
+            self._written(undone.change.paths)
+        return undone
+
+    def undoable(self, changes: Sequence[Change]) -> list[str]:
+        """The hashes to undo for all of these changes, given newest first.
+
+        Raises InvalidParams: there is nothing to undo among them.
+        """
+        hashes = undoable(changes)
+        if not hashes:
+            raise InvalidParams("Nothing to undo: none of these changes can be undone any more")
+        return hashes
+
+    # -- performing -----------------------------------------------------------------------------
+
+    def _change(
+        self,
+        name: str,
+        kind: ChangeKind,
+        stage: Callable[[Staging, Target], Result],
+        why: Attribution,
+        *,
+        preview: bool = False,
+    ) -> Performed[Result]:
+        target = self.target(name)
+        return self._perform(
+            lambda staging: stage(staging, target),
+            kind, (target.name,), target.node_ids, why, preview=preview,
+        )  # fmt: skip
+
+    def _perform(
+        self,
+        stage: Callable[[Staging], Result],
+        kind: ChangeKind,
+        names: tuple[str, ...],
+        node_ids: tuple[str, ...],
+        why: Attribution,
+        *,
+        preview: bool = False,
+    ) -> Performed[Result]:
+        done = self._curator.perform(stage, kind, names, node_ids, why, preview=preview)
+        return self._indexed_after(done)
+
+    def _indexed_after(self, done: Performed[Result]) -> Performed[Result]:
+        if done.change is not None:
+            self._written(done.change.paths)
+        return done
