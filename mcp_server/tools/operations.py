@@ -281,7 +281,7 @@ class OperationTools:
         self, change: str | None, client: str | None, day: date | None
     ) -> Sequence[str]:
         if (change is None) == (client is None and day is None):
-            raise InvalidParams("Give either change, or client or day or both of these")
+            raise InvalidParams("Provide exactly one of change, or client and/or day")
         if change is not None:
             return [change]
         services = self._box.services

@@ -325,7 +325,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     written(mill)
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
-    before, make = tree(mill), apply_module._make
+    before, make = tree(mill), apply_module.make
     keeper, steps = mill.services.manifest(), 0
     for last in range(20):
         steps = 0
@@ -337,17 +337,17 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
             steps += 1
             make(vault, change)
 
-        monkeypatch.setattr(apply_module, "_make", cut_off)
+        monkeypatch.setattr(apply_module, "make", cut_off)
         try:
             keeper.apply(Attribution("", "applied in a test", kind="person"))
             break
         except Killed:
-            monkeypatch.setattr(apply_module, "_make", make)
+            monkeypatch.setattr(apply_module, "make", make)
             journal = Journal(mill.services.vault)
             fresh = Curator(mill.services.vault, journal)
-            assert len(fresh.mend()) == 1
+            assert len(fresh.recover()) == 1
             assert tree(mill) == before
-            assert fresh.mend() == []
+            assert fresh.recover() == []
     assert steps == 5  # two notes to the trash, three that change
     assert tree(mill).keys() & {"Bees.md", "permanent/R. Holt.md"} == set()
     assert apply(mill)["changes_total"] == 0

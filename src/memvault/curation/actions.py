@@ -273,7 +273,7 @@ class Actions:
         """
         hashes = undoable(changes)
         if not hashes:
-            raise InvalidParams("Nothing to undo: none of these changes can be undone any more")
+            raise InvalidParams("Nothing to undo: no such change is left to undo")
         return hashes
 
     # -- performing -----------------------------------------------------------------------------
