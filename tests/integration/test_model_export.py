@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from memvault.config.paths import model_cache
 from memvault.config.settings import EmbeddingSettings
 from memvault.text.embedding import Embedder, open_embedder
 from memvault.text.export import exported_model
+from memvault.text.model_files import family_prefixes
 
 # A two-layer BERT with random weights, pooled by its first token and told apart by prompts.
 MAKE_MODEL = """
@@ -80,6 +82,55 @@ def test_any_model_is_exported_once_by_processes_that_start_together(
     assert not list(model_cache().glob("exporting-*"))
     embedder = open_embedder(EmbeddingSettings(model=model, backend="openvino"), None)
     assert_agrees(embedder, folder)
+
+
+@pytest.fixture(scope="module")
+def e5(folder: Path) -> Path:
+    """The same model as a folder of the E5 family, whose files name no prefixes; pooled by mean."""
+    script = (
+        "import sys, numpy\n"
+        "from sentence_transformers import SentenceTransformer\n"
+        "from sentence_transformers.models import Pooling, Transformer\n"
+        "layers = Transformer(sys.argv[1] + '/raw', max_seq_length=64)\n"
+        "model = SentenceTransformer(modules=[layers, Pooling(64, 'mean')])\n"
+        "model.save(sys.argv[1] + '/multilingual-e5-small')\n"
+        "for name, text in (('passage', 'passage: a short one'), ('query', 'query: a short one')):\n"
+        "    numpy.save(f'{sys.argv[1]}/{name}.npy', model.encode(text, normalize_embeddings=True))\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(folder)], check=True, capture_output=True)
+    return folder / "multilingual-e5-small"
+
+
+@pytest.mark.parametrize("backend", ["openvino", "torch"])
+def test_a_model_of_the_e5_family_gets_its_prefixes_pooling_and_length(
+    e5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: Literal["openvino", "torch"]
+) -> None:
+    monkeypatch.setenv("MEMVAULT_CACHE", str(tmp_path))
+    embedder = open_embedder(EmbeddingSettings(model=str(e5), backend=backend), None)
+    assert embedder.window == 62
+    (document,) = embedder.embed(["a short one"])
+    query = embedder.embed_query("a short one")
+    assert float(document @ np.load(e5.parent / "passage.npy")) > 0.99
+    assert float(query @ np.load(e5.parent / "query.npy")) > 0.99
+    assert float(query @ np.load(e5.parent / "passage.npy")) < 0.999
+
+
+@pytest.mark.parametrize(
+    ("model", "prefixes"),
+    [
+        ("intfloat/multilingual-e5-small", ("query: ", "passage: ")),
+        ("intfloat/e5-base-v2", ("query: ", "passage: ")),
+        ("intfloat/multilingual-e5-large-instruct", None),
+        ("nomic-ai/nomic-embed-text-v1.5", ("search_query: ", "search_document: ")),
+        ("BAAI/bge-m3", None),
+        ("all-MiniLM-L6-v2", None),
+        ("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", None),
+    ],
+)
+def test_prefixes_follow_the_family_of_a_model(
+    model: str, prefixes: tuple[str, str] | None
+) -> None:
+    assert family_prefixes(model) == prefixes
 
 
 def test_pytorch_says_the_same_where_openvino_is_not_wanted(folder: Path) -> None:

@@ -23,7 +23,13 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from memvault.model.errors import ModelUnavailable
-from memvault.text.model_files import BUNDLED_NAMES, ModelMeta, exported_folder, model_source
+from memvault.text.model_files import (
+    BUNDLED_NAMES,
+    ModelMeta,
+    exported_folder,
+    family_prefixes,
+    model_source,
+)
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 _SAME = 0.999  # minimum cosine of an export to the original model
 _NEAR = 0.995  # the same with 8-bit weights
 _REFUSED = 3  # exit code of an export that reports why it failed
+_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _LARGE = 50_000  # values; smaller matrices gain nothing from 8-bit weights
 _SAMPLES = (
     "A short line.",
@@ -78,17 +85,21 @@ def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
         raise ModelUnavailable(f"The embedding model {name} cannot be loaded: {reason}") from error
 
 
-def meta_of(original: SentenceTransformer) -> ModelMeta:
+def meta_of(original: SentenceTransformer, model: str) -> ModelMeta:
+    """The metadata of a loaded model: dimension, window and prefixes as its files give them."""
     prompts = {key: prompt for key, prompt in original.prompts.items() if prompt}
-    first = next((prompts[key] for key in ("document", "passage", "corpus") if key in prompts), "")
+    query = prompts.get("query", "")
+    document = next((prompts[key] for key in _DOCUMENT_PROMPTS if key in prompts), "")
+    if not prompts and (family := family_prefixes(model)) is not None:
+        query, document = family
     names = [str(name) for name in original.tokenizer.model_input_names]
     return ModelMeta(
         dimension=int(original.get_embedding_dimension() or 0),
         window=int(original.max_seq_length or 512),
         inputs=tuple(names),
         padding=int(original.tokenizer.pad_token_id or 0),
-        query_prompt=prompts.get("query", ""),
-        document_prompt=first,
+        query_prompt=query,
+        document_prompt=document,
     )
 
 
@@ -106,7 +117,7 @@ def export(model: str, folder: Path) -> None:
         try:
             original = load_original(model)
             exact, small = scratch / "exact", scratch / "small"
-            _write(original, exact)
+            _write(original, exact, model)
             agreement = _agreement(original, exact)
             if agreement < _SAME:
                 raise ModelUnavailable(
@@ -121,11 +132,11 @@ def export(model: str, folder: Path) -> None:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _write(original: SentenceTransformer, folder: Path) -> None:
+def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
     import openvino
     import torch
 
-    meta = meta_of(original)
+    meta = meta_of(original, model)
 
     class Normalised(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -181,11 +192,11 @@ def _agreement(original: SentenceTransformer, folder: Path) -> float:
     """The minimum cosine between the vectors of the export and of the original."""
     from memvault.text.openvino_model import OpenVinoModel
 
-    expected = np.asarray(original.encode_document(list(_SAMPLES), normalize_embeddings=True))
     exported = OpenVinoModel(folder)
     exported.tokenizer.enable_truncation(exported.meta.window)
-    prompt = exported.meta.document_prompt
-    encodings = exported.tokenizer.encode_batch([prompt + text for text in _SAMPLES])
+    texts = [exported.meta.document_prompt + text for text in _SAMPLES]
+    expected = np.asarray(original.encode(texts, prompt="", normalize_embeddings=True))
+    encodings = exported.tokenizer.encode_batch(texts)
     got = exported.encode([[encoding.ids for encoding in encodings]])[0]
     return float((expected * got).sum(axis=1).min())
 
@@ -216,7 +227,7 @@ class TorchModel:
 
     def __init__(self, model: str, backend: str = "torch") -> None:
         self._original = load_original(model, backend)
-        self.meta = meta_of(self._original)
+        self.meta = meta_of(self._original, model)
         self.tokenizer = self._original.tokenizer.backend_tokenizer
         self._lock = threading.Lock()
 
