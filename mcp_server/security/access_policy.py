@@ -34,7 +34,9 @@ PAGE_HEADERS = {
 _FORM = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>memvault</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"></head><body><main><h1>memvault</h1>
-<form method="post" action="/sign-in"><p><label>The token of this engine
+<p>Run <code>memvault clients --open</code> on the computer that runs memvault, or enter its
+token (<code>MEMVAULT_ENGINE__TOKEN</code>).</p>
+<form method="post" action="/sign-in"><p><label>Token
 <input type="password" name="token" autofocus required autocomplete="current-password"></label>
 <button>Open</button></p></form></main></body></html>"""
 
