@@ -20,6 +20,7 @@ from memvault.vault.markdown.labelled_sentences import sentence_starts
 MAX_ITEM_CHARS = 400
 LONG_TURN_CHARS = 6_000  # more than a person types: something was pasted
 REPORTS_PER_TURN = 3
+REACTION_WORDS = 7  # "That's awesome, congrats!" says nothing to remember
 
 
 class ItemKind(StrEnum):
@@ -92,6 +93,13 @@ _NARRATES = re.compile(
     r"here['’]?s|here is|here are|looking at|checking|running|reading|searching|you['’]?re (?:right|welcome))\b",
     re.IGNORECASE,
 )
+_REACTS = re.compile(
+    r"^(?:(?:wow|woah|whoa|oh|aw+|yay|haha|yeah|yep|yup|hey|congrats|congratulations)\b[,!. ]*)*"
+    r"(?:(?:that|this|it)(?:['’]s| is| sounds| looks| must be)\b|sounds\b|how (?:awesome|cool|nice|great|sweet|fun)\b|"
+    r"so (?:cool|glad|happy|sweet)\b|(?:i['’]m (?:so |really )?)?(?:glad|happy|sorry) to hear\b|congrats\b|congratulations\b|"
+    r"(?:awesome|amazing|great|nice|cool|good)\b)",
+    re.IGNORECASE,
+)
 _COMMANDS = re.compile(
     r"^(?:(?:please|now|then|also|and|ok(?:ay)?|can you|could you|would you|i want you to|i need you to|"
     r"help me(?: to)?|go ahead and)[,:]?\s+)*"
@@ -101,14 +109,18 @@ _COMMANDS = re.compile(
     r"compare|search|remember|note|help|let|take|sort|format|translate|edit|replace|merge|document)\b",
     re.IGNORECASE,
 )
-_FILLER = frozenset({
-    "a", "all", "alright", "and", "awesome", "bye", "continue", "cool", "do", "done", "fine",
-    "for", "go", "good", "got", "great", "haha", "hello", "hey", "hi", "i", "is", "it", "let's",
-    "lets", "lgtm", "lol", "looks", "me", "much", "nice", "no", "nope", "now", "ok", "okay",
-    "on", "perfect", "please", "right", "see", "ship", "so", "sounds", "sure", "thank",
-    "thanks", "that", "the", "then", "this", "to", "very", "well", "works", "wow", "yeah",
-    "yep", "yes", "you",
-})  # fmt: skip
+_FILLER = frozenset(
+    {
+        "a", "again", "agreed", "ahead", "all", "alright", "also", "and", "awesome", "bye",
+        "continue", "cool", "correct", "course", "do", "done", "exactly", "fine", "for", "go",
+        "good", "got", "great", "haha", "happy", "hello", "hey", "hi", "i", "i'm", "is", "it",
+        "keep", "let's", "lets", "lgtm", "lol", "looks", "me", "much", "next", "nice", "no",
+        "nope", "now", "of", "ok", "okay", "on", "perfect", "please", "proceed", "right",
+        "same", "see", "ship", "so", "sounds", "sure", "thank", "thanks", "that", "that's",
+        "the", "then", "this", "to", "too", "very", "well", "with", "works", "wow", "yeah",
+        "yep", "yes", "you",
+    }
+)  # fmt: skip
 
 
 def extract(turns: Iterable[Turn]) -> Iterator[Item]:
@@ -221,6 +233,8 @@ def _sentences(text: str) -> list[str]:
 
 def _worth_keeping(sentence: str) -> bool:
     if says_little(sentence):
+        return False
+    if len(sentence.split()) <= REACTION_WORDS and _REACTS.match(sentence):
         return False
     bare = sentence.replace(MASK, "")
     words = _WORD.findall(bare)
