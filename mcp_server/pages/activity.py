@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,12 +18,27 @@ from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable
-from memvault.model.change import ChangeKind
-from memvault.model.errors import InvalidParams
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams, MemvaultError
 
 MOST_READ = 12  # memories of a session that are named
 MOST_SESSIONS = 20
 PERSON = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class HookedSession:
+    """A client's session that hooks served: what it was given, and what was captured of it.
+
+    ``given`` are ids and titles of memories; ``changes`` the hashes that take the captures back.
+    """
+
+    client: str
+    place: str
+    last_active: datetime
+    given: tuple[tuple[str, str], ...]
+    note: tuple[str, str] | None
+    changes: tuple[str, ...]
 
 
 class ActivityPage:
@@ -57,6 +75,7 @@ class ActivityPage:
             clients=self._clients(),
             kinds=[each.value for each in ChangeKind],
             sessions=self._sessions() if not asked.get("before") else [],
+            hooked=self._hooked() if not asked.get("before") else [],
             **filters,
         )
 
@@ -75,6 +94,34 @@ class ActivityPage:
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
             found.append((session, read))
         return found
+
+    def _hooked(self) -> list[HookedSession]:
+        """The sessions that hooks served last, the latest first."""
+        services = self._site.services
+        found = []
+        for record in services.hooks.records.recent(MOST_SESSIONS):
+            memories = [services.catalogue.by_id(key) for key in record.given_ids[-MOST_READ:]]
+            given = tuple((memory.id, memory.title) for memory in memories if memory is not None)
+            note = services.catalogue.by_path(record.note_path) if record.note_path else None
+            open_changes = undoable(list(self._changes(reversed(record.changes))))
+            if given or note or open_changes:
+                found.append(
+                    HookedSession(
+                        record.client,
+                        record.project or record.folder,
+                        record.last_active,
+                        given,
+                        (note.id, note.title) if note is not None else None,
+                        tuple(open_changes),
+                    )
+                )
+        return found
+
+    def _changes(self, hashes: Iterable[str]) -> Iterator[Change]:
+        """The changes of these hashes that the history still has."""
+        for each in hashes:
+            with suppress(MemvaultError):
+                yield self._site.services.curator.history.change(each)
 
     def _undo(self, request: Request, form: Form) -> str | Response:
         """Take the changes of this form back. Those with a note that was changed since stay, and

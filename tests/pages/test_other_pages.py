@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -212,3 +214,24 @@ def test_sessions_become_a_brief_that_the_person_writes(
     browser.press("u")
     wait_until(lambda: all(note.exists() for note in notes), "the sources did not come back")
     assert {title: site.bytes_of(title) for title in sources} == sources and not brief.exists()
+
+
+def test_activity_shows_what_hooks_gave_and_captured_and_takes_a_session_back(
+    browser: Browser, site: Served, tmp_path: Path
+) -> None:
+    services = site.caller.services
+    transcript = tmp_path / "t.jsonl"
+    said = "We decided to paint the boathouse green because the moss does not show."
+    entry = {"type": "user", "message": {"role": "user", "content": said}}
+    transcript.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    given = {"session_id": "s-1", "cwd": "/srv/boathouse", "transcript_path": str(transcript)}
+    asked = given | {"prompt": "Who leads the kelp census?"}
+    services.hooks.answer("codex", "UserPromptSubmit", json.dumps(asked).encode())
+    services.hooks.answer("codex", "Stop", json.dumps(given).encode())
+    services.hooks.start()
+    assert services.hooks.captures.wait(30)
+    browser.open(f"{site.url}/activity")
+    shown = browser.text()
+    assert "/srv/boathouse" in shown and "Given:" in shown and "Session in boathouse" in shown
+    browser.click("Undo this session's captures")
+    wait_until(lambda: not list((services.vault.root / "sessions").rglob("boathouse*")), "it stays")
