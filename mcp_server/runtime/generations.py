@@ -80,7 +80,7 @@ def open_index(
     Raises:
         StorageError: they are damaged, in use by another process, or there is no room.
     """
-    stores = open_stores(settings, folder, embedder.dimension)
+    stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
         indexer = Indexer(
             vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined

@@ -110,6 +110,8 @@ class Indexing:
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
+        if self._live.stores.outdated:  # the rebuild that runs finds what is written meanwhile
+            return
         try:
             if self._replication is not None and self._replication.follows:
                 self._replication.wait_for(paths)
@@ -194,6 +196,8 @@ class Indexing:
     # -- here, or elsewhere ---------------------------------------------------------------------
 
     def _begin(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+        if self._live.stores.outdated:
+            self._embed_again(report)
         if watch:
             self._watcher = Watcher(self._live.indexer, self._settings.index)
             self._watcher.start()
@@ -207,6 +211,20 @@ class Indexing:
             self._find_entities(sorted(self._live.indexer.catalogue.paths()))
             self._began()
         return result
+
+    def _embed_again(self, report: Report) -> None:
+        """Fill new indexes with the vectors of another embedding model; meanwhile the old ones
+        answer by keywords and links."""
+        logger.info("another embedding model: embedding all notes again")
+
+        def tell(progress: Progress) -> None:
+            self.scanning = progress
+            report(progress)
+
+        try:
+            self.rebuild(tell)
+        finally:
+            self.scanning = None
 
     def _end(self) -> None:
         watcher, self._watcher = self._watcher, None

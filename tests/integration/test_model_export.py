@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
+from fastmcp import Client
 
-from memvault.config.paths import model_cache
-from memvault.config.settings import EmbeddingSettings
+from indexer.progress import Progress
+from mcp_server.runtime.container import Services, open_services
+from mcp_server.server import build_server
+from memvault.config.paths import StateFolder, model_cache
+from memvault.config.settings import EmbeddingSettings, Settings
 from memvault.text.embedding import Embedder, open_embedder
 from memvault.text.export import exported_model
 from memvault.text.model_files import family_prefixes
@@ -136,3 +142,48 @@ def test_prefixes_follow_the_family_of_a_model(
 def test_pytorch_says_the_same_where_openvino_is_not_wanted(folder: Path) -> None:
     settings = EmbeddingSettings(model=str(folder / "model"), backend="torch")
     assert_agrees(open_embedder(settings, None), folder)
+
+
+def test_another_model_embeds_all_notes_again_next_to_the_old_index(
+    folder: Path,
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Callable[..., Path],
+) -> None:
+    for name, text in {
+        "Lamp": "The lamp is lit at dusk.",
+        "Boat": "The boat leaves at dawn.",
+    }.items():
+        write(f"{name}.md", f"# {name}\n\n{text}\n")
+    first = open_services(vault_folder, settings, state)
+    first.indexing.start(watch=False)
+    first.close()
+
+    other = EmbeddingSettings(model=str(folder / "model"), backend="torch")
+    changed = settings.model_copy(update={"embedding": other})
+    services = open_services(vault_folder, changed, state)
+    try:
+        assert services.stores.outdated
+        assert services.stores.vectors.search_keywords("lamp", 1)[0].text
+        answer = asyncio.run(recalled(services, "When is the lamp lit?"))
+        assert answer[0] == "Lamp.md"
+        reported: list[Progress] = []
+        services.indexing.start(watch=False, report=reported.append)
+        assert reported
+        assert not services.stores.outdated
+        query = services.embedder.embed_query("lamp")
+        assert len(services.stores.vectors.search_dense(query, 5)) == 2
+        assert asyncio.run(recalled(services, "When is the lamp lit?"))[0] == "Lamp.md"
+    finally:
+        services.close()
+    again = open_services(vault_folder, changed, state)
+    assert not again.stores.outdated
+    again.close()
+
+
+async def recalled(services: Services, query: str) -> list[str]:
+    async with Client(build_server(services)) as client:
+        found = await client.call_tool("recall_memory", {"query": query})
+    assert found.structured_content is not None
+    return [node["path"] for node in found.structured_content["nodes"]]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
+from memvault.model.note import ChunkSize, Vector
+from memvault.model.search import ChunkHit
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
@@ -20,6 +23,7 @@ from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.stores.server import Server, StoreNamespace
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
+from memvault.vault.write import storage_errors
 
 if TYPE_CHECKING:
     from memvault.stores.graph.neo4j import Neo4jGraphStore
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from memvault.stores.vectors.qdrant import QdrantVectorStore
 
 EMBEDDED = "embedded"
+MODEL_FILE = "embedding.json"  # in a generation's folder: the id and dimension of its model
 SCHEMES = {
     "vectors": ("http", "https"),
     "graph": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
@@ -40,6 +45,7 @@ class Stores:
     graph: GraphStore
     keyvalue: KeyValueStore
     servers: tuple[Server, ...] = ()  # of the stores that are not embedded
+    outdated: bool = False  # the vectors are of another embedding model
 
     def unreachable(self) -> list[str]:
         """Names of the servers that did not answer the last call."""
@@ -56,10 +62,16 @@ class Stores:
                 stack.callback(store.close)
 
 
-def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
+def open_stores(settings: Settings, folder: Path, dimension: int, model: str = "") -> Stores:
     """Open the stores of the settings: embedded ones in ``folder``, servers under its name.
 
-    A server that does not answer yet raises no error here, but on use.
+    A server that does not answer yet raises no error here, but on use. The first call records
+    the embedding model in the folder. With another model, the stores are `Stores.outdated`: their
+    vectors are not searched, since they do not compare with those of the new model.
+
+    Args:
+        dimension: of the embedding model's vectors.
+        model: id of the embedding model.
 
     Raises:
         InvalidParams: a setting names an unknown engine.
@@ -70,14 +82,53 @@ def open_stores(settings: Settings, folder: Path, dimension: int) -> Stores:
     _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
     place = namespace_of(settings, folder)
+    made_for = _made_for(folder, _Model(model, dimension))
+    outdated = made_for.id != model
     with ExitStack() as opened:
-        vectors = _open_vectors(settings, folder, place, dimension)
+        vectors = _open_vectors(settings, folder, place, made_for.dimension)
         opened.callback(vectors.close)
         graph = _open_graph(settings, folder, place)
         opened.callback(graph.close)
         keyvalue = _open_keyvalue(settings, folder, place)
         opened.pop_all()
-    return Stores(vectors, graph, keyvalue, tuple(_servers(vectors, graph, keyvalue)))
+    servers = tuple(_servers(vectors, graph, keyvalue))
+    if outdated:
+        vectors = cast(VectorStore, _KeywordsOnly(vectors))
+    return Stores(vectors, graph, keyvalue, servers, outdated)
+
+
+class _Model(NamedTuple):
+    """The embedding model that a generation's vectors are of."""
+
+    id: str
+    dimension: int
+
+
+def _made_for(folder: Path, model: _Model) -> _Model:
+    """The model recorded in the folder; records this one if there is none."""
+    file = folder / MODEL_FILE
+    try:
+        return _Model(*json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        with storage_errors(file.name):
+            file.write_text(json.dumps(model), encoding="utf-8")
+        return model
+
+
+class _KeywordsOnly:
+    """A vector store whose vectors are of another model: all of it but the vectors."""
+
+    def __init__(self, store: VectorStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def search_dense(self, vector: Vector, limit: int, **options: Any) -> list[ChunkHit]:
+        return []
+
+    def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
+        return {}
 
 
 def shared_pointer(settings: Settings, state_name: str) -> RedisPointer | None:
