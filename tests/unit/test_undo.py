@@ -7,6 +7,7 @@ import random
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,41 @@ def test_everything_undone_at_once_leaves_the_vault_as_at_first(
             undone = desk.curator.undo(wanted, WHY)
             assert undone.change is not None, undone.conflicts
         assert desk.tree() == first and desk.kept() == []
+
+
+def test_a_forgetting_and_its_restoring_are_undone_together(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Plan.md", b"A plan.\n")
+    desk.restore(desk.forget("Plan.md").reversal_hash)
+    today = undoable(desk.curator.history.changes(day=desk.now.date(), limit=None))
+    shown = desk.curator.undo(today, WHY, preview=True)
+    assert len(shown.undone) == 2 and shown.plan.moves == []
+    undone = desk.curator.undo(today, WHY)
+    assert desk.tree() == {"Plan.md": b"A plan.\n"} and desk.kept() == []
+    assert undone.change is not None and undoable(desk.curator.history.changes()) == []
+
+
+def test_the_restoring_of_an_earlier_forgetting_is_undone_alone(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write("Plan.md", b"A plan.\n")
+    forgotten = desk.forget("Plan.md").reversal_hash
+    desk.now += timedelta(days=1)
+    desk.restore(forgotten)
+    today = undoable(desk.curator.history.changes(day=desk.now.date(), limit=None))
+    assert desk.curator.undo(today, WHY, preview=True).plan.moves == [("Plan.md", ".trash/Plan.md")]
+    desk.curator.undo(today, WHY)
+    assert desk.tree() == {} and len(desk.kept()) == 1
+
+
+def test_a_merge_into_a_restored_note_is_undone_with_its_forgetting(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    first = {"Other.md": b"Another text.\n", "Plan.md": b"A plan.\n"}
+    for path, data in first.items():
+        desk.write(path, data)
+    desk.restore(desk.forget("Plan.md").reversal_hash)
+    desk.merge("Other.md", into="Plan.md")
+    desk.curator.undo(undoable(desk.curator.history.changes(limit=None)), WHY)
+    assert desk.tree() == first
 
 
 def test_a_new_note_that_went_to_the_trash_twice_is_taken_back_with_both(tmp_path: Path) -> None:

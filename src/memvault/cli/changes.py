@@ -185,6 +185,8 @@ def _undone(engine: Any, arguments: dict[str, Any], *, preview: bool) -> dict[st
 def _print_undone(answer: dict[str, Any]) -> None:
     for each in answer["undone"]:
         print_line((each["reversal_hash"][:_HASH_DIGITS], "cyan"), "  ", each["description"])
+    for move in answer.get("moved") or ():
+        print_line(f"    {move['path']} → {move['to']}")
     _print_lines(answer.get("lines") or ())
     for conflict in answer["conflicts"]:
         short = conflict["reversal_hash"][:_HASH_DIGITS]

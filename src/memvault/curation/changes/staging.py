@@ -119,14 +119,14 @@ class Staging:
             raise StorageError(f"There are too many notes named like {path}")
         return free
 
-    def move(self, path: str, target: str) -> str:
-        """Give a file another path, with the bytes that the vault has; staged edits are dropped."""
+    def move(self, path: str, target: str, *, with_edits: bool = False) -> str:
+        """Give a file another path, with the bytes that the vault has, or with its staged edits."""
         staged = self.read(path)
         self._look(target)
         origin = self._origin.pop(path, path)
         before = self._before[origin]
         self._now[path] = None
-        self._now[target] = staged if before is None else before
+        self._now[target] = staged if before is None or with_edits else before
         if before is not None and origin != target:
             self._origin[target] = origin
         return target

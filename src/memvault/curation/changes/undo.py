@@ -174,7 +174,7 @@ class UndoStaging:
         now, there = self._now(file.path), self._now(target)
         stands = there is not None and content_hash(there) == file.before
         if now is None and stands:
-            self.staging.move(target, file.path)
+            self.staging.move(target, file.path, with_edits=True)
             return None
         if now is None and there is not None and not is_in_trash(target):
             return self._conflict(change, file, f"{target} was changed since and stays as it is")
