@@ -57,11 +57,14 @@ class MergePage:
             by_path=by_path,
             trashed=[edit.path for edit in plan.edits if edit.moved_to is not None],
             more=len(changed) > MOST_LINES,
+            then=asked.get("then", ""),
         )
 
     def _merge(self, _: Request, form: Form) -> str:
         target = form.needed("target")
         self._site.actions.merge(form.texts("source"), target, form.why())
+        if form.text("then") == "curate":
+            return "/curate"
         into = self._site.actions.target(target).note
         return f"/memory/{into.id}" if into else "/concepts"
 

@@ -38,6 +38,17 @@ class Answer:
     calls: tuple[Settling, ...]
     danger: bool = False
 
+    @property
+    def preview(self) -> str | None:
+        """The page that shows what a merge changes, before it is done; None for other answers."""
+        merges = [call.arguments for call in self.calls if call.tool == "merge_concepts"]
+        if not merges:
+            return None
+        sources = [("source", source) for source in merges[0]["sources"]]
+        return "/merge?" + urlencode(
+            [*sources, ("target", merges[0]["target"]), ("then", "curate")]
+        )
+
 
 def answers_to(task: CurationTask) -> list[Answer]:
     """The answers to a task, the likeliest first. Beside these, any task can be skipped, or left
@@ -238,6 +249,8 @@ class CuratePage:
         answer = called(task, form.needed("answer"))
         if answer is None:
             raise InvalidParams("There is no such answer to this task.")
+        if answer.preview is not None:
+            return answer.preview
         for call in answer.calls:
             self._site.actions.settle(call)
         self._close(task)

@@ -79,7 +79,9 @@ def test_duplicates_are_merged_either_way(
     before = files_of(site)
     show(browser, site, "near_duplicates")
     paths = shown_paths(browser)
-    do(text, key)
+    do(text, key)  # which shows what would change
+    assert files_of(site) == before
+    do("Merge", "y")
     wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
     merged = files_of(site)[paths[stays]]
     assert b"eighteenth" in merged and b"nineteenth" in merged
@@ -144,7 +146,9 @@ def test_two_conflicting_facts_become_one_note(
     before = files_of(site)
     show(browser, site, "conflicting_facts")
     paths = shown_paths(browser)
-    do(text, key)
+    do(text, key)  # which shows what would change
+    assert files_of(site) == before
+    do("Merge", "y")
     wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
     merged = files_of(site)[paths[stays]]
     assert b"four metres" in merged and b"nine metres" in merged

@@ -1,9 +1,9 @@
 """Making one memory of several, or one concept of several names.
 
-The note that stays keeps its text and gains the others', each under a heading that names where it
-is from, and their names as aliases. Links to the others are written anew, so that they lead to the
-note that stays and read as before. The others go to the trash. Concepts that have no note are
-joined in the journal, and no note is touched.
+The note that stays keeps its text and gains the others', each under a heading with its origin,
+without the sentences that it has already, and their names as aliases. Links to the others are
+rewritten, so that they lead to the note that stays and read as before. The others go to the trash.
+Concepts without notes are joined in the journal, and no note is changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
+from memvault.curation.operations.repeats import without_repeats
 from memvault.curation.targets import Memories, Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
@@ -128,6 +129,7 @@ class _Merging:
         self._notes = notes
         self._headings = _headings(notes)
         self._replaced: dict[str, str] = {}  # of a merged note: its first heading, which goes
+        self._absorbed: set[str] = set()  # merged notes whose text the survivor has already
         self.changed: list[str] = []
 
     def run(self, names: Sequence[str]) -> None:
@@ -138,10 +140,11 @@ class _Merging:
         for path, note in parsed.items():
             if _leading_title(note, texts[path]) is not None:
                 self._replaced[path] = note.title
+        self._absorbed = self._without_news(parsed)
         self._relink_all()
         self._properties(parsed.values(), names)
         if self._notes:
-            self._append([self._section(memory, parsed[memory.path]) for memory in self._notes])
+            self._append_all(parsed)
         for memory in self._notes:
             self._staging.trash(memory.path)
         self.changed = sorted({*self.changed, self._path, *(note.path for note in self._notes)})
@@ -172,10 +175,9 @@ class _Merging:
         if leads_to is None or heading is None:
             return None
         subpath = link.subpath
-        if subpath and subpath == self._replaced.get(leads_to):
-            subpath = heading
-        if not subpath and link.is_embed:
-            subpath = heading
+        is_own_title = bool(subpath) and subpath == self._replaced.get(leads_to)
+        if is_own_title or (not subpath and link.is_embed):
+            subpath = "" if leads_to in self._absorbed else heading
         return NewTarget(self._path, self._name_of(self._path, source), subpath)
 
     def _name_of(self, path: str, source: str) -> str:
@@ -203,6 +205,17 @@ class _Merging:
         listed = there if isinstance(there, list) else [] if there is None else [there]
         set_property(self._staging, self._path, key, [*listed, *distinct])
 
+    def _append_all(self, parsed: Mapping[str, ParsedNote]) -> None:
+        """Append the texts of the notes, each sentence once."""
+        data = self._staging.read(self._path)
+        known = [_body(parse_note(self._path, data), note_text(self._path, data))]
+        sections = []
+        for memory in self._notes:
+            if memory.path not in self._absorbed:
+                sections.append(self._section(memory, parsed[memory.path], known))
+        if sections:
+            self._append(sections)
+
     def _append(self, sections: Sequence[str]) -> None:
         survivor = note_text(self._path, self._staging.read(self._path))
         newline = newline_of(survivor)
@@ -210,21 +223,33 @@ class _Merging:
         changed = appended(self._with_title(survivor, newline), text)
         self._staging.write(self._path, changed.encode("utf-8", "surrogateescape"))
 
-    def _section(self, memory: Memory, note: ParsedNote) -> str:
-        """The text of a note as it stands in the survivor, code that it leaves open closed."""
+    def _without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
+        """The notes of which the survivor, or a note before them, has every sentence."""
+        data = self._staging.read(self._path)
+        own = parse_note(self._path, data)
+        known = [_body(own, note_text(self._path, data))]
+        found: set[str] = set()
+        for path, note in parsed.items():
+            body = _body(note, note_text(path, self._staging.read(path)))
+            if body.strip() and not _kept_properties(note, frontmatter_of(data)):
+                found |= set() if without_repeats(body, known).strip() else {path}
+            known.append(body)
+        return found
+
+    def _section(self, memory: Memory, note: ParsedNote, known: list[str]) -> str:
+        """The text of a note as the survivor gets it, with open code closed and without what the
+        ``known`` texts have, to which it is added."""
         there = self._staging.read(memory.path)
         data = rewrite_links(
             memory.path, there, self._moved_from(memory.path), self._attachment_of(memory.path)
         )
-        body = lines_of(note_text(memory.path, data))[note.body_line - 1 :]
-        title = _leading_title(note, note_text(memory.path, there))
-        if title is not None:
-            del body[title - note.body_line]
-        text = "".join(body).removeprefix("\ufeff").strip("\r\n")
+        whole = _body(note, note_text(memory.path, data), note_text(memory.path, there))
+        text = without_repeats(whole, known).strip("\r\n")
+        known.append(whole)
         own = frontmatter_of(self._staging.read(self._path))
-        parts = [f"# {self._headings[memory.path]}", *_kept_properties(note, own)]
-        parts += [text] if text.strip() else []
-        return close_open_fence("\n\n".join(parts)) + "\n"
+        parts = _kept_properties(note, own) + ([text] if text.strip() else [])
+        heading = f"# {self._headings[memory.path]}"
+        return close_open_fence("\n\n".join([heading, *parts])) + "\n"
 
     def _with_title(self, text: str, newline: str) -> str:
         """The first heading of a note is its title: an empty note gets its own first."""
@@ -262,6 +287,16 @@ class _Merging:
             return path if is_beside else None
 
         return attached
+
+
+def _body(note: ParsedNote, text: str, original: str | None = None) -> str:
+    """The text below the frontmatter and a title; ``original`` has the title if links in ``text``
+    were rewritten since."""
+    body = lines_of(text)[note.body_line - 1 :]
+    title = _leading_title(note, original if original is not None else text)
+    if title is not None:
+        del body[title - note.body_line]
+    return "".join(body).removeprefix("\ufeff").strip("\r\n")
 
 
 def _headings(notes: Sequence[Memory]) -> dict[str, str]:
