@@ -126,6 +126,13 @@ def _orphan(task: CurationTask) -> list[Answer]:
     return [*join, Answer("3", "Forget it", (_forget(own, "outdated"),), danger=True)]
 
 
+def _promotion(task: CurationTask) -> list[Answer]:
+    return [
+        Answer(key, f"Keep: {call.arguments['title']}", (call,))
+        for key, call in zip("123", task.settled_by, strict=False)
+    ]
+
+
 def _first(task: CurationTask, tool: str) -> Settling | None:
     return next((call for call in task.settled_by if call.tool == tool), None)
 
@@ -137,6 +144,7 @@ _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
     TaskType.UNVERIFIED_CRITICAL: _fact,
     TaskType.SUPERSEDED: _superseded,
     TaskType.ORPHAN: _orphan,
+    TaskType.PROMOTION: _promotion,
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mcp_server.pages.changes import by_person
 from mcp_server.pages.note_text import edited
 from memvault.curation.changes.plan import Plan
+from memvault.curation.operations.draft import Draft
 from memvault.curation.targets import Target
 from memvault.model.change import Settling
 from memvault.model.errors import InvalidParams
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
     from memvault.curation.actions import Actions
 
+PROMOTED = "kept on the page from a captured session"
 NAMELESS = "me"  # who verifies, where no name is configured
 
 
@@ -109,5 +111,7 @@ class PageActions:
                 self.annotate(given["target"], given["note"])
             case "merge_concepts":
                 self.merge(given["sources"], given["target"])
+            case "store_memory" if "content" in given:
+                self._actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
             case _:
                 raise InvalidParams(f"The page cannot run {call.tool}.")

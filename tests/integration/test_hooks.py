@@ -11,6 +11,7 @@ import pytest
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.recall import project_of
+from mcp_server.pages.page_actions import PageActions
 from mcp_server.runtime.container import Services
 from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
@@ -314,3 +315,19 @@ def test_what_the_assistant_repeats_from_the_vault_is_not_captured_again(
     ask("Stop", transcript_path=path)
     assert services.hooks.captures.wait(20)
     assert session_notes(services) == []
+
+
+def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
+    services: Services, ask: Ask, tmp_path: Path
+) -> None:
+    said = "We decided to export reports as Parquet because DuckDB reads it."
+    ask("Stop", transcript_path=transcript(tmp_path / "t.jsonl", ("user", said)))
+    assert services.hooks.captures.wait(20)
+    services.curation.start()
+    assert services.curation.wait(20)
+    (task,) = [each for each in services.curation.tasks() if each.task_type == "promotion"]
+    PageActions(lambda: services).settle(task.settled_by[0])
+    (kept,) = (services.vault.root / "permanent").rglob("*Parquet*.md")
+    assert said in kept.read_text(encoding="utf-8")
+    assert services.curation.wait(20)
+    assert [each for each in services.curation.tasks() if each.task_type == "promotion"] == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from memvault.curation.changes.curator import Curator, Performed, Undone
 from memvault.curation.changes.plan import Attribution
@@ -90,8 +90,12 @@ class Actions:
 
     # -- new notes ------------------------------------------------------------------------------
 
-    def store(self, draft: Draft) -> StoredMemory:
-        """Write a memory as a new note. A link that cannot be made is left out."""
+    def store(self, draft: Draft, *, kind: Literal["client", "person"] = "client") -> StoredMemory:
+        """Write a memory as a new note. A link that cannot be made is left out.
+
+        Args:
+            kind: whose words these are.
+        """
         indexed = self._indexed()
         related: list[Memory] = []
         unlinked: dict[str, list[str]] = {}
@@ -100,7 +104,7 @@ class Actions:
                 related.append(resolve_note(name, indexed.known.memories))
             except (NoteNotFound, AmbiguousTarget):
                 unlinked[name] = nearest_names(name, indexed.known.memories)
-        done = remember(self._curator, draft, related, links=indexed.known.links)
+        done = remember(self._curator, draft, related, links=indexed.known.links, kind=kind)
         self._written([done.result.path])
         return StoredMemory(done.result.path, done.change, unlinked)
 

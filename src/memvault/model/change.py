@@ -153,6 +153,7 @@ class TaskType(StrEnum):
     SUPERSEDED = "superseded"
     UNRESOLVED_LINKS = "unresolved_links"
     ORPHAN = "orphan"
+    PROMOTION = "promotion"
 
 
 class Settling(BaseModel):

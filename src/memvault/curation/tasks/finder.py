@@ -13,8 +13,10 @@ from memvault.curation.tasks.conflicts import Stated, conflict_tasks, stated
 from memvault.curation.tasks.duplicates import Duplicates
 from memvault.curation.tasks.links import Orphans, missing_notes, orphan, unresolved
 from memvault.curation.tasks.note_facts import Noted, malformed
+from memvault.curation.tasks.promotions import is_captured, promotion
 from memvault.curation.tasks.stale import ages_from, outlived, unverified
 from memvault.model.change import CurationTask
+from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
 
@@ -54,6 +56,7 @@ class TaskFinder:
         self._edges = edges
         self._similarity_index = similarity_index
         self._go_on = go_on
+        self._note = read
         self._duplicates = Duplicates(read, go_on)
         self._orphans = Orphans(edges)
         self._own: dict[str, _Own] = {}
@@ -111,14 +114,25 @@ class TaskFinder:
 
     def _read(self, noted: Noted) -> _Own:
         memory = noted.memory
-        critical = unverified(noted)
+        found = [*malformed(noted), unverified(noted), self._promotion(memory)]
         return _Own(
             noted,
-            (*malformed(noted), *([critical] if critical else [])),
+            tuple(task for task in found if task is not None),
             ages_from(noted),
             missing_notes(memory.id, self._edges),
             stated(memory, self._edges),
         )
+
+    def _promotion(self, memory: Memory) -> CurationTask | None:
+        if not is_captured(memory):
+            return None
+        sources = {edge.source for edge in self._edges.touching(memory.id)} - {memory.id}
+        nodes = (self._edges.node(each) for each in sources)
+        paths = [node.path for node in nodes if node is not None and node.path]
+        try:
+            return promotion(memory, self._note(memory.path), map(self._note, paths))
+        except MemvaultError:
+            return None  # it went away a moment ago; its change comes next
 
     def _stale_tasks(self, now: datetime) -> list[CurationTask]:
         before, self._stale = self._stale, {}
