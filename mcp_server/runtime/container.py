@@ -64,6 +64,7 @@ from memvault.stores.open import (
 )
 from memvault.text.embedding import Embedder, needs_export, open_embedder
 from memvault.text.model_files import EXPORTING
+from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
@@ -110,6 +111,7 @@ class Services:
             tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
             self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
             opened.callback(self.embedder.close)
+            self.reranker = Reranker(settings.rerank) if settings.rerank.model else None
             self.quarantine = Quarantine(self.journal)
             self.guarded = GuardedVault(
                 self.vault, Provenances(self.journal), self.quarantine, immunity_of(self.embedder)
@@ -303,6 +305,7 @@ class Services:
             settings=self.settings,
             embedder=self.embedder,
             found=self.found,
+            reranker=self.reranker,
             answers=self.answers,
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,

@@ -33,6 +33,7 @@ from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores, open_stores
 from memvault.text.embedding import Embedder
+from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.verification.verifier import Verifier, names_in
 
@@ -71,6 +72,7 @@ def open_index(
     settings: Settings,
     embedder: Embedder,
     found: FoundEntities,
+    reranker: Reranker | None,
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
@@ -101,6 +103,7 @@ def open_index(
         read=vault.read,
         cache=answers,
         limit_seconds=settings.limits.answer_seconds,
+        reranker=reranker,
     )
     return Index(
         folder,

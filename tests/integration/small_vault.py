@@ -34,11 +34,16 @@ def write_notes(vault: Path, notes: Mapping[str, str] = KELP) -> None:
         (vault / path).write_text(text, encoding="utf-8")
 
 
-def opened(home: Path, notes: Mapping[str, str] = KELP, name: str = "My vault") -> Services:
+def opened(
+    home: Path,
+    notes: Mapping[str, str] = KELP,
+    name: str = "My vault",
+    settings: Settings | None = None,
+) -> Services:
     """The notes in a vault of that name below `home`, its state beside it; not watched."""
     vault = home / name
     write_notes(vault, notes)
-    settings = Settings(index=IndexSettings(ner="off"))
+    settings = settings or Settings(index=IndexSettings(ner="off"))
     services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
     services.indexing.scan()
     return services

@@ -36,6 +36,16 @@ class EmbeddingSettings(BaseModel):
     backend: Literal["auto", "openvino", "onnx", "torch"] = "auto"
 
 
+class RerankSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    model: str = Field(
+        "", description="name or folder of a cross-encoder for sentence-transformers; empty is off"
+    )
+    first: int = Field(20, ge=2, le=100, description="memories that it orders, best first")
+    budget_ms: float = Field(400.0, gt=0, description="time limit for one question")
+
+
 class EngineSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -163,6 +173,7 @@ class Settings(BaseSettings):
     neo4j_password: SecretStr | None = None
     redis_password: SecretStr | None = None
     embedding: EmbeddingSettings = EmbeddingSettings()
+    rerank: RerankSettings = RerankSettings()
     engine: EngineSettings = EngineSettings()
     index: IndexSettings = IndexSettings()
     cache: CacheSettings = CacheSettings()

@@ -1,7 +1,7 @@
 """The one way in which memories are found: every question passes these stages, in this order.
 
-mode → hybrid search → association → relations → passages → confidence → verification → order →
-threshold → diversity
+mode → hybrid search → association → relations → passages → reranker (if configured) → confidence →
+verification → order → threshold → diversity
 
 A memory found is one `Hit`, which the stages enrich in place.
 """
@@ -20,7 +20,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.insights import ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize
-from memvault.model.search import Hit, Mode, Scope, SearchResult, Status, Verification
+from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Status, Verification
 from memvault.search.association import POOL, Association
 from memvault.search.calibration import (
     ANSWERS,
@@ -38,6 +38,7 @@ from memvault.search.scope import widened
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
+from memvault.text.reranker import Reranker
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
@@ -88,6 +89,7 @@ class Searcher:
         read: a note's bytes, by path.
         cache: what the same questions found before, for when no store answers.
         limit_seconds: what an answer may take.
+        reranker: orders what was found by its text, if the person has configured one.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class Searcher:
         read: Callable[[str], bytes],
         cache: AnswerCache,
         limit_seconds: float,
+        reranker: Reranker | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
         by_id = indexed.catalogue.by_id
@@ -115,6 +118,7 @@ class Searcher:
             cache=cache,
             limit_seconds=limit_seconds,
         )
+        self._reranker = reranker
         self._checker = checker
         self._vectors = stores.vectors
         self._embedder = embedder
@@ -233,9 +237,15 @@ class Searcher:
                 hits = self._relations.lead(reading, hits, limit, scope, request.max_hops)
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
-        hits = hits[:limit]
+        hits = hits[: max(limit, self._reranker.first if self._reranker else 0)]
         self.hybrid.read_passages(query, hits)
-        return Found(hits, notice)
+        return Found(self._reranked(query, hits)[:limit], notice)
+
+    def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """In the reranker's order, unless relations led to some: it cannot judge those by text."""
+        if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
+            return hits
+        return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -1,0 +1,86 @@
+"""A cross-encoder that reads question and passage together, if the person configures one.
+
+``[rerank] model`` is a name or folder that sentence-transformers loads as a CrossEncoder. It orders
+better than two separate vectors but takes milliseconds a passage, so it reads only the first
+passages that a search has found, within a time limit.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memvault.config.settings import RerankSettings
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+logger = logging.getLogger(__name__)
+_BATCH = 4  # passages between two looks at the clock
+
+
+class Reranker:
+    """Orders passages by a cross-encoder. Thread-safe.
+
+    The model loads in the background, since PyTorch takes seconds to import. Until then, and if it
+    cannot be loaded, passages keep their order.
+    """
+
+    def __init__(self, settings: RerankSettings) -> None:
+        self.first = settings.first
+        self._budget = settings.budget_ms / 1e3
+        self._name = settings.model
+        self._model: CrossEncoder | None = None
+        self._using = threading.Lock()
+        self._loaded = threading.Event()
+        self._loading = threading.Thread(target=self._load, name="reranker", daemon=True)
+        self._loading.start()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the model is loaded within that time."""
+        return self._loaded.wait(seconds) and self._model is not None
+
+    def order(self, query: str, passages: Sequence[str]) -> list[int]:
+        """Indexes of the passages, best first.
+
+        Passages that are beyond the configured number, or not read within the time limit, keep
+        their places behind those that were.
+        """
+        everything = list(range(len(passages)))
+        model = self._model
+        if model is None:
+            return everything
+        first = everything[: self.first]
+        end = time.monotonic() + self._budget
+        scores: list[float] = []
+        with self._using:
+            for start in range(0, len(first), _BATCH):
+                if scores and time.monotonic() > end:
+                    break
+                pairs = [(query, passages[k]) for k in first[start : start + _BATCH]]
+                scores += map(float, model.predict(pairs, show_progress_bar=False))
+        read = first[: len(scores)]
+        return [*sorted(read, key=lambda k: -scores[k]), *everything[len(read) :]]
+
+    def _load(self) -> None:
+        name = self._name
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            os.environ["HF_HUB_OFFLINE"] = "1"
+        try:
+            from sentence_transformers import CrossEncoder
+
+            self._model = CrossEncoder(str(folder) if folder.is_dir() else name, device="cpu")
+        except (OSError, ValueError, ImportError) as error:
+            logger.error(
+                "The reranker %s cannot be loaded, so results keep their order: %s",
+                folder.name,
+                str(error).strip().splitlines()[0],
+            )
+        finally:
+            self._loaded.set()
