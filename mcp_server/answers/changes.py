@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from mcp_server.answers.base import Answer, Shape, optional, utc
+from mcp_server.answers.base import Answer, Lines, Shape, optional, utc
 from memvault.curation.changes.change_text import description
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
@@ -169,6 +169,16 @@ class RestoredAnswer(Answer):
     reversal_hash: str
 
 
+class ContradictedShape(Shape):
+    """An older memory that says otherwise, with the lines that do."""
+
+    id: str
+    title: str
+    path: str
+    lines: Lines
+    text: str
+
+
 class StoredAnswer(Answer):
     node_id: str
     path: str
@@ -176,6 +186,7 @@ class StoredAnswer(Answer):
     johari_quadrant: JohariQuadrant
     utl_state: UTLState
     reversal_hash: str | None = optional()
+    contradicts: list[ContradictedShape] | None = optional()
 
 
 class PreferenceAnswer(Answer):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
 
 from mcp_server.answers.base import utc
-from mcp_server.answers.changes import PreferenceAnswer, StoredAnswer
+from mcp_server.answers.changes import ContradictedShape, PreferenceAnswer, StoredAnswer
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.tools.arguments import (
     ADDS,
@@ -25,7 +27,10 @@ from memvault.cognition.pulse import learnt
 from memvault.curation.actions import StoredMemory
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
+from memvault.reasoning.critique import SURE, Contradiction
+from memvault.search.relations.values import sentences
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
@@ -115,6 +120,11 @@ Kind = Annotated[
 Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 
 
+MOST_COMPARED = 3  # sentences of a new memory that are compared with older ones
+MOST_COMPARED_CHARS = 600
+MOST_CONTRADICTED = 3
+
+
 class StoreTools:
     """store_memory."""
 
@@ -160,9 +170,20 @@ class StoreTools:
             metadata=metadata,
             client=client_name(),
         )
-        return self._answer(self._box.services.actions.store(draft))
+        against = self._contradicted(draft)
+        return self._answer(self._box.services.actions.store(draft), against)
 
-    def _answer(self, stored: StoredMemory) -> StoredAnswer:
+    def _contradicted(self, draft: Draft) -> list[Contradiction]:
+        """Memories that say otherwise than the first sentences of a draft."""
+        first = " ".join(sentences(draft.content or "")[:MOST_COMPARED])
+        if not first or len(first) > MOST_COMPARED_CHARS:
+            return []
+        with suppress(StoreUnavailable, GraphQueryError):
+            found, _ = self._box.services.critic.critique(first, threshold=SURE)
+            return found[:MOST_CONTRADICTED]
+        return []
+
+    def _answer(self, stored: StoredMemory, against: Sequence[Contradiction]) -> StoredAnswer:
         meter, catalogue = self._box.meter, self._box.services.catalogue
         memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
         new = learnt(meter, memory.id)
@@ -174,15 +195,42 @@ class StoreTools:
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
-            notice=_notice(stored),
+            contradicts=[
+                ContradictedShape(
+                    id=each.memory.id,
+                    title=each.memory.title,
+                    path=each.memory.path,
+                    lines=[each.lines.first, each.lines.last],
+                    text=each.snippet,
+                )
+                for each in against
+            ]
+            or None,
+            notice=_notice(stored, memory, against),
             pulse=meter.of([memory.id, *new.among]),
         )
 
 
-def _notice(stored: StoredMemory) -> str | None:
-    """What the person should know of the stored note."""
-    missing = [
-        f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
-        for name, near in stored.unlinked.items()
-    ]
-    return f"No link to {', '.join(missing)}: no single note has this name." if missing else None
+def _notice(stored: StoredMemory, memory: Memory, against: Sequence[Contradiction]) -> str | None:
+    """What the person should know about the stored note."""
+    parts = []
+    if stored.unlinked:
+        missing = [
+            f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")
+            for name, near in stored.unlinked.items()
+        ]
+        parts.append(
+            f"Stored without a link to {', '.join(missing)}: no single note has this name."
+        )
+    if stored.secrets:
+        parts.append(
+            f"The note holds what looks like a secret ({', '.join(stored.secrets)}). Tell the "
+            "person; a password manager is the place for it."
+        )
+    if against:
+        parts.append(
+            "An older memory says otherwise (contradicts). Ask the person which is right; to "
+            "supersede the older one: edit_memory with operation=append and content="
+            f"'Superseded by: [[{memory.title}]]'."
+        )
+    return " ".join(parts) or None

@@ -29,7 +29,7 @@ from memvault.curation.operations.properties import (
     stage_tags,
     stage_verification,
 )
-from memvault.curation.operations.remember import remember
+from memvault.curation.operations.remember import remember, secrets_in
 from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
@@ -55,11 +55,12 @@ class Indexed:
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
     """``unlinked`` are the names of ``link_to`` that no single note has, each with the nearest
-    names."""
+    names; ``secrets`` the kinds of secrets in the text."""
 
     path: str
     change: Change | None
     unlinked: dict[str, list[str]]
+    secrets: tuple[str, ...]
 
 
 class Actions:
@@ -106,7 +107,8 @@ class Actions:
                 unlinked[name] = nearest_names(name, indexed.known.memories)
         done = remember(self._curator, draft, related, links=indexed.known.links, kind=kind)
         self._written([done.result.path])
-        return StoredMemory(done.result.path, done.change, unlinked)
+        secrets = tuple(sorted(set(secrets_in(draft).values())))
+        return StoredMemory(done.result.path, done.change, unlinked, secrets)
 
     def write(self, title: str, text: str, why: Attribution, *, beside: str) -> Performed[str]:
         """A new note of this title in the folder of the note at ``beside``."""

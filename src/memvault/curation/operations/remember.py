@@ -29,6 +29,7 @@ from memvault.curation.provenance import WEB
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
+from memvault.text.secrets import find_secrets
 from memvault.vault.compose import (
     compose_note,
     day_of,
@@ -93,8 +94,7 @@ def stage_memory(
     links: LinkIndex | None,
 ) -> Stored:
     """Stage the note of a draft, and its attachment if it has one; arguments as of `remember`."""
-    title = draft.title or title_of(draft.content or draft.rationale)
-    title = title or f"Memory of {day_of(now).isoformat()}"
+    title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
     source = f"{folder}/{safe_name(title)}.md"
@@ -122,6 +122,22 @@ def lifecycle_of(draft: Draft) -> Lifecycle:
     if (draft.type or "").casefold() == "preference":
         return Lifecycle.PERMANENT
     return Lifecycle.TEMPORARY if draft.project else Lifecycle.EPHEMERAL
+
+
+def _title(draft: Draft, now: datetime) -> str:
+    """The draft's title, else its first words; never a secret, which a file name would spread."""
+    secrets = secrets_in(draft)
+    for title in (draft.title, title_of(draft.content or ""), title_of(draft.rationale)):
+        is_secret = any(secret in (title or "") for secret in secrets)
+        if title and not is_secret and not find_secrets(title):
+            return title
+    return f"Memory of {day_of(now).isoformat()}"
+
+
+def secrets_in(draft: Draft) -> dict[str, str]:
+    """The kind of each secret in the texts of a draft, by the secret."""
+    texts = (draft.content or "", draft.title or "", draft.rationale)
+    return {text[each.start : each.end]: each.kind for text in texts for each in find_secrets(text)}
 
 
 def _folder_of(

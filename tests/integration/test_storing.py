@@ -1,0 +1,91 @@
+"""What storing and editing tell a client, over MCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.remember import remember
+from memvault.model.errors import StorageError
+from tests.desk import Desk
+from tests.integration.caller import Caller
+
+WHY = "The person asked me to keep this."
+
+
+def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer: Caller) -> None:
+    old = writer.ok(
+        "store_memory", content="The rent of the workshop is 900 EUR a month.", title="Workshop",
+        rationale=WHY,
+    )  # fmt: skip
+    assert "contradicts" not in old
+    new = writer.ok(
+        "store_memory", content="The rent of the workshop is 950 EUR a month.", rationale=WHY,
+        title="Workshop rent",
+    )  # fmt: skip
+    assert [each["id"] for each in new["contradicts"]] == [old["node_id"]]
+    assert "900 EUR" in new["contradicts"][0]["text"]
+    assert "edit_memory" in new["notice"] and "[[Workshop rent]]" in new["notice"]
+    writer.ok(
+        "edit_memory", target="Workshop", operation="append", rationale=WHY,
+        content="Superseded by: [[Workshop rent]]",
+    )  # fmt: skip
+    assert "Superseded by: [[Workshop rent]]" in writer.ok("get_memory", path="Workshop")["content"]
+
+
+def test_a_link_that_cannot_be_made_does_not_fail_the_store(writer: Caller) -> None:
+    stored = writer.ok(
+        "store_memory", content="A thought of today.", rationale=WHY,
+        link_to=["Harbour Lab", "Harbor Lab"],
+    )  # fmt: skip
+    text = (writer.services.vault.root / stored["path"]).read_text(encoding="utf-8")
+    assert "Related: [[Harbour Lab]]" in text
+    assert "'Harbor Lab' (nearest: Harbour Lab)" in stored["notice"]
+
+
+def test_a_secret_is_pointed_out_and_names_no_file(writer: Caller) -> None:
+    stored = writer.ok(
+        "store_memory", content="password: kT9x-ffQ2-zz81", rationale="A login to keep for later."
+    )
+    assert "secret (password)" in stored["notice"]
+    assert "kT9x" not in stored["path"] and "login" in stored["path"]
+
+
+def test_a_note_is_edited_previewed_refused_and_undone_by_tools(writer: Caller) -> None:
+    path = "permanent/Harbour Lab.md"
+    before = (writer.services.vault.root / path).read_bytes()
+    arguments = {"target": "Harbour Lab", "operation": "append", "content": "Open on Sundays."}
+    shown = writer.ok("edit_memory", **arguments, rationale=WHY, preview=True)
+    assert shown["after"].strip() == "Open on Sundays." and "reversal_hash" not in shown
+    assert (writer.services.vault.root / path).read_bytes() == before
+    done = writer.ok("edit_memory", **arguments, rationale=WHY)
+    assert (writer.services.vault.root / path).read_bytes() == before + done["after"].encode()
+    error = writer.error(
+        "edit_memory", target=path, operation="replace_text", content="x", find="Open on Sunday.",
+        rationale=WHY,
+    )  # fmt: skip
+    assert error["data"]["nearest"] == ["Open on Sundays."]
+    writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert (writer.services.vault.root / path).read_bytes() == before
+
+
+def test_an_unknown_target_is_answered_with_the_nearest_names(writer: Caller) -> None:
+    error = writer.error("forget_concept", target="Harbour Labs", rationale=WHY)
+    assert error["data"]["nearest"][0] == "Harbour Lab"
+
+
+def test_a_folder_that_is_swapped_for_a_link_during_a_store_is_a_domain_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path)
+    (tmp_path / "projects").mkdir()
+
+    def swapped(path: object) -> str:
+        raise OSError(22, "Invalid argument")  # as readlink(2) answers for what is no link
+
+    draft = Draft.checked(content="A thought.", rationale=WHY, project="kelp")
+    monkeypatch.setattr("memvault.vault.files.os.path.realpath", swapped)
+    with pytest.raises(StorageError):
+        remember(desk.curator, draft)
