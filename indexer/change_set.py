@@ -44,7 +44,9 @@ class Reading:
         if self.provenance.is_person or not memory.verified:
             return memory.verified
         own = self.provenance.own_properties
-        return any(line.startswith(("verified ", "verified_by ")) for line in own)
+        return self.provenance.verifiable and any(
+            line.startswith(("verified ", "verified_by ")) for line in own
+        )
 
 
 class Unreadable(MemvaultError):

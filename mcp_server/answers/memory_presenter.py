@@ -24,14 +24,15 @@ from mcp_server.answers.recalled import (
     VerificationShape,
 )
 from mcp_server.middleware.client_identity import client_name
+from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
 from memvault.model.insights import EntailmentCone, Insights
 from memvault.model.memory import Memory, UTLState
+from memvault.model.provenance import OriginKind
 from memvault.model.search import (
     Evidence,
     Hit,
     SearchResult,
-    Status,
     VerbosityLevel,
     Verification,
 )
@@ -41,17 +42,21 @@ from memvault.vault.journal import Actor, Journal, JournalEntry
 MOST_CHARS = 300  # of a sentence that speaks against a memory
 
 
-def log_override(journal: Journal, query: str, result: SearchResult) -> None:
-    """Unverified facts are about to be used on a critical matter (triple FR-47)."""
+def log_unverified(journal: Journal, query: str, result: SearchResult) -> None:
+    """Log that a sensitive question met claims that nobody confirms: that they were withheld, or
+    that the client asked for them all the same (triple FR-47)."""
+    if result.matter is None or not result.claims:
+        return
+    withheld = any(hit.withheld for hit in result.hits)
     journal.append(
         JournalEntry(
             ts=datetime.now(UTC),
-            kind="unverified_used",
+            kind="unverified_withheld" if withheld else "unverified_used",
             actor=Actor(kind="client", name=client_name() or ""),
             data={
                 "query": query,
                 "matter": result.matter,
-                "memories": [hit.memory.id for hit in result.unverified],
+                "memories": [hit.memory.id for hit in result.claims],
             },
         )
     )
@@ -59,7 +64,7 @@ def log_override(journal: Journal, query: str, result: SearchResult) -> None:
 
 def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
     """None where there is nothing to tell."""
-    if check.status is Status.UNVERIFIED and not withheld:
+    if check.verified and not check.confirmed_by and not check.contradicted_by:
         return None
     return VerificationShape(
         status=check.status,
@@ -76,8 +81,8 @@ def _evidence(each: Evidence) -> EvidenceShape:
         title=each.title,
         path=each.path,
         lines=list(each.lines),
-        sentence=each.sentence[:MOST_CHARS],
-        said=each.said,
+        sentence=each.sentence[:MOST_CHARS] or None,
+        said=each.said or None,
     )
 
 
@@ -148,7 +153,9 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
 
 def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     """What is withheld has no text and no path to it."""
-    memory = hit.memory
+    memory, check = hit.memory, hit.verification
+    origin = origin_shown(memory, list(excerpt.lines))
+    is_mixed = check.by_person and not check.marked and not origin.is_person and not hit.own_only
     return bare(hit).model_copy(
         update={
             "hops": None if hit.withheld else _hops(hit),
@@ -157,7 +164,8 @@ def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
             "content": None if hit.withheld else excerpt.text,
             "confidence": round(hit.confidence, 3),
             "importance": memory.importance,
-            "verified": hit.verification.verified,
+            "verified": check.verified and not is_mixed,
+            "origin": OriginKind.PERSON if hit.own_only else origin.kind,
             "verification": _shape(hit.verification, withheld=hit.withheld),
             "lifecycle": memory.lifecycle,
             "type": memory.type,

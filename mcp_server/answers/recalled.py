@@ -11,6 +11,7 @@ from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
 from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from memvault.cognition.pulse import MemoryState
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
+from memvault.model.provenance import OriginKind
 from memvault.model.search import Mode, Status
 
 
@@ -35,11 +36,12 @@ class StateShape(Shape):
 
 
 class EvidenceShape(Named):
-    """A sentence of another note that speaks against a memory; ``said`` is the value it gives."""
+    """A sentence of another note that speaks against a memory; ``said`` is the value it gives.
+    Neither is shown on critical matters if only a client or an import says so."""
 
     lines: Lines
-    sentence: str
-    said: str
+    sentence: str | None = optional()
+    said: str | None = optional()
 
 
 class VerificationShape(Shape):
@@ -63,6 +65,7 @@ class NodeShape(Named):
     confidence: float | None = optional()
     importance: float | None = optional()
     verified: bool | None = optional()
+    origin: OriginKind | None = optional()
     verification: VerificationShape | None = optional()
     lifecycle: Lifecycle | None = optional()
     type: str | None = optional()
@@ -105,6 +108,9 @@ class ChunkShape(Named):
     lines: Lines
     text: str | None = optional()
     score: float
+    verified: bool | None = optional()
+    origin: OriginKind | None = optional()
+    withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
 
 
 class ChunksAnswer(Answer):

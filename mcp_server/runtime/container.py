@@ -49,6 +49,7 @@ from memvault.model.errors import (
 )
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
+from memvault.model.provenance import own_lines
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.critique import Critic
 from memvault.search.excerpt import Excerpts
@@ -113,10 +114,12 @@ class Services:
             opened.callback(self.embedder.close)
             self.reranker = Reranker(settings.rerank) if settings.rerank.model else None
             self.quarantine = Quarantine(self.journal)
+            self.immunity = immunity_of(self.embedder)
             self.guarded = GuardedVault(
-                self.vault, Provenances(self.journal), self.quarantine, immunity_of(self.embedder)
+                self.vault, Provenances(self.journal), self.quarantine, self.immunity
             )
             self.excerpts = Excerpts(self.guarded.read, self.embedder)
+            self.own_excerpts = Excerpts(self.read_own, self.embedder)
             tell("opening the indexes")
             self.found = open_found(state.entity_cache)
             opened.callback(self.found.close)
@@ -266,6 +269,13 @@ class Services:
 
     def _has_notes(self) -> bool:
         return bool(len(self.catalogue))
+
+    def read_own(self, path: str) -> bytes:
+        """The person's own words in a note, and all of one that they marked as verified."""
+        data, memory = self.guarded.read(path), self.catalogue.by_path(path)
+        if memory is None or memory.verified:
+            return data
+        return own_lines(data, memory.provenance)
 
     def wind_down(self) -> None:
         """Make what runs in the background end after the batch in hand; returns at once. What a

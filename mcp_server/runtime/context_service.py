@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
 from mcp_server.answers.insights import InsightsShape
+from mcp_server.answers.memory_presenter import log_unverified
 from mcp_server.answers.recalled import StateShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom, bare
 from mcp_server.tools.toolbox import Toolbox
@@ -33,6 +34,7 @@ from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.context.distil import Context, Distiller, Room
 from memvault.search.context.forms import TAG, Excerpt, Form
 from memvault.search.context.scoring import coloured, nearness
+from memvault.verification.sensitive_topics import matter_of
 
 logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
@@ -139,6 +141,11 @@ class Asked:
     form: Form | None
     aspects: Sequence[Aspect]
 
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether only the person's own words may answer."""
+        return matter_of(self.query) is not None
+
 
 class Contexts:
     """Made once per server; thread-safe."""
@@ -163,12 +170,13 @@ class Contexts:
         room = self._budget(asked, empty)
         if room.terse:
             found = found[: -(-len(found) // 2)]  # it quotes one or two; reading takes time
-        context = self._distiller.distil(asked.query, found, room, asked.form)
+        distiller = self._own_distiller if asked.is_sensitive else self._distiller
+        context = distiller.distil(asked.query, found, room, asked.form)
         answer = self._with_insights(self._told(empty, context, asked.level), asked)
         left = ANSWER_TOKENS[asked.level] - self._room.of(answer)
         if room.beside is not None and left >= WORTH_MORE and context.compression > 0.0:
             room = replace(room, tokens=room.tokens + left)  # insights left this much unused
-            context = self._distiller.distil(asked.query, found, room, asked.form)
+            context = distiller.distil(asked.query, found, room, asked.form)
             answer = self._told(answer, context, asked.level)
         self._box.returned(session, answer.nodes_retrieved)
         return answer, context
@@ -180,6 +188,7 @@ class Contexts:
         result = self._box.services.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
+        log_unverified(self._box.services.journal, asked.query, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
             ids = [hit.memory.id for hit in found]
@@ -213,8 +222,8 @@ class Contexts:
         """What was asked for by name is given whole; what the verbosity adds, as far as it fits."""
         full = asked.level is VerbosityLevel.FULL_INSIGHTS
         wanted = asked.aspects or (EVERY_ASPECT if full else ())
-        if not wanted or not answer.nodes_retrieved:
-            return answer
+        if not wanted or not answer.nodes_retrieved or asked.is_sensitive:
+            return answer  # what is concluded quotes claims, too
         try:
             found = InsightsShape.of(self._box.insights(answer.nodes_retrieved, wanted))
         except (StoreUnavailable, GraphQueryError):
@@ -233,6 +242,15 @@ class Contexts:
             return services.catalogue.ids_starting(digits)  # of whichever generation is live
 
         return Distiller(services.guarded.read, services.embedder, starting)
+
+    @cached_property
+    def _own_distiller(self) -> Distiller:
+        services = self._box.services
+
+        def starting(digits: str) -> Sequence[str]:
+            return services.catalogue.ids_starting(digits)
+
+        return Distiller(services.read_own, services.embedder, starting)
 
     @cached_property
     def _room(self) -> AnswerRoom:

@@ -92,8 +92,9 @@ def open_index(
     similarity_index = SimilarityIndex(edges, stores.vectors, indexer.catalogue)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
-        stores.vectors, by_id, names, partial(stated_conflicts, edges), indexer.names.state
-    )
+        stores.vectors, by_id, names, partial(stated_conflicts, edges), indexer.names.state,
+        read=vault.read,
+    )  # fmt: skip
     searcher = Searcher(
         stores,
         embedder,

@@ -130,13 +130,34 @@ class HistoryTools:
             for action in _actions(each)
             if wanted is None or action == wanted
         ][:limit]
+        entries = [_log_entry(each, action, now) for each, action in found]
+        if wanted in (None, "quarantine", "adversarial_block"):
+            entries += self._held(node_id, start, wanted or "quarantine")
+            entries.sort(key=lambda entry: entry.timestamp, reverse=True)
         return LogsAnswer(
-            entries=[_log_entry(each, action, now) for each, action in found],
+            entries=entries[:limit],
             explanation_for_user=explanation(
                 list({each.reversal_hash: each for each, _ in found}.values()), start
             ),
             pulse=self._box.meter.of_vault(),
         )
+
+    def _held(self, node_id: str | None, start: datetime, action: Action) -> list[LogEntry]:
+        """What is in quarantine, and why."""
+        return [
+            LogEntry(
+                timestamp=utc(each.at),
+                action=action,
+                node_ids=[each.note_id] if each.note_id else [],
+                reason=f"It looks like orders to an AI model: {', '.join(each.kinds)}",
+                details=f"{each.path}, written by {each.origin}. Nothing is deleted; the person "
+                "can release it on the Curate page.",
+                recoverable=True,
+                recovery_tool=None,
+            )
+            for each in self._box.services.guarded.held()
+            if each.at >= start and node_id in (None, each.note_id)
+        ]
 
     def _entry(
         self, change: Change, node_id: str, paths: set[str], *, with_content: bool

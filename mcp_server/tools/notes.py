@@ -15,6 +15,7 @@ from mcp_server.answers.notes import (
     SearchAnswer,
     SearchResult,
 )
+from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.arguments import CORE, READS, MemoryId, Query, TargetName
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
@@ -132,6 +133,7 @@ class ConnectorTools:
 
 
 def _metadata(memory: Memory) -> dict[str, str]:
+    origin = origin_shown(memory)
     values = {
         "path": memory.path,
         "type": memory.type,
@@ -139,5 +141,8 @@ def _metadata(memory: Memory) -> dict[str, str]:
         "created": utc(memory.created_at).isoformat(),
         "project": memory.project or "",
         "tags": ", ".join(memory.tags),
+        "origin": str(origin.kind),
+        "written_by": origin.name,
+        "verified": "" if origin.is_person else str(memory.verified).lower(),
     }
     return {key: value for key, value in values.items() if value}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fastmcp.tools import tool
 
-from mcp_server.answers.memory_presenter import log_override
+from mcp_server.answers.memory_presenter import log_unverified
 from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, GraphAnswer, RecallAnswer
 from mcp_server.tools.arguments import (
     CORE,
@@ -25,15 +25,11 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.memory import JohariQuadrant, Memory
-from memvault.model.search import ChunkHit, Filters, Mode, VerbosityLevel
+from memvault.model.provenance import OriginKind
+from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
 from memvault.search.pipeline import Fitting
 from memvault.search.scope import widened
-from memvault.verification.sensitive_topics import matter_of
 
-UNCHECKED = (
-    "The question is on a legal, financial or policy matter, and passages are quoted unchecked: "
-    "rely on none of them before recall_memory says that it is verified."
-)
 FIRST_PATIENCE = 10.0  # seconds that graph_query waits for relations that are first read
 
 
@@ -73,8 +69,7 @@ class RecallTools:
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        if allow_unverified and result.matter is not None and result.unverified:
-            log_override(self._box.services.journal, query, result)
+        log_unverified(self._box.services.journal, query, result)
         ids = [hit.memory.id for hit in result.hits]
         self._box.returned(session, ids)
         answer = RecallAnswer(
@@ -83,6 +78,8 @@ class RecallTools:
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits),
         )
+        if result.matter is not None and result.claims:
+            return answer  # what is concluded quotes claims, too
         return self._box.concluded(answer, ids, level)
 
     @tool(annotations=READS, tags=FULL, title="Search passages")
@@ -95,6 +92,7 @@ class RecallTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
         filters: Narrowing = None,
+        allow_unverified: AllowUnverified = False,
     ) -> ChunksAnswer:
         """Find the passages most similar to a text; one note may give several.
 
@@ -120,10 +118,15 @@ class RecallTools:
         for hit, memory in shown:
             best.setdefault(memory.id, hit.score)
         self._box.returned(session, list(best))
+        result = self._box.services.searcher.check(
+            query, [_hit(hit, memory) for hit, memory in shown], scope,
+            allow_unverified=allow_unverified,
+        )  # fmt: skip
+        log_unverified(self._box.services.journal, query, result)
         return ChunksAnswer(
-            chunks=[_chunk(hit, memory, level) for hit, memory in shown],
+            chunks=[_chunk(hit, level) for hit in result.hits],
             pulse=self._box.meter.of(list(best), list(best.values())),
-            notice=UNCHECKED if matter_of(query) is not None and shown else None,
+            notice=result.notice,
         )
 
     def _fitting(self, filters: Filters | None) -> Fitting | None:
@@ -140,17 +143,25 @@ class RecallTools:
         return {key for key in ids if states[key].quadrant in wanted}
 
 
-def _chunk(hit: ChunkHit, memory: Memory, level: VerbosityLevel) -> ChunkShape:
-    told = level is not VerbosityLevel.RAW_ONLY
+def _hit(chunk: ChunkHit, memory: Memory) -> Hit:
+    relevance = min(1.0, max(0.0, chunk.score))
+    return Hit(memory, relevance, chunk.chunk_id, chunk.heading, chunk.lines, chunk.text)
+
+
+def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
+    told, memory = level is not VerbosityLevel.RAW_ONLY, hit.memory
     return ChunkShape(
         id=memory.id,
         title=memory.title,
         path=memory.path,
-        chunk_id=hit.chunk_id,
+        chunk_id=hit.chunk_id or "",
         heading=hit.heading if told else None,
         lines=list(hit.lines),
-        text=hit.text if told else None,
-        score=round(hit.score, 3),
+        text=hit.text if told and not hit.withheld else None,
+        score=round(hit.relevance, 3),
+        verified=hit.verification.verified if told else None,
+        withheld=hit.withheld or None,
+        origin=OriginKind.PERSON if hit.own_only else None,
     )
 
 
@@ -188,8 +199,7 @@ class GraphTools:
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        if allow_unverified and result.matter is not None and result.unverified:
-            log_override(self._box.services.journal, query, result)
+        log_unverified(self._box.services.journal, query, result)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
         self._box.returned(session, ids)
         answer = GraphAnswer(
@@ -197,4 +207,6 @@ class GraphTools:
             pulse=self._box.pulse_of(result.hits),
             notice=result.notice,
         )
+        if result.matter is not None and result.claims:
+            return answer  # what is concluded quotes claims, too
         return self._box.concluded(answer, ids, level)

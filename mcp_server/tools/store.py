@@ -27,8 +27,15 @@ from memvault.cognition.pulse import learnt
 from memvault.curation.actions import StoredMemory
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference
+from memvault.curation.quarantine import Held
 from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
+from memvault.model.memory import (
+    MAX_CONTENT_CHARS,
+    JohariQuadrant,
+    Lifecycle,
+    Memory,
+    UTLState,
+)
 from memvault.reasoning.critique import SURE, Contradiction
 from memvault.search.relations.values import sentences
 
@@ -154,7 +161,7 @@ class StoreTools:
         One subject per note. Recall first, so that nothing is stored twice; wishes go to
         set_preference.
         """
-        self._box.touch(session_id)
+        session = self._box.touch(session_id)
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
@@ -169,6 +176,7 @@ class StoreTools:
             link_to=link_to,
             metadata=metadata,
             client=client_name(),
+            session=session.id,
         )
         against = self._contradicted(draft)
         return self._answer(self._box.services.actions.store(draft), against)
@@ -183,7 +191,23 @@ class StoreTools:
             return found[:MOST_CONTRADICTED]
         return []
 
+    def _quarantined(self, held: Held) -> StoredAnswer:
+        return StoredAnswer(
+            node_id=held.note_id,
+            path=held.path,
+            created_at=utc(held.at),
+            johari_quadrant=JohariQuadrant.UNKNOWN,
+            utl_state=UTLState(),
+            pulse=self._box.meter.of_vault(),
+            notice="Kept as a note, but in quarantine: it contains what looks like orders to an "
+            f"AI model ({', '.join(held.kinds)}). No tool returns it until the person releases it "
+            "on the Curate page.",
+        )
+
     def _answer(self, stored: StoredMemory, against: Sequence[Contradiction]) -> StoredAnswer:
+        held = self._box.services.guarded.held_at(stored.path)
+        if held is not None and held.whole:
+            return self._quarantined(held)
         meter, catalogue = self._box.meter, self._box.services.catalogue
         memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
         new = learnt(meter, memory.id)

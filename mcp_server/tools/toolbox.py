@@ -20,6 +20,7 @@ from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
     NoteNotFound,
+    NoteQuarantined,
     StorageError,
     StoreUnavailable,
 )
@@ -119,11 +120,23 @@ class Toolbox:
         """Raises NoteNotFound."""
         memory = self.services.indexer.catalogue.by_id(memory_id)
         if memory is None:
+            self._tell_if_held(memory_id)
             raise NoteNotFound(
                 f"No memory has the id {memory_id}. Use recall_memory to find ids.",
                 id=memory_id,
             )
         return memory
+
+    def _tell_if_held(self, name: str) -> None:
+        """Raises NoteQuarantined where the note of this id or path is in quarantine."""
+        for held in self.services.guarded.held():
+            if held.whole and name in (held.note_id, held.path):
+                raise NoteQuarantined(
+                    f"{held.path} is in quarantine: it contains what looks like orders to an AI "
+                    f"model ({', '.join(held.kinds)}). The person can release it on the Curate "
+                    "page.",
+                    path=held.path,
+                )
 
     def text_of(self, memory: Memory) -> str:
         """The whole note, as it is on disk.
@@ -173,6 +186,7 @@ class Toolbox:
             with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
                 memory = resolve(wanted, indexer.catalogue, self.services.stores.graph).note
         if memory is None:
+            self._tell_if_held(wanted)
             near = nearest_names(wanted, indexer.catalogue)
             hint = f"; the nearest are {', '.join(near)}" if near else "; recall_memory finds notes"
             raise NoteNotFound(f"No note has the path or name {name!r}{hint}", path=name)
@@ -203,7 +217,9 @@ class Toolbox:
             return [bare(hit) for hit in hits]
         states = self.meter.states([hit.memory.id for hit in hits])
         full = level is VerbosityLevel.FULL_INSIGHTS
-        excerpts = self.services.excerpts.of(query, hits, excerpt_limits(len(hits), level))
+        gated = any(hit.gated for hit in hits)
+        choose = self.services.own_excerpts if gated else self.services.excerpts
+        excerpts = choose.of(query, hits, excerpt_limits(len(hits), level))
         return shown(hits, states, excerpts, self._utl_state if full else None)
 
     def insights(

@@ -7,9 +7,16 @@ from typing import Annotated
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.reasoning import ContradictionShape, CritiqueAnswer
-from mcp_server.tools.arguments import READS, SessionId
+from mcp_server.answers.reasoning import (
+    AdversarialAnswer,
+    AdversarialEvidence,
+    ContradictionShape,
+    CritiqueAnswer,
+)
+from mcp_server.tools.arguments import READS, MemoryId, SessionId
 from mcp_server.tools.toolbox import Toolbox
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import MAX_CONTENT_CHARS
 from memvault.reasoning.critique import Contradiction
 
 Reasoning = Annotated[
@@ -24,6 +31,10 @@ Reasoning = Annotated[
 FocalNodes = Annotated[
     list[str] | None,
     Field(max_length=100, description="Ids of memories to check against; left out, all of them."),
+]
+Checked = Annotated[
+    str | None,
+    Field(min_length=1, max_length=MAX_CONTENT_CHARS, description="The text; or give node_id."),
 ]
 Threshold = Annotated[
     float,
@@ -65,6 +76,57 @@ class VerificationTools:
             suggested_action=advice,
             pulse=self._box.meter.of(ids, [each.confidence for each in found]),
         )
+
+
+class ImmunityTools:
+    """Tools over `Immunity`."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags={"full"}, title="Check a text for orders")
+    def check_adversarial(
+        self,
+        content: Checked = None,
+        node_id: MemoryId | None = None,
+        session_id: SessionId = None,
+    ) -> AdversarialAnswer:
+        """Report whether a text, or a memory, tries to give orders to the model that reads it.
+
+        It looks for instructions aimed at models, imitated roles and tool calls, hidden text and
+        encodings, and links that carry data out. Nothing is stored or changed; `action` is what
+        memvault does with such a text of a client, an import or the web.
+        """
+        if (content is None) == (node_id is None):
+            raise InvalidParams("Provide exactly one of content or node_id")
+        self._box.touch(session_id)
+        services = self._box.services
+        title = ""
+        if node_id is not None:
+            place, title = self._place(node_id)
+            content = services.vault.read(place).decode("utf-8", "replace")
+        found = services.immunity.check(content or "", title)
+        return AdversarialAnswer(
+            adversarial=found.adversarial,
+            kinds=list(found.kinds) if found.adversarial else [],
+            evidence=[
+                AdversarialEvidence(kind=each.kind, span=each.excerpt, place=each.place)
+                for each in found.evidence
+                if found.adversarial
+            ],
+            action=found.action,
+            score=found.score,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    def _place(self, node_id: str) -> tuple[str, str]:
+        """Path and title of a memory, in quarantine or not."""
+        held = self._box.services.guarded.held()
+        known = next((each for each in held if each.note_id == node_id), None)
+        if known is not None:
+            return known.path, ""
+        memory = self._box.memory(node_id)
+        return memory.path, memory.title
 
 
 def _shape(each: Contradiction) -> ContradictionShape:

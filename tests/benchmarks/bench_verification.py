@@ -18,6 +18,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import Hit, Status
 from tests.benchmarks import contradictions, contradictions_held
+from tests.benchmarks.claims import written_by_client
 from tests.benchmarks.contradictions import Case
 
 SETS = {"first": contradictions, "held": contradictions_held}
@@ -88,6 +89,7 @@ def main() -> None:
         planted = SETS[given.set]
         some = planted.cases(given.cases, given.seed)
         contradictions.write(vault, some, planted.PEOPLE)
+        written_by_client(vault, {case.candidate for case in some})
         settings = Settings(index=IndexSettings(ner="off"))
         state = StateFolder.of_vault(vault, Path(scratch) / "state")
         services = open_services(vault, settings, state)

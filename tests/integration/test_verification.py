@@ -16,6 +16,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks import bench_verification, contradictions
 from tests.benchmarks import contradictions_held as planted
+from tests.benchmarks.claims import written_by_client
 
 NOTES = {
     "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
@@ -52,6 +53,8 @@ NOTES = {
     },
 }
 
+CLAIMS = ("permanent/Refund policy.md", "permanent/Studio.md")
+
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
@@ -61,6 +64,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         file = vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+    written_by_client(vault, CLAIMS)
     settings = Settings(index=IndexSettings(ner="off"))
     opened = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
     opened.indexing.scan()
@@ -118,7 +122,8 @@ def test_what_nobody_confirms_is_withheld_on_critical_matters_and_the_answer_say
     assert refund["verification"] == {"status": "unverified", "score": 0.6, "withheld": True}
     assert refund["confidence"] < 0.7
     assert "allow_unverified" in answer["notice"]
-    assert all("content" not in each for each in answer["nodes"] if not each["verified"])
+    claims = [each for each in answer["nodes"] if each["origin"] != "person"]
+    assert all("content" not in each for each in claims if not each["verified"])
 
 
 def test_the_persons_own_verification_wins(call):
@@ -139,6 +144,13 @@ def test_using_what_is_unverified_on_a_critical_matter_is_logged_to_the_journal(
     assert refund["id"] in entry.data["memories"]
 
 
+def test_the_persons_own_words_are_never_withheld(call):
+    answer = call("recall_memory", query="What is the budget of Marlin?")
+    marlin = node(answer, "projects/Marlin.md")
+    assert marlin["origin"] == "person"
+    assert "90,000" in marlin["content"]
+
+
 def test_the_graph_too_withholds_what_nobody_confirms_on_critical_matters(call, services):
     query = "What does our refund policy say?"
     answer = call("graph_query", query=query)
@@ -146,18 +158,24 @@ def test_the_graph_too_withholds_what_nobody_confirms_on_critical_matters(call, 
     assert "content" not in refund
     assert refund["verification"]["withheld"] is True
     assert "allow_unverified" in answer["notice"]
-    assert not [e for e in services.journal.entries() if e.data.get("query") == query]
+    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    assert entry.kind == "unverified_withheld"
     answer = call("graph_query", query=query, allow_unverified=True)
     refund = next(n for n in answer["results"] if n["path"] == "permanent/Refund policy.md")
     assert "14 days" in refund["content"]
-    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    *_, entry = [e for e in services.journal.entries() if e.data.get("query") == query]
+    assert entry.kind == "unverified_used"
     assert refund["id"] in entry.data["memories"]
     plain = call("graph_query", query="Where are the photos kept?")
     assert "notice" not in plain
 
 
-def test_passages_on_critical_matters_are_said_to_be_unchecked(call):
-    assert "unchecked" in call("vector_search", query="What is our refund policy?")["notice"]
+def test_passages_on_critical_matters_are_withheld_by_the_same_rule(call):
+    answer = call("vector_search", query="What is our refund policy?")
+    assert "allow_unverified" in answer["notice"]
+    refund = next(c for c in answer["chunks"] if c["path"] == "permanent/Refund policy.md")
+    assert "text" not in refund
+    assert refund["withheld"] is True
     assert "notice" not in call("vector_search", query="photos on tape")
 
 
@@ -226,6 +244,7 @@ def test_the_number_asked_for_is_the_most_that_is_shown_in_any_mode(call):
 def test_no_planted_contradiction_leaves_a_memory_verified(tmp_path: Path):
     some = planted.cases(39, seed=5)
     contradictions.write(tmp_path / "vault", some, planted.PEOPLE)
+    written_by_client(tmp_path / "vault", {case.candidate for case in some})
     settings = Settings(index=IndexSettings(ner="off"))
     state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
     services = open_services(tmp_path / "vault", settings, state)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from memvault.model.change import Actor, Change, ChangeKind
+from memvault.model.change import Actor, Change, ChangeKind, FileChange
 from memvault.model.provenance import (
     PERSON,
     SPOKEN_BY_PERSON,
@@ -89,6 +89,14 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
+_VERIFIED_DIGEST = _digest("verified true")
+
+
+def says_verified(data: bytes) -> bool:
+    """Whether the frontmatter says ``verified: true``."""
+    return any(u.digest == _VERIFIED_DIGEST for u in units(data) if not u.is_body)
+
+
 def added(before: bytes | None, after: bytes) -> list[str]:
     """Digests of the sentences that the later version has and the earlier has not; none for bytes
     that are no text."""
@@ -104,7 +112,15 @@ class _Claims:
 
     origins: dict[str, Origin] = field(default_factory=dict)
     whole: Origin | None = None
+    late: set[str] = field(default_factory=set)  # added to a note that was verified already
     entries: int = 0
+
+    def adopt(self) -> None:
+        """The person confirmed all that is there: from now on it is their word."""
+        self.entries += 1
+        self.origins = dict.fromkeys(self.origins, PERSON)
+        self.whole = None
+        self.late.clear()
 
     def take(self, digests: Iterable[str] | None, origin: Origin) -> None:
         self.entries += 1
@@ -140,7 +156,9 @@ class Provenances:
             if not known:
                 return Provenance()
             judged = [(unit, _origin(unit.digest, known)) for unit in units(data)]
-        return _provenance(judged, stamp)
+            late = set[str]().union(*(claims.late for claims in known))
+        is_late = any(unit.digest in late for unit, origin in judged if not origin.is_person)
+        return _provenance(judged, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
         """Another text whenever the journal says something new of this note."""
@@ -171,30 +189,38 @@ class Provenances:
         except ValidationError:
             return
         origin = origin_of(change.kind, change.actor, change.memo)
-        sources = self._sources(change)
+        keys = [f"path:{file.path}" for file in change.files]
+        keys += [f"id:{node_id}" for node_id in change.merged_from]
+        sources = [found for key in keys if (found := self._claims.get(key))]
         ids = _note_ids(change)
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
-            if change.kind in _REPEATING or not file.added:
+            if change.kind in _REPEATING or not (file.added or file.carried):
+                continue
+            if change.kind is ChangeKind.VERIFIED and origin.is_person:
+                self._adopt(file, change.node_ids)
                 continue
             by_origin: dict[Origin, list[str]] = defaultdict(list)
-            for digest in file.added:
-                by_origin[_origin(digest, sources) if sources else origin].append(digest)
+            by_origin[origin].extend(file.added)
+            for digest in file.carried:
+                by_origin[_origin(digest, sources)].append(digest)
             if spoken := change.memo.get(spoken_key(file.path), "").split():
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.path, ids.get(file.path, "")):
+                claims = self._claims[key]
+                if file.was_verified and not origin.is_person:
+                    claims.late.update(file.added)
                 for each, digests in by_origin.items():
-                    self._claims[key].take(digests, each)
+                    claims.take(digests, each)
 
-    def _sources(self, change: Change) -> list[_Claims]:
-        """What is known of the notes that a merge takes text from; a note without an entry is the
-        person's."""
-        if not change.merged_from:
-            return []
-        keys = [f"path:{file.path}" for file in change.files]
-        keys += [f"id:{node_id}" for node_id in change.merged_from]
-        return [self._claims[key] for key in keys]
+    def _adopt(self, file: FileChange, node_ids: Iterable[str]) -> None:
+        """Where the person marked a note as right, its words are theirs from then on."""
+        if _VERIFIED_DIGEST not in file.added:
+            return  # marked as wrong
+        for key in (f"path:{file.path}", *(f"id:{node_id}" for node_id in node_ids)):
+            if key in self._claims:
+                self._claims[key].adopt()
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
@@ -235,18 +261,23 @@ def _stamp(known: Iterable[_Claims]) -> str:
     return ".".join(str(claims.entries) for claims in known)
 
 
-def _provenance(judged: list[tuple[Unit, Origin]], stamp: str) -> Provenance:
+def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bool) -> Provenance:
     lines: dict[int, Origin] = {}
     share: dict[Origin, int] = defaultdict(int)
     own: list[str] = []
+    spoken: list[str] = []
     properties: list[str] = []
     for unit, origin in judged:
         if not origin.is_person:
-            lines.setdefault(unit.line, origin)
+            known = lines.get(unit.line)
+            if known is None or origin.trust < known.trust:
+                lines[unit.line] = origin
         if unit.is_body:
             share[origin] += len(unit.words)
             if origin.is_person:
                 own.append(unit.words)
+            elif origin.is_spoken:
+                spoken.append(unit.words)
         elif origin.is_person:
             properties.append(unit.words)
     if not lines:
@@ -255,7 +286,9 @@ def _provenance(judged: list[tuple[Unit, Origin]], stamp: str) -> Provenance:
         origin=max(share, key=lambda origin: share[origin], default=PERSON),
         spans=tuple(_spans(lines)),
         own=" ".join(own),
+        spoken=" ".join(spoken),
         own_properties=tuple(properties),
+        verifiable=verifiable,
         stamp=stamp,
     )
 

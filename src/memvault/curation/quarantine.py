@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 
 from memvault.curation.provenance import Provenances, lines_of
 from memvault.model.change import Actor
-from memvault.model.errors import NoteNotFound, NoteQuarantined
-from memvault.model.provenance import Provenance
+from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
+from memvault.model.provenance import Provenance, own_lines
 from memvault.vault.files import Examined, NoteStat, Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Finding, Immunity
 
 HELD, RELEASED = "quarantined", "quarantine_released"
 MOST_EVIDENCE = 5
-_LINE_END = re.compile(rb"(\r\n|\r|\n)")
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
 
 
@@ -192,7 +192,7 @@ class GuardedVault(Vault):
                 f"({', '.join(finding.kinds)}). The person can release it on the Curate page.",
                 path=path,
             )
-        return Examined(_blanked(data, provenance), provenance)
+        return Examined(own_lines(data, provenance), provenance)
 
     def stamp(self, path: str, note_id: str) -> str:
         return self._provenances.stamp(path, note_id)
@@ -200,6 +200,12 @@ class GuardedVault(Vault):
     def held(self) -> list[Held]:
         """What is held of notes that are there."""
         return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
+
+    def held_at(self, path: str) -> Held | None:
+        """What is held of the note at this path now."""
+        with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
+            self.examined(path)
+        return next((each for each in self._quarantine.held() if each.path == path), None)
 
     def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
         title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
@@ -222,15 +228,6 @@ def _foreign(data: bytes, provenance: Provenance) -> str:
 _STAMPS = re.compile(
     r"(?:id|lifecycle|created|date|importance|modality|source|verified(?:_on)?): \S+$"
 )
-
-
-def _blanked(data: bytes, provenance: Provenance) -> bytes:
-    """The note with the lines of others empty, so that all others keep their numbers."""
-    parts = _LINE_END.split(data)  # lines, and between them their ends
-    for span in provenance.spans:
-        for number in range(span.first - 1, min(span.last, len(parts) // 2 + 1)):
-            parts[2 * number] = b""
-    return b"".join(parts)
 
 
 def _claimed_id(data: bytes) -> str:

@@ -58,6 +58,8 @@ class FileChange(BaseModel):
     after: str | None = None
     moved_to: str | None = None
     added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
+    carried: tuple[str, ...] = ()  # the same of those that stood in another note of the change
+    was_verified: bool = False  # whether the note said so before
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from memvault.model.note import LineRange
 
 _WORD = re.compile(r"\w+")
+_LINE_END = re.compile(rb"(\r\n|\r|\n)")
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _MARKER = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[.\]\s+)?(?:#{1,6}\s+)?")
 
 
@@ -49,8 +52,17 @@ class Origin(BaseModel):
             return "person"
         if self.kind is OriginKind.MEMVAULT:
             return None
-        spoken = self.kind is OriginKind.IMPORT and self.session == SPOKEN_BY_PERSON
-        return "import" if spoken else "clients"
+        return "import" if self.is_spoken else "clients"
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether the person said it in an imported conversation."""
+        return self.kind is OriginKind.IMPORT and self.session == SPOKEN_BY_PERSON
+
+    @property
+    def trust(self) -> int:
+        """More for those who are trusted more."""
+        return 2 if self.is_person else int(self.is_spoken)
 
 
 PERSON = Origin()
@@ -71,6 +83,9 @@ class Provenance(BaseModel):
         origin: whose most of the body is.
         spans: the lines that hold words of others, in order; none in the person's own note.
         own: the person's words in a note that others wrote in, too (see `plain_words`).
+        spoken: the same of what the person said in an imported conversation.
+        verifiable: whether the person's ``verified: true`` covers all of it; not what a client
+            added to a note that was verified already.
         own_properties: the same of the frontmatter's lines that are the person's.
         stamp: another whenever the journal says something new of this note.
     """
@@ -80,7 +95,9 @@ class Provenance(BaseModel):
     origin: Origin = PERSON
     spans: tuple[OriginSpan, ...] = ()
     own: str = ""
+    spoken: str = ""
     own_properties: tuple[str, ...] = ()
+    verifiable: bool = True
     stamp: str = ""
 
     @property
@@ -93,21 +110,48 @@ class Provenance(BaseModel):
         return bool(self.spans) and bool(self.own)
 
     def of_lines(self, lines: LineRange) -> Origin:
-        """The person if no other wrote in these lines, else the first who did."""
-        for span in self.spans:
-            if span.first <= lines.last and lines.first <= span.last:
-                return span.origin
-        return PERSON
+        """The person if no other wrote in these lines, else whoever is trusted least."""
+        found = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
+        return min(found, key=lambda origin: origin.trust, default=PERSON)
+
+    def covers(self, lines: LineRange) -> bool:
+        """Whether others wrote in each of these lines."""
+        return any(s.first <= lines.first and lines.last <= s.last for s in self.spans)
 
     def of_sentence(self, sentence: str, lines: LineRange) -> Origin:
         """Whose a sentence is that stands in these lines."""
         found = self.of_lines(lines)
-        if found.is_person or not self.own:
+        if found.is_person:
             return found
         words = plain_words(sentence)
-        return PERSON if words and f" {words} " in f" {self.own} " else found
+        if _holds(self.own, words):
+            return PERSON
+        if _holds(self.spoken, words):
+            return Origin(kind=OriginKind.IMPORT, name=found.name, session=SPOKEN_BY_PERSON)
+        return found
+
+    def of_property(self, line: str) -> Origin:
+        """Whose a line of the frontmatter is."""
+        if self.is_person or plain_words(line) in self.own_properties:
+            return PERSON
+        return self.spans[0].origin
+
+
+def _holds(text: str, words: str) -> bool:
+    return bool(words) and f" {words} " in f" {text} "
+
+
+def own_lines(data: bytes, provenance: Provenance) -> bytes:
+    """A note's bytes with the lines of others empty, so that all others keep their numbers."""
+    parts = _LINE_END.split(data)  # lines, and between them their ends
+    for span in provenance.spans:
+        for number in range(span.first - 1, min(span.last, len(parts) // 2 + 1)):
+            parts[2 * number] = b""
+    return b"".join(parts)
 
 
 def plain_words(text: str) -> str:
     """The words of a text in lower case, without markup or punctuation."""
+    if "[" in text:
+        text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
     return " ".join(_WORD.findall(_MARKER.sub("", text).casefold()))

@@ -106,7 +106,8 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence of another note; ``said`` is the value that it states, or how it contradicts."""
+    """A sentence of another note; ``said`` is the value that it states, or how it contradicts.
+    ``is_claim``: nobody but a client, an import, the web or memvault says so."""
 
     note_id: str
     title: str
@@ -114,6 +115,7 @@ class Evidence:
     lines: LineRange
     sentence: str
     said: str
+    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,9 @@ class Verification:
 
     Attributes:
         score: 1.0 if verified, below 0.7 if unverified, lowest if contradicted (FR-46).
-        by_person: the person marked the note as verified.
+        by_person: these are the person's own words, or they marked the note as verified.
+        marked: the person marked the note as verified.
+        stated: the sentences that answer the question and were checked.
         answers: the memory states a value that the question asks for, and this was checked.
     """
 
@@ -132,6 +136,8 @@ class Verification:
     answers: bool
     confirmed_by: tuple[Evidence, ...] = ()
     contradicted_by: tuple[Evidence, ...] = ()
+    marked: bool = False
+    stated: tuple[str, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -154,6 +160,9 @@ class Hit:
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
         withheld: its text must not be shown.
+        gated: it answers a sensitive question, so only its text here may be shown, not more of its
+            note.
+        own_only: the text is the person's own part of a note that others wrote in, too.
     """
 
     memory: Memory
@@ -167,6 +176,8 @@ class Hit:
     confidence: float = 0.0
     verification: Verification = UNCHECKED
     withheld: bool = False
+    gated: bool = False
+    own_only: bool = False
 
 
 @dataclass(slots=True)
@@ -184,5 +195,7 @@ class SearchResult:
     notice: str | None = None
 
     @property
-    def unverified(self) -> list[Hit]:
-        return [hit for hit in self.hits if not hit.verification.verified]
+    def claims(self) -> list[Hit]:
+        """Those that are not the person's words and that they do not confirm."""
+        checks = ((hit, hit.verification) for hit in self.hits)
+        return [hit for hit, check in checks if not (check.verified or check.by_person)]

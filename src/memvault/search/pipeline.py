@@ -42,7 +42,7 @@ from memvault.text.reranker import Reranker
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms, on sensitive matters (FR-46)
+UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms (FR-46)
 NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
@@ -64,6 +64,10 @@ class Checker(Protocol):
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
     ) -> list[Verification]:
         """What other notes say about each hit, in the same order."""
+        ...
+
+    def withhold(self, hits: Sequence[Hit]) -> None:
+        """Leave of these hits what a sensitive question may be answered with."""
         ...
 
 
@@ -174,6 +178,27 @@ class Searcher:
             return self._judged(request, found, Mode.DEFAULT)
         return result
 
+    def check(
+        self,
+        query: str,
+        hits: Sequence[Hit],
+        scope: Scope | None = None,
+        *,
+        allow_unverified: bool = False,
+    ) -> SearchResult:
+        """Hits that were found in another way, judged by the same rules, in the same order."""
+        request = _Request(
+            query, None, scope or Scope(), None, allow_unverified, MOST_HOPS, 0.0,
+            self._checker.matter_of(query),
+        )  # fmt: skip
+        self._estimate(query, hits, Mode.DEFAULT)
+        self._verify(request, hits)
+        if request.matter is not None and not allow_unverified:
+            self._checker.withhold(hits)
+        return SearchResult(
+            list(hits), Mode.DEFAULT, request.matter, _withheld(request.matter, hits)
+        )  # fmt: skip
+
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The memories nearest to a text, best first, unverified and without a confidence: for
         what reasons over memories rather than showing them.
@@ -259,8 +284,7 @@ class Searcher:
         sure = [hit for hit in hits if hit.confidence >= plan.threshold]
         shown = self._varied(request.query, sure, most, plan.diversity)
         if matter is not None and not request.allow_unverified:
-            for hit in shown:
-                hit.withheld = not hit.verification.verified
+            self._checker.withhold(shown)
         notices = (found.notice, _notice(mode, plan, hits, shown), _withheld(matter, shown))
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 
@@ -279,9 +303,7 @@ class Searcher:
         checked = self._checker.verify(request.query, hits, request.scope)
         for hit, verification in zip(hits, checked, strict=True):
             hit.verification = verification
-            hit.confidence = confidence(
-                hit.confidence, verification, sensitive=request.matter is not None
-            )
+            hit.confidence = confidence(hit.confidence, verification)
 
     def _ordered(self, request: _Request, hits: Sequence[Hit], mode: Mode) -> list[Hit]:
         """Newest first where the question asks for what is current; what supersedes a memory in
@@ -291,7 +313,7 @@ class Searcher:
             ordered = _newest_first(ordered)
         ordered = _superseding_first(ordered)
         if request.matter is not None and mode is not Mode.PLANNING:
-            ordered.sort(key=lambda hit: not hit.verification.verified)
+            ordered.sort(key=lambda hit: not _settles(hit.verification))
         return ordered
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
@@ -315,18 +337,27 @@ class Searcher:
         )  # fmt: skip
 
 
-def confidence(likely: float, check: Verification, *, sensitive: bool) -> float:
+def confidence(likely: float, check: Verification) -> float:
     """Confidence in [0, 1] that a memory can be relied on for the question.
 
-    Contradicted: its chance times its share of the witnesses. Confirmed in what the question asks:
-    1 (FR-46). Verified by the person, whatever is asked: half of the way to 1. Nobody confirms it:
-    its chance, on sensitive matters under 0.7.
+    Contradicted: its chance times its share of the witnesses. A claim that the person's words
+    confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the
+    way to 1 where it states nothing that is asked. The person's own words, which no other note
+    confirms: the chance that they answer, half of the way to 1 where they state what is asked. A
+    claim that nobody confirms: its chance, but under 0.7.
     """
     if check.status is Status.CONTRADICTED:
         return likely * check.score
-    if check.verified:
-        return 1.0 if check.answers else (1.0 + likely) / 2.0
-    return min(likely, UNVERIFIED_MOST) if sensitive else likely
+    if not check.verified:
+        return min(likely, UNVERIFIED_MOST)
+    if check.by_person and not check.marked and not check.confirmed_by:
+        return (1.0 + likely) / 2.0 if check.answers else likely
+    return 1.0 if check.answers else (1.0 + likely) / 2.0
+
+
+def _settles(check: Verification) -> bool:
+    """Whether a memory states what is asked, and for certain."""
+    return check.verified and (check.answers or check.marked)
 
 
 def _newest_first(hits: list[Hit]) -> list[Hit]:
@@ -376,8 +407,8 @@ def _withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
         return None
     memories = "1 memory is" if held == 1 else f"{held} memories are"
     return (
-        f"{memories} named here without text: the question is on a {matter} matter, and no "
-        "independent note nor the person confirms what they say. Ask the person to verify them "
-        "(verified: true in the note), or call again with allow_unverified=true and say that it "
-        "is unverified."
+        f"{memories} named here without text: the question is on a {matter} matter, and nothing "
+        "that the person wrote confirms what an AI client or an import says there. Ask the person "
+        "to verify them on the Curate page or with verified: true in the note, or call again with "
+        "allow_unverified=true and say that it is unverified."
     )

@@ -15,7 +15,8 @@ TEXT = "text:"  # in front of a value that is a few words
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a passage stands. ``moment`` is the day that its note is about, if it says so."""
+    """Where a passage stands. ``moment`` is the day that its note is about, if it says so;
+    ``is_property`` tells a line of the frontmatter."""
 
     note_id: str
     path: str
@@ -25,6 +26,7 @@ class Source:
     kind: str = "note"
     project: str | None = None
     moment: date | None = None
+    is_property: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Questions on legal, financial or policy matters, where a wrong answer costs (triple 2.7).
+"""Questions on legal, financial, medical and policy matters, where an error costs (triple 2.7).
 
 One telling word is enough, unless the question only asks when, where or with whom something
 happened: then it is no matter of law or money although it names a court or a bank.
@@ -13,6 +13,7 @@ from enum import StrEnum
 class Matter(StrEnum):
     LEGAL = "legal"
     FINANCIAL = "financial"
+    MEDICAL = "medical"
     POLICY = "policy"
 
 
@@ -26,9 +27,18 @@ _WORDS = {
     Matter.FINANCIAL: (
         r"budgets?|prices?|pricing|costs?|salar(?:y|ies)|wages?|invoices?|fees?|tax(?:es)?|vat|"
         r"revenues?|debts?|loans?|mortgages?|rents?|refunds?|payroll|premiums?|"
-        r"iban|account number|net worth|profits?|dividends?|deposit|interest rate|"
+        r"ibans?|bics?|account numbers?|bank (?:accounts?|details|transfers?)|sort codes?|"
+        r"wire transfers?|"
+        r"(?:pay|transfer|wire|send) (?:the |this |that )?(?:money|rent|invoice|bill|deposit|it)|"
+        r"(?:which|what) account|card numbers?|pension|royalt(?:y|ies)|commissions?|bonus(?:es)?|"
+        r"net worth|profits?|dividends?|deposit|interest rate|"
         r"how much (?:money|do (?:i|we) (?:owe|pay)|did (?:i|we) (?:owe|pay|spend)|is .* worth)|"
         r"payments?|owe[sd]?|fines?|penalt(?:y|ies)|insured|insurance"
+    ),
+    Matter.MEDICAL: (
+        r"medications?|medicines?|prescri\w+|dos(?:e|es|age|ages)|allerg(?:y|ies|ic)|diagnos\w+|"
+        r"blood (?:type|group|pressure|test)|vaccin\w+|symptoms?|surger(?:y|ies)|insulin|epipen|"
+        r"therap(?:y|ies)|side effects?|contraindicat\w+|milligrams?|mg"
     ),
     Matter.POLICY: (
         r"polic(?:y|ies)|regulations?|entitled|entitlements?|allowances?|permitted|"

@@ -1,7 +1,9 @@
 """The second stage of recall: what was found, checked against what other notes say (triple 2.7).
 
-*Verified* has to be earned: the person has verified the note, or another note that was not copied
-from it states the same value of the same attribute of the same subject, and none states another.
+What the person typed, or marked as verified, is their word and verified by that. What others wrote
+is a claim: verified where the person's own words, which were not copied from it, state the same
+value of the same attribute of the same subject, and none state another. Clients confirm nothing,
+neither their own claims nor each other's.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from memvault.model.graph import NodeKind
 from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
+from memvault.model.provenance import Origin, OriginKind
 from memvault.model.search import Evidence, Hit, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
@@ -23,6 +26,7 @@ from memvault.verification.agreement import Verdict, compare, independent, is_ol
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
+from memvault.verification.gate import Gate
 from memvault.verification.reading import Passages
 from memvault.verification.sensitive_topics import matter_of
 
@@ -58,6 +62,7 @@ class Verifier:
     Args:
         find_names: where a text names things of the vault (`claims.FindNames`).
         stated_conflicts: what notes themselves declare as contradicting or superseding these.
+        read: a note's bytes, by path.
         names_state: a number that is another whenever ``find_names`` may find others than before.
     """
 
@@ -68,7 +73,10 @@ class Verifier:
         find_names: FindNames,
         stated_conflicts: StatedConflicts,
         names_state: Callable[[], int] = lambda: 0,
+        *,
+        read: Callable[[str], bytes],
     ) -> None:
+        self._gate = Gate(read)
         self._vectors = vectors
         self._memory_of = memory_of
         self._find_names = find_names
@@ -78,6 +86,11 @@ class Verifier:
     def matter_of(self, query: str) -> str | None:
         """The sensitive matter that a question is about, if any."""
         return matter_of(query)
+
+    def withhold(self, hits: Sequence[Hit]) -> None:
+        """Leave of these hits what a sensitive question may be answered with."""
+        for hit in hits:
+            self._gate.narrow(hit)
 
     def verify(
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
@@ -89,7 +102,7 @@ class Verifier:
         pool += claims
         opposed = self._opposed([hit.memory.id for hit in hits])
         return [
-            self.standing(hit.memory, relevant, pool, opposed.get(hit.memory.id, ()))
+            self.standing(hit.memory, relevant, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, relevant in zip(hits, own, strict=True)
         ]
 
@@ -153,7 +166,7 @@ class Verifier:
             for key, value in memory.metadata.items()
             if isinstance(value, str | int | float) and not isinstance(value, bool)
         ]
-        source = replace(source_of(memory, "", LineRange(1, 1)), heading="")
+        source = replace(source_of(memory, "", LineRange(1, 1)), is_property=True)
         return self.passage("\n".join(lines), source, wanted) if lines else []
 
     def passage(
@@ -207,10 +220,12 @@ class Verifier:
                 memory = self._memory_of(telling.thing.id)
                 if memory is not None and told.thing.id in ids:
                     line = telling.line or 1
+                    lines = LineRange(line, line)
+                    is_claim = not memory.provenance.of_lines(lines).is_person
                     found.setdefault(told.thing.id, []).append(
                         Evidence(
-                            memory.id, memory.title, memory.path, LineRange(line, line),
-                            telling.text, conflict.kind.value,
+                            memory.id, memory.title, memory.path, lines, telling.text,
+                            conflict.kind.value, is_claim,
                         )
                     )  # fmt: skip
         return found
@@ -223,22 +238,61 @@ class Verifier:
         claims: Sequence[Claim],
         pool: Sequence[Claim],
         opposed: Sequence[Evidence] = (),
+        lines: LineRange | None = None,
     ) -> Verification:
-        """How a memory stands by its own claims and all that others say."""
+        """How a memory stands by its own claims and all that others say.
+
+        Args:
+            lines: the passage that was found, where it states no claim that the question asks for.
+        """
+        own_claims = [claim for claim in claims if self._origin(claim).is_person]
+        claims = own_claims or claims
         against, confirmed, sure = self._weighed(claims, pool)
         answers = bool(claims)
+        shown = (*opposed, *against)[:MOST_SHOWN]
         if memory.verified:
-            return Verification(Status.VERIFIED, 1.0, True, answers, confirmed)
-        against = (*opposed, *against)
-        if against:
-            witnesses = len({each.note_id for each in against})
+            return Verification(
+                Status.VERIFIED, 1.0, True, answers, confirmed, shown, marked=True
+            )  # fmt: skip
+        own = self._is_own(memory, claims, lines)
+        strong = [each for each in (*opposed, *against) if not (own and each.is_claim)]
+        if strong:
+            witnesses = len({each.note_id for each in strong})
             backed = len({each.note_id for each in confirmed})
             score = DOUBT * (1 + backed) / (1 + backed + witnesses)
-            shown = against[:MOST_SHOWN]
-            return Verification(Status.CONTRADICTED, score, False, answers, confirmed, shown)
-        if sure and memory.metadata.get("verified") is not False:
-            return Verification(Status.VERIFIED, 1.0, False, answers, confirmed)
-        return Verification(Status.UNVERIFIED, DOUBT, False, answers, confirmed)
+            return Verification(Status.CONTRADICTED, score, own, answers, confirmed, shown)
+        if (own or sure) and not _marked_wrong(memory):
+            stated = tuple(dict.fromkeys(claim.sentence for claim in claims))
+            return Verification(
+                Status.VERIFIED, 1.0, own, answers, confirmed, shown, stated=stated
+            )  # fmt: skip
+        return Verification(Status.UNVERIFIED, DOUBT, own, answers, confirmed, shown)
+
+    def _is_own(self, memory: Memory, claims: Sequence[Claim], lines: LineRange | None) -> bool:
+        """Whether what answers the question is the person's word; of a note that others wrote in,
+        too, it is their words alone that count."""
+        provenance = memory.provenance
+        if provenance.is_person:
+            return True
+        if claims:
+            return all(self._origin(claim).is_person for claim in claims)
+        return lines is not None and provenance.is_mixed and not provenance.covers(lines)
+
+    def _origin(self, claim: Claim) -> Origin:
+        memory = self._memory_of(claim.source.note_id)
+        if memory is None:
+            return Origin(kind=OriginKind.MEMVAULT)
+        if claim.source.is_property:
+            return memory.provenance.of_property(claim.sentence)
+        return memory.provenance.of_sentence(claim.sentence, claim.source.lines)
+
+    def _confirms(self, witness: Claim, claim: Claim) -> bool:
+        """Whether a statement was made by the person, and in its own right."""
+        said = self._origin(witness).witness
+        is_person = said == "person" or (
+            said == "import" and self._origin(claim).witness != "import"
+        )
+        return is_person and independent(claim, witness)
 
     def _weighed(
         self, claims: Sequence[Claim], pool: Sequence[Claim]
@@ -259,16 +313,25 @@ class Verifier:
             alike = [o for o in told if compare(claim, o) is Verdict.AGREES]
             for other in differing:
                 if self._holds_against(other, claim):
-                    against.setdefault(other.source.note_id, _evidence(other))
+                    against.setdefault(other.source.note_id, self._evidence(other))
             good = [
                 o
                 for o in alike
-                if independent(claim, o) and not any(is_older(o, d) for d in differing)
+                if self._confirms(o, claim) and not any(is_older(o, d) for d in differing)
             ]
             for other in good:
-                confirmed.setdefault(other.source.note_id, _evidence(other))
+                confirmed.setdefault(other.source.note_id, self._evidence(other))
             sure = sure and bool(good) and not self._disputed(claim, differing)
         return tuple(against.values()), tuple(confirmed.values())[:MOST_SHOWN], sure
+
+    def _evidence(self, claim: Claim) -> Evidence:
+        source = claim.source
+        memory = self._memory_of(source.note_id)
+        is_claim = not self._origin(claim).is_person and not (memory and memory.verified)
+        said = f"{claim.label}: {claim.shown}"
+        return Evidence(
+            source.note_id, source.title, source.path, source.lines, claim.sentence, said, is_claim
+        )
 
     def _holds_against(self, other: Claim, claim: Claim) -> bool:
         own, theirs = self._memory_of(claim.source.note_id), self._memory_of(other.source.note_id)
@@ -312,7 +375,7 @@ def _fits(claim: Claim, asked: Asked) -> bool:
     return claim.value.kind is asked.kind
 
 
-def _evidence(claim: Claim) -> Evidence:
-    source = claim.source
-    said = f"{claim.label}: {claim.shown}"
-    return Evidence(source.note_id, source.title, source.path, source.lines, claim.sentence, said)
+def _marked_wrong(memory: Memory) -> bool:
+    """Whether the person said that the note is wrong."""
+    said = memory.metadata.get("verified") is False
+    return said and memory.provenance.of_property("verified: false").is_person

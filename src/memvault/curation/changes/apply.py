@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
-from memvault.curation.provenance import added
+from memvault.curation.provenance import added, says_verified
 from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
@@ -76,14 +76,23 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
         return None
 
 
-def file_change(edit: Edit) -> FileChange:
-    """The edit by the hashes of its versions, as the journal keeps it."""
+def file_change(edit: Edit, edits: Sequence[Edit]) -> FileChange:
+    """The edit by the hashes of its versions, as the journal keeps it.
+
+    Args:
+        edits: all edits of the change; what stood in another of its notes is carried, not added.
+    """
+    new = [] if edit.after is None else added(edit.before, edit.after)
+    others = [other.before for other in edits if other is not edit and other.before is not None]
+    stood = {digest for before in others for digest in added(None, before)} if new else set()
     return FileChange(
         path=edit.path,
         before=None if edit.before is None else content_hash(edit.before),
         after=None if edit.after is None else content_hash(edit.after),
         moved_to=edit.moved_to,
-        added=() if edit.after is None else tuple(added(edit.before, edit.after)),
+        added=tuple(digest for digest in new if digest not in stood),
+        carried=tuple(digest for digest in new if digest in stood),
+        was_verified=edit.before is not None and says_verified(edit.before),
     )
 
 

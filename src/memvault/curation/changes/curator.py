@@ -293,7 +293,7 @@ class Curator:
     def _change(self, plan: Plan, why: Attribution) -> Change:
         # Of two changes the later one has the later time, even if a clock was set back.
         now = max(self._clock(), self.history.latest() + timedelta(microseconds=1))
-        changed = tuple(files.file_change(edit) for edit in plan.edits)
+        changed = tuple(files.file_change(edit, plan.edits) for edit in plan.edits)
         details = [each.model_dump() for each in (*changed, *plan.facts)]
         key = reversal_hash(plan.kind, now, "\n".join(plan.names), [details, plan.undoes])
         return Change(

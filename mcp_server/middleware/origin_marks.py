@@ -1,0 +1,120 @@
+"""Marks whose word every memory of an answer is, and keeps claims out of critical answers.
+
+Tools apply the rule of `VerifiedRecall` to what they find. This is the last gate on the way out: it
+sees the finished answer of every tool and resource, also of those that show a memory in passing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as mt
+from fastmcp.resources import ResourceContent, ResourceResult
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from pydantic_core import to_json
+
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.provenance import Origin, OriginKind
+from memvault.verification.sensitive_topics import matter_of
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Services
+
+QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments that ask
+# What quotes a note; everything else of an answer names or measures it.
+QUOTATIONS = frozenset({
+    "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",
+    "quote", "summary", "statement", "rationale", "current_content", "content_before",
+    "content_after", "before", "after",
+})  # fmt: skip
+_TITLED = frozenset({"title", "name"})
+
+
+class OriginMarks(Middleware):
+    """`origin` on what is quoted; `written_by` and `verified` on what others wrote."""
+
+    def __init__(self, services: Callable[[], Services]) -> None:
+        self._services = services
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        result = await call_next(context)
+        structured = result.structured_content
+        if not isinstance(structured, dict) or result.is_error:
+            return result
+        arguments = context.message.arguments or {}
+        asked = " ".join(str(arguments[key]) for key in QUESTIONS if key in arguments)
+        critical = bool(asked) and matter_of(asked) is not None
+        gated = critical and not arguments.get("allow_unverified")
+        marked = self._marked(structured, gated=gated)
+        parts = result.content
+        is_json = len(parts) == 1 and isinstance(parts[0], mt.TextContent)
+        content: Any = to_json(marked).decode() if is_json else parts
+        return ToolResult(content=content, structured_content=marked, meta=result.meta)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        result = await call_next(context)
+        contents = [self._resource(each) for each in result.contents]
+        return ResourceResult(contents, meta=result.meta)
+
+    def _resource(self, part: ResourceContent) -> ResourceContent:
+        if part.mime_type != "application/json" or not isinstance(part.content, str):
+            return part
+        marked = self._marked(json.loads(part.content), gated=False)
+        return ResourceContent(
+            to_json(marked).decode(), mime_type=part.mime_type, meta=part.meta
+        )  # fmt: skip
+
+    def _marked(self, value: Any, *, gated: bool) -> Any:
+        if isinstance(value, list):
+            return [self._marked(each, gated=gated) for each in value]
+        if not isinstance(value, dict):
+            return value
+        found = {key: self._marked(each, gated=gated) for key, each in value.items()}
+        memory = self._memory(value)
+        if memory is None:
+            return found
+        if value.get("origin") == OriginKind.PERSON:
+            return found  # the tool shows the person's own words alone
+        origin = origin_shown(memory, value.get("lines"))
+        if origin.is_person:
+            if not QUOTATIONS.isdisjoint(value) and not _TITLED.isdisjoint(value):
+                found.setdefault("origin", str(origin.kind))
+            return found
+        found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})
+        found.setdefault("verified", memory.verified)
+        if gated and not found["verified"]:
+            found |= {key: "" for key in found if key in QUOTATIONS and isinstance(found[key], str)}
+        return found
+
+    def _memory(self, shape: Mapping[str, Any]) -> Memory | None:
+        catalogue = self._services().catalogue
+        for key in ("path", "stated_in"):
+            place = shape.get(key)
+            if isinstance(place, str) and (memory := catalogue.by_path(place)) is not None:
+                return memory
+        for key in ("id", "node_id"):
+            name = shape.get(key)
+            if isinstance(name, str) and (memory := catalogue.by_id(name)) is not None:
+                return memory
+        return None
+
+
+def origin_shown(memory: Memory, lines: object = None) -> Origin:
+    """Whose the lines are that an answer shows of a memory; of the whole note without lines: the
+    person only if all of it is theirs."""
+    if isinstance(lines, list) and len(lines) == 2:
+        return memory.provenance.of_lines(LineRange(*lines))
+    provenance = memory.provenance
+    return provenance.origin if provenance.is_person else provenance.spans[0].origin
