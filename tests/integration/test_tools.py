@@ -21,7 +21,14 @@ READING = {
     *("get_preference", "get_memetic_status"),
 }
 WRITING = {
-    *("store_memory", "forget_concept", "restore_concept", "undo_change", "set_preference"),
+    *(
+        "store_memory",
+        "edit_memory",
+        "forget_concept",
+        "restore_concept",
+        "undo_change",
+        "set_preference",
+    ),
 }
 CORE_TOKENS = 6_000  # of all that a client lists, schemas of answers included
 TOOL_NAME = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")

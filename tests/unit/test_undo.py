@@ -220,6 +220,17 @@ def test_the_restoring_of_an_earlier_forgetting_is_undone_alone(tmp_path: Path) 
     assert desk.tree() == {} and len(desk.kept()) == 1
 
 
+def test_a_concept_that_was_restored_twice_is_undone_in_order(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    first = desk.forget("Kelp").reversal_hash
+    desk.restore("Kelp")
+    desk.curator.undo([left(desk)[0].reversal_hash], WHY)
+    desk.restore("Kelp")
+    [refused] = desk.curator.undo([first], WHY).conflicts
+    assert "undo the later change first: Restored “Kelp”" in refused.reason
+    assert undo_all(desk, random.Random(1)) == [] and desk.kept() == []
+
+
 def test_a_merge_into_a_restored_note_is_undone_with_its_forgetting(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     first = {"Other.md": b"Another text.\n", "Plan.md": b"A plan.\n"}

@@ -454,7 +454,7 @@ class Curator:
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> Undone:
         oldest = newest_first[-1].at if newest_first else None
-        standing = StandingChanges(self.history.changes(since=oldest, limit=None))
+        standing = StandingChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
         undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, standing)
         undone: list[Change] = []
         conflicts: list[Conflict] = []

@@ -35,45 +35,60 @@ class Conflict:
 
 
 class StandingChanges:
-    """The changes of each path that are not taken back. The last is taken back first, even if the
-    file happens to have the bytes that an earlier change left: otherwise taking back the later
-    ones could bring the earlier one back.
+    """The changes of each path, and of each forgotten concept, that are not taken back. The last is
+    taken back first, even if the file happens to have the bytes that an earlier change left:
+    otherwise taking back the later ones could bring the earlier one back.
 
     Args:
         newest_first: the history, down to the oldest change to be taken back.
     """
 
-    def __init__(self, newest_first: Iterable[Change]) -> None:
+    def __init__(self, newest_first: Iterable[Change], forgotten: Forgotten) -> None:
+        self._forgotten = forgotten
         self._on: dict[str, list[Change]] = defaultdict(list)
         self._taken_back: set[str] = set()
         restoring: dict[str | None, Change] = {}
         for change in newest_first:
             if change.undone_by in restoring:  # it may have come back elsewhere
-                self._add(restoring[change.undone_by], change.paths)
+                self._add(restoring[change.undone_by], self._subjects(change))
             if change.undone_by is not None or not change.undoable:
                 continue
             if change.kind is ChangeKind.RESTORED:
                 restoring[change.reversal_hash] = change
             if change.kind is not ChangeKind.UNDONE:  # one that is leaves nothing of its own
-                self._add(change, change.paths)
+                self._add(change, self._subjects(change))
         for standing in self._on.values():
             standing.sort(key=_age)
 
-    def newer(self, change: Change, file: FileChange) -> Change | None:
-        """The newest change that has to be taken back before this file of a change, if any."""
-        newest = max(filter(None, map(self._newest, file.paths)), key=_age, default=change)
+    def newer(self, change: Change, file: FileChange | None = None) -> Change | None:
+        """The newest change that has to be taken back before this file of a change, or, without a
+        file, before what it forgot and restored; None if there is none."""
+        subjects = file.paths if file is not None else self._memories(change)
+        newest = max(filter(None, map(self._newest, subjects)), key=_age, default=change)
         return newest if _age(newest) > _age(change) else None
 
     def drop(self, change: Change) -> None:
         """Remove a change that is taken back."""
         self._taken_back.add(change.reversal_hash)
 
-    def _add(self, change: Change, paths: Iterable[str]) -> None:
-        for path in paths:
-            self._on[path].append(change)
+    def _subjects(self, change: Change) -> list[str]:
+        return [*change.paths, *self._memories(change)]
 
-    def _newest(self, path: str) -> Change | None:
-        standing = self._on.get(path, [])
+    def _memories(self, change: Change) -> list[str]:
+        """What a change forgot and restored, by the hashes of their first tombstones."""
+        restored = [self._forgotten.tombstone(key) for key in change.restored]
+        return [
+            f"forgotten {each.repeats or each.reversal_hash}"
+            for each in (*change.forgot, *restored)
+            if each is not None
+        ]
+
+    def _add(self, change: Change, subjects: Iterable[str]) -> None:
+        for subject in subjects:
+            self._on[subject].append(change)
+
+    def _newest(self, subject: str) -> Change | None:
+        standing = self._on.get(subject, [])
         while standing and standing[-1].reversal_hash in self._taken_back:
             standing.pop()
         return standing[-1] if standing else None
@@ -104,6 +119,9 @@ class UndoStaging:
 
     def take_back(self, change: Change) -> list[Conflict]:
         """Stage the reversal of a change; with a conflict in any file, nothing of it is staged."""
+        newer = None if change.files else self._standing.newer(change)
+        if newer is not None:
+            return [Conflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
         kept, conflicts = self.staging, []
         self.staging = kept.copy()
         for file in reversed(change.files):
@@ -135,8 +153,7 @@ class UndoStaging:
         newer = None if file.path == MANIFEST else self._standing.newer(change, file)
         if newer is None:
             return None
-        reason = f"undo the later change first: {done(newer)} ({newer.reversal_hash[:8]})"
-        return self._conflict(change, file, reason, self._now(file.path))
+        return self._conflict(change, file, _undo_first(newer), self._now(file.path))
 
     def _file(self, change: Change, file: FileChange) -> Conflict | None:
         if file.moved_to is not None:
@@ -244,6 +261,10 @@ class UndoStaging:
             tuple(lines),
             file.before if before is not None else None,
         )
+
+
+def _undo_first(newer: Change) -> str:
+    return f"undo the later change first: {done(newer)} ({newer.reversal_hash[:8]})"
 
 
 def undoable(changes: Sequence[Change]) -> list[str]:
