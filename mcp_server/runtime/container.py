@@ -99,7 +99,7 @@ class Services:
         state.create()
         self.settings = settings
         self.state = state
-        self.vault = Vault(vault)
+        self.vault = Vault(vault, settings.index.max_document_bytes)
         self.journal = Journal(self.vault)
         self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
         self.curator.recover()

@@ -97,6 +97,9 @@ class IndexSettings(BaseModel):
     max_note_bytes: int = Field(
         2_000_000, gt=0, description="text of a note beyond this size is not indexed"
     )
+    max_document_bytes: int = Field(
+        20_000_000, ge=0, description="larger PDF files and canvases are not indexed; 0: none are"
+    )
     ner: Literal["auto", "off"] = "auto"
 
 

@@ -147,7 +147,7 @@ class GuardedVault(Vault):
     def __init__(
         self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
     ) -> None:
-        super().__init__(vault.root)
+        super().__init__(vault.root, vault.max_document_bytes)
         self._provenances = provenances
         self._quarantine = quarantine
         self._immunity = immunity

@@ -79,6 +79,10 @@ class OutsideVault(InvalidParams):
     """A path, title, project or id leads out of the vault."""
 
 
+class ReadOnlyDocument(InvalidParams):
+    """A PDF file or a canvas, which memvault reads but never changes."""
+
+
 class MalformedFrontmatter(StorageError):
     """The note's YAML cannot be edited safely; ``data['line']`` is the line of the error."""
 

@@ -6,20 +6,25 @@ import contextlib
 import errno
 import os
 import stat as stat_module
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cachetools import LRUCache
+
 from memvault.model.errors import (
     NoteConflict,
     NoteNotFound,
     OutsideVault,
+    ReadOnlyDocument,
     StorageError,
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
 from memvault.vault.compose import safe_name
+from memvault.vault.documents import is_document, note_text
 from memvault.vault.ignore import IgnoreRules
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
@@ -38,6 +43,8 @@ EDIT_PAUSE_SECONDS = 0.02
 MAX_NUMBERED = 10_000
 MAX_REFUSED = 3  # names; after these the ignore rules exclude more than a single name
 NOTE_SUFFIX = ".md"
+MAX_DOCUMENT_BYTES = 20_000_000
+CACHED_DOCUMENTS = 64  # texts of PDF files and canvases
 
 
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -73,7 +80,10 @@ class Vault:
             is the mount point of a drive that is not there.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
+        self.max_document_bytes = max_document_bytes
+        self._documents: LRUCache[tuple[str, int, int], bytes] = LRUCache(CACHED_DOCUMENTS)
+        self._documents_lock = threading.Lock()
         self._given = _absolute(root.expanduser())
         self.root = Path(os.path.realpath(self._given))
         self.problems: dict[str, str] = {}
@@ -121,7 +131,9 @@ class Vault:
                             below.append(path)
                     elif entry.is_file() and not self._ignore.excludes_file(path):
                         if _is_unicode(path):
-                            yield _note_stat(path, entry.stat(follow_symlinks=False))
+                            stat = _note_stat(path, entry.stat(follow_symlinks=False))
+                            if not self._is_too_large(stat):
+                                yield stat
                         else:
                             self.problems[_shown(path)] = "its name is not Unicode; rename it"
                 except OSError:
@@ -149,6 +161,8 @@ class Vault:
         except OutsideVault:
             return False
         if not _is_unicode(path) or self._ignore.excludes(path):
+            return False
+        if is_document(path) and (stat := self.stat(path)) and self._is_too_large(stat):
             return False
         depth = len(self.root.parts)
         above = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
@@ -179,8 +193,11 @@ class Vault:
         """Another text whenever the provenance of this note may have changed."""
         return ""
 
+    def _is_too_large(self, stat: NoteStat) -> bool:
+        return is_document(stat.path) and stat.size > self.max_document_bytes
+
     def read(self, path: str) -> bytes:
-        """A note's bytes.
+        """A note's bytes, or the text of a PDF file or canvas (`documents.note_text`).
 
         Raises:
             NoteNotFound: there is no such file.
@@ -188,8 +205,25 @@ class Vault:
             StorageError: it cannot be read.
         """
         place = self._inside(path)
+        if is_document(path):
+            return self._document(path, place)
         with _note_errors(path):
             return place.read_bytes()
+
+    def _document(self, path: str, place: Path) -> bytes:
+        """The text of a document, cached, because reading a PDF takes 10 to 50 ms a page."""
+        with _note_errors(path):
+            stat = place.stat()
+            key = path, stat.st_size, stat.st_mtime_ns
+            with self._documents_lock:
+                known = self._documents.get(key)
+            if known is not None:
+                return known
+            data = place.read_bytes()
+        text = note_text(path, data)
+        with self._documents_lock:
+            self._documents[key] = text
+        return text
 
     def create(self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX) -> str:
         """Write a new note, never over another one; a taken name gets " 2", " 3", … appended.
@@ -262,6 +296,7 @@ class Vault:
                 `change` pass through. The note is then unchanged.
         """
         self.check()
+        check_writable(path)
         place = self._inside(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
@@ -283,6 +318,7 @@ class Vault:
             NoteNotFound, OutsideVault, DiskFull, StorageError: the file was not moved.
         """
         self.check()
+        check_writable(source)
         start, end = self._inside(source), self._inside(target)
         with _note_errors(source), self._writer.held():
             end.parent.mkdir(parents=True, exist_ok=True)
@@ -298,6 +334,7 @@ class Vault:
         Raises:
             OutsideVault, StorageError: the file was not deleted.
         """
+        check_writable(path)
         place = self._inside(path)
         with storage_errors(path), self._writer.held():
             place.unlink(missing_ok=True)
@@ -386,6 +423,20 @@ def vault_missing(root: Path) -> VaultMissing:
         "connected. Bring it back to its place; until then nothing is written, and answers come "
         "from the index as it was."
     )
+
+
+def check_writable(path: str) -> None:
+    """Refuse to change a document.
+
+    Raises:
+        ReadOnlyDocument: the path is that of a PDF file or a canvas.
+    """
+    if is_document(path):
+        raise ReadOnlyDocument(
+            f"{path} is read-only: memvault reads PDF files and canvases and never changes them. "
+            "Change it in its own program, or write a note that links to it.",
+            path=path,
+        )
 
 
 def _absolute(path: Path) -> Path:

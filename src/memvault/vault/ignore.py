@@ -6,6 +6,8 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
+from memvault.vault.documents import DOCUMENT_SUFFIXES
+
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
 NOTE_SUFFIXES = frozenset({".md", ".markdown"})
@@ -33,7 +35,7 @@ class IgnoreRules:
         """Whether this file itself is excluded; its parents are not checked."""
         if _hidden(path) or path == MANIFEST:
             return True
-        if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES:
+        if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES | DOCUMENT_SUFFIXES:
             return True
         return bool(self._current().match_file(path))
 

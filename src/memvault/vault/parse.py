@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
+from memvault.vault.documents import PDF, parse_pages
 from memvault.vault.frontmatter.read import Header, read_header, strings_of
 from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import read_blocks
@@ -86,6 +87,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         max_bytes: the rest is not read, and a warning says so.
     """
     text, warnings = decode(data, max_bytes)
+    if path.lower().endswith(PDF):
+        return _parsed_pdf(path, text, content_hash(data), warnings)
     header = read_header(text)
     content = read_blocks(parse_markdown(text[header.body_start :]), header.body_line)
     if content.too_deep:
@@ -106,6 +109,22 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         frontmatter_problem=header.problem,
         warnings=warnings,
         code=tuple(content.code),
+    )
+
+
+def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:
+    title, headings, blocks = parse_pages(text)
+    if not blocks:
+        warnings += ("the PDF has no text; scanned pages are not read",)
+    return ParsedNote(
+        path=path,
+        title=title or stem_of(path),
+        content_hash=hash,
+        frontmatter={"type": "pdf"},
+        blocks=tuple(blocks),
+        headings=tuple(headings),
+        line_count=max(1, text.count("\n")),
+        warnings=warnings,
     )
 
 

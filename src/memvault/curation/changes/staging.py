@@ -10,7 +10,7 @@ from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
 from memvault.vault.compose import safe_name
-from memvault.vault.files import NOTE_SUFFIX, Vault
+from memvault.vault.files import NOTE_SUFFIX, Vault, check_writable
 
 TRASH = ".trash"
 MAX_SAME_NAME = 10_000
@@ -195,6 +195,9 @@ class Staging:
             and self._now[target] == self._before[origin]
         }
         arrived = set(moves.values())
+        for path in sorted({*differing, *moves}):
+            if self._before[path] is not None:
+                check_writable(path)
         for path in self._now:
             if path in moves:
                 yield Edit(path, self._before[path], None, moves[path])

@@ -1,0 +1,164 @@
+"""Documents next to notes, which are read and never written: PDF files and Obsidian's canvases.
+
+A document is indexed as a note of its text (`note_text`). A PDF becomes plain text with a line
+``Page 3`` in front of each page, marked by a form feed as by pdftotext, and `parse_pages` parses
+that. A canvas becomes Markdown with a heading ``Card 3`` for each card, and its connections.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from memvault.model.note import Block, Heading, LineRange, Sentence
+from memvault.vault.markdown.labelled_sentences import sentence_starts
+
+PDF, CANVAS = ".pdf", ".canvas"
+DOCUMENT_SUFFIXES = frozenset({PDF, CANVAS})
+MAX_PAGES = 2_000
+MAX_TEXT_CHARS = 4_000_000
+PAGE_MARK = "\f"
+
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
+_SPACES = re.compile(r"[^\S\n]+")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_HEADING = re.compile(r"^(?P<marks>#{1,6})(?=[ \t])", re.MULTILINE)
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+_log = logging.getLogger(__name__)
+
+
+def is_document(path: str) -> bool:
+    """Whether the path is that of a PDF file or a canvas."""
+    return PurePosixPath(path).suffix.lower() in DOCUMENT_SUFFIXES
+
+
+def note_text(path: str, data: bytes) -> bytes:
+    """The text of a document, as UTF-8. Never raises: a damaged document has only a title."""
+    stem = PurePosixPath(path).stem
+    is_pdf = PurePosixPath(path).suffix.lower() == PDF
+    try:
+        text = _pdf_text(stem, data) if is_pdf else _canvas_text(stem, data)
+    except Exception as error:  # the readers raise whatever a damaged file leads them to
+        _log.info("%s cannot be read: %s", path, type(error).__name__)
+        text = stem if is_pdf else f"# {stem}\n"
+    return text[:MAX_TEXT_CHARS].encode("utf-8", "replace")
+
+
+def _pdf_text(stem: str, data: bytes) -> str:
+    import pypdf  # takes 0.6 s
+
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of each oddity of a file
+    reader = pypdf.PdfReader(io.BytesIO(data))
+    if reader.is_encrypted:
+        reader.decrypt("")  # many files only restrict printing
+    title = reader.metadata.title if reader.metadata else None
+    parts, length = [" ".join(_clean(title or "").split()) or stem], 0
+    for number, page in enumerate(reader.pages, 1):
+        text = _HYPHENATED.sub("", _clean(page.extract_text() or "")).strip()
+        if text:
+            parts.append(f"{PAGE_MARK}Page {number}\n\n{text}")
+            length += len(text)
+        if number >= MAX_PAGES or length > MAX_TEXT_CHARS:
+            break
+    return "\n\n".join(parts) + "\n"
+
+
+def _clean(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace(PAGE_MARK, "\n")
+    return _SPACES.sub(" ", _UNPRINTABLE.sub(" ", text))
+
+
+def parse_pages(text: str) -> tuple[str, list[Heading], list[Block]]:
+    """The title, page headings and paragraphs of a PDF's text (`note_text`)."""
+    title, *pages = text.split(PAGE_MARK)
+    headings: list[Heading] = []
+    blocks: list[Block] = []
+    line = 1 + title.count("\n")
+    for page in pages:
+        head, _, body = page.partition("\n")
+        headings.append(Heading(head.strip(), 2, line))
+        blocks += _paragraphs(body, line + 1, head.strip())
+        line += page.count("\n")
+    return title.strip(), headings, blocks
+
+
+def _paragraphs(body: str, line: int, heading: str) -> Iterator[Block]:
+    for paragraph in _BLANK_LINES.split(body):
+        start = body.index(paragraph)
+        line, body = line + body.count("\n", 0, start), body[start:]
+        text = paragraph.strip("\n")
+        first = line + paragraph.index(text) if text.strip() else line
+        if text.strip():
+            last = first + text.count("\n")
+            starts = sentence_starts(text)
+            sentences = tuple(
+                Sentence(" ".join(text[begin:end].split()), first + text.count("\n", 0, begin))
+                for begin, end in zip(starts, [*starts[1:], len(text)], strict=True)
+                if text[begin:end].strip()
+            )
+            yield Block(text, LineRange(first, last), (heading,), sentences)
+        line, body = line + paragraph.count("\n"), body[len(paragraph) :]
+
+
+def _canvas_text(stem: str, data: bytes) -> str:
+    canvas = json.loads(data.decode("utf-8-sig"))
+    nodes = list(filter(_is_object, _list(canvas, "nodes")))
+    cards = [node for node in nodes if node.get("type") != "group"]
+    cards.sort(key=lambda node: (_number(node, "y"), _number(node, "x")))
+    parts = ["---\ntype: canvas\n---", f"# {stem}"]
+    parts += [f"Group: {label}" for node in nodes if (label := _line(node, "label"))]
+    for number, card in enumerate(cards, 1):
+        parts.append(f"## Card {number}\n\n{_card(card)}")
+    names = {str(card.get("id")): _name(card, number) for number, card in enumerate(cards, 1)}
+    names |= {str(node.get("id")): label for node in nodes if (label := _line(node, "label"))}
+    edges = []
+    for edge in filter(_is_object, _list(canvas, "edges")):
+        ends = [names.get(str(edge.get(key))) for key in ("fromNode", "toNode")]
+        if all(ends):
+            label = _line(edge, "label")
+            edges.append(f"- {ends[0]} → {f'{label}: ' if label else ''}{ends[1]}")
+    if edges:
+        parts.append("## Connections\n\n" + "\n".join(edges))
+    return "\n\n".join(parts) + "\n"
+
+
+def _card(card: dict[str, Any]) -> str:
+    """A card's Markdown, its headings below that of the card."""
+    text = str(card.get("text") or "")
+    if card.get("type") == "file":
+        file = str(card.get("file") or "").removesuffix(".md")
+        text = f"[[{file}{card.get('subpath') or ''}]]"
+    elif card.get("type") == "link":
+        text = f"<{card.get('url') or ''}>"
+    return _HEADING.sub(lambda found: f"##{found['marks']}"[:6], text).strip()
+
+
+def _name(card: dict[str, Any], number: int) -> str:
+    if card.get("type") == "file":
+        return _card(card)
+    words = " ".join(str(card.get("text") or card.get("url") or "").lstrip("# ").split())
+    return words if len(words) <= 60 and words else f"Card {number}"
+
+
+def _list(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _number(node: dict[str, Any], key: str) -> float:
+    value = node.get(key)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _line(value: dict[str, Any], key: str) -> str:
+    return " ".join(str(value.get(key) or "").split())

@@ -1,0 +1,96 @@
+"""PDF files and canvases of a vault are recalled and shown, and every tool that writes refuses them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.runtime.container import Services, open_services
+from mcp_server.server import build_server
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from tests.documents import CANVAS, make_pdf
+
+LEASE = ["The lease of the flat in Porto.", "The notice period is three months.\nPets are allowed."]
+WHY = "The person asked for this change."
+
+
+@pytest.fixture
+def services(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Callable[..., Path]
+) -> Iterator[Services]:
+    (vault_folder / "docs").mkdir()
+    (vault_folder / "docs/Lease.pdf").write_bytes(make_pdf(LEASE))
+    (vault_folder / "Garden.canvas").write_bytes(CANVAS)
+    write("people/Ada.md", "# Ada\n\nAda has the lease: [[Lease.pdf]].\n")
+    opened = open_services(vault_folder, settings, state)
+    opened.indexing.start(watch=False)
+    yield opened
+    opened.close()
+
+
+def call(services: Services, tool: str, **arguments: Any) -> tuple[bool, Any]:
+    async def run() -> tuple[bool, Any]:
+        async with Client(build_server(services, tools="full")) as client:
+            result = await client.call_tool_mcp(tool, arguments)
+            return result.isError, result.structuredContent
+
+    return asyncio.run(run())
+
+
+def test_a_pdf_is_recalled_with_its_page_and_shown(services: Services) -> None:
+    failed, found = call(services, "recall_memory", query="How long is the notice period?")
+    assert not failed
+    best = found["nodes"][0]
+    assert (best["path"], best["title"]) == ("docs/Lease.pdf", "Lease")
+    assert "Page 2" in best["heading"], best
+    failed, shown = call(services, "get_memory", path="docs/Lease.pdf")
+    assert not failed and "The notice period is three months." in str(shown)
+    failed, fetched = call(services, "fetch", id=best["id"])
+    assert not failed and "Pets are allowed." in fetched["text"]
+
+
+def test_links_lead_to_and_from_documents(services: Services) -> None:
+    failed, shown = call(services, "get_memory", path="docs/Lease.pdf")
+    assert not failed and "people/Ada.md" in str(shown["backlinks"])
+    failed, shown = call(services, "get_memory", path="people/Ada.md")
+    assert not failed and "Garden.canvas" in str(shown["backlinks"])
+    failed, found = call(services, "recall_memory", query="When are the beans planted?")
+    assert not failed and found["nodes"][0]["path"] == "Garden.canvas"
+
+
+@pytest.mark.parametrize("path", ["docs/Lease.pdf", "Garden.canvas"])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("boost_importance", {"importance": 0.9}),
+        ("annotate_node", {"note": "Seen."}),
+        ("forget_concept", {"reason": "user_requested"}),
+        ("forget_concept", {}),
+    ],
+)
+def test_tools_that_write_refuse_documents(
+    services: Services, vault_folder: Path, path: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    before = (vault_folder / path).read_bytes()
+    failed, answer = call(services, tool, target=path, rationale=WHY, **arguments)
+    assert failed and "read-only" in str(answer)
+    assert (vault_folder / path).read_bytes() == before
+    assert not call(services, "get_memory", path=path)[0]
+
+
+def test_a_changed_and_a_deleted_pdf_are_noticed(services: Services, vault_folder: Path) -> None:
+    file = vault_folder / "docs/Lease.pdf"
+    file.write_bytes(make_pdf(["The gate is painted green."]))
+    services.indexing.scan()
+    _, found = call(services, "recall_memory", query="What colour is the gate?")
+    assert "painted green" in str(found["nodes"][0]), found
+    file.unlink()
+    services.indexing.scan()
+    _, found = call(services, "recall_memory", query="What colour is the gate?")
+    assert all(node["path"] != "docs/Lease.pdf" for node in found["nodes"])
