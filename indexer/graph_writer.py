@@ -125,6 +125,11 @@ def sentences_between_notes(graph: NoteGraph) -> set[str]:
 
 logger = logging.getLogger(__name__)
 BATCH = 512  # notes written together, at most
+# One transaction must fit into the buffer pool of the graph store: with 128 MB, 20,000 edges do and
+# 50,000 do not, and to write 20,000 again takes 9 s.
+EDGES_AT_ONCE = 10_000
+MOST_EDGES = 10_000  # of one note
+_READ_IN = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
 
 
 class GraphWriter:
@@ -161,6 +166,7 @@ class GraphWriter:
         self._embed = embed
         self._max_note_bytes = max_note_bytes
         self._report = report
+        self._unindexed: dict[str, int] = {}  # edges left out, by path
         self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
         self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
 
@@ -175,10 +181,36 @@ class GraphWriter:
             graphs = self._replace(tuple(self._graphs_as_indexed(batch)))
             self._report(NotesIndexed(frozenset(batch), graphs))
 
+    def unindexed_edges(self, path: str) -> int:
+        """How many edges of this note were left out, since it has too many."""
+        return self._unindexed.get(path, 0)
+
     def _replace(self, graphs: tuple[NoteGraph, ...]) -> tuple[NoteGraph, ...]:
-        self._graph.replace(graphs)
+        some: list[NoteGraph] = []
+        edges = 0
+        for graph in graphs:
+            if some and edges + len(graph.edges) > EDGES_AT_ONCE:
+                self._graph.replace(some)
+                some, edges = [], 0
+            some.append(graph)
+            edges += len(graph.edges)
+        if some:
+            self._graph.replace(some)
         self._embed([sentence for graph in graphs for sentence in sentences_between_notes(graph)])
         return graphs
+
+    def _bounded(self, graph: NoteGraph) -> NoteGraph:
+        """The graph with at most `MOST_EDGES` edges: what the person linked or named first."""
+        self._unindexed.pop(graph.node.path or "", None)
+        if len(graph.edges) <= MOST_EDGES:
+            return graph
+        self._unindexed[graph.node.path or ""] = len(graph.edges) - MOST_EDGES
+        ordered = sorted(graph.edges, key=lambda edge: (edge.origin in _READ_IN, edge.line))
+        edges = tuple(ordered[:MOST_EDGES])
+        ends = {edge.target for edge in edges}
+        return replace(
+            graph, edges=edges, entities=tuple(node for node in graph.entities if node.id in ends)
+        )
 
     def forget_what_is_left_out(self) -> None:
         """Look at the whole graph when next something is forgotten or restored."""
@@ -211,7 +243,8 @@ class GraphWriter:
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()
-        return self._hidden.leave_out(self._directory().graph_of(note, memory, found))
+        graph = self._directory().graph_of(note, memory, found)
+        return self._bounded(self._hidden.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:

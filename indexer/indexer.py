@@ -448,6 +448,11 @@ class Indexer:
         for listener in self.on_batch:
             listener(len(batch), time.perf_counter() - began)
 
+    def _too_many_links(self, path: str) -> list[str]:
+        more = self._graphs.unindexed_edges(path)
+        text = f"it has too many links: {more:,} of them are not in the graph; split the note"
+        return [text] if more else []
+
     def _record(self, reading: Reading, pending: Pending) -> NoteRecord:
         note, path = reading.note, reading.note.path
         targets = {link.target for link in note.links if link.target}
@@ -460,7 +465,7 @@ class Indexer:
             link_keys=tuple(sorted({link_key(target) for target in targets})),
             names=pending.names[path],
             frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
-            warnings=note.warnings,
+            warnings=(*note.warnings, *self._too_many_links(path)),
         )
 
 

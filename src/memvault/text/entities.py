@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -130,7 +131,8 @@ class SentenceWords:
     def _stands_alone(self, start: int, end: int) -> bool:
         """Whether the span is not part of a longer word, file name, address or tag."""
         text = self._text
-        if any(first < end and start < last for first, last in self._urls):
+        url = bisect_left(self._urls, (end, 0)) - 1  # the last that starts before the end
+        if url >= 0 and start < self._urls[url][1]:
             return False
         before, after = text[start - 1 : start], text[end : end + 1]
         if before == "#" or (after and unicodedata.category(after).startswith("M")):
@@ -139,17 +141,17 @@ class SentenceWords:
             return False
         if after in (".", "_") and text[end + 1 : end + 2].isalnum():
             return False
-        if before in _HYPHENS and start > 1 and text[start - 2].isalnum():
-            head = re.search(r"\w+$", text[: start - 1])
-            if not (text[start].isupper() and head and head.group()[0].islower()):
-                return False
+        joined = before in _HYPHENS and start > 1 and text[start - 2].isalnum()
+        if joined and not (text[start].isupper() and _word_start(text, start - 1).islower()):
+            return False
         if after in _HYPHENS and (beyond := text[end + 1 : end + 2]).isalnum():
             return text[start].isupper() and beyond.islower()
         return True
 
     def _at_head(self, first: int) -> bool:
         """Whether the word starts a sentence, ignoring quotes and bullets."""
-        for start, end in reversed(self._places[:first]):
+        for place in range(first - 1, -1, -1):
+            start, end = self._places[place]
             word = self._text[start:end]
             if word not in _QUOTES:
                 return word in _SENTENCE_ENDS
@@ -184,11 +186,21 @@ class SentenceWords:
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
     """The longest of overlapping mentions, ordered by position."""
-    kept: list[Mention] = []
+    kept: list[Mention] = []  # by start; none overlaps another, so two neighbours tell
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):
-        if all(mention.end <= other.start or other.end <= mention.start for other in kept):
-            kept.append(mention)
-    return sorted(kept, key=lambda m: m.start)
+        place = bisect_right(kept, mention.start, key=lambda m: m.start)
+        after_last = place == 0 or kept[place - 1].end <= mention.start
+        if after_last and (place == len(kept) or mention.end <= kept[place].start):
+            kept.insert(place, mention)
+    return kept
+
+
+def _word_start(text: str, end: int) -> str:
+    """The first letter of the word that ends before this place; empty if none does."""
+    start = end
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return text[start:end][:1]
 
 
 BATCH = 64  # passages per run of the pipeline

@@ -166,6 +166,11 @@ class LadybugGraphStore(CypherGraphStore):
                 raise faults.closed() from error
             if faults.reports_full_disk(error) or faults.is_disk_full(self._path.parent):
                 raise faults.disk_full() from error
+            if "buffer pool is full" in str(error).lower():
+                raise GraphQueryError(
+                    "The graph index has no memory left: too much is written or asked at once. "
+                    "Split the notes with the most links."
+                ) from error
             raise GraphQueryError("The graph index failed. Run `memvault rebuild`.") from error
 
 

@@ -1,0 +1,76 @@
+"""Notes that are made to be slow, or too large for the graph store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer import graph_writer
+from indexer.doctor import known_problems
+from indexer.indexer import Indexer
+
+Write = Callable[..., Path]
+HALF = 60_000  # characters
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param("Ada Berg ", id="one name again and again"),
+        pytest.param("Ada Berg Ada ", id="names that overlap"),
+        pytest.param("[[n]]x", id="links without a space"),
+        pytest.param("Ada Berg http://x.y ", id="names and addresses"),
+        pytest.param("x-Ada Berg ", id="names after a hyphen"),
+        pytest.param("#a/b ", id="tags"),
+        pytest.param("a:: b\n", id="fields"),
+        pytest.param("[a](", id="open brackets"),
+        pytest.param("Ada ^x\n\n", id="blocks"),
+    ],
+)
+def test_a_note_twice_as_long_takes_at_most_about_twice_as_long(
+    unit: str, indexer: Indexer, write: Write
+) -> None:
+    """A quadratic step takes four times as long."""
+    write("Ada Berg.md", "---\ntype: person\naliases: [Berg Ada]\n---\nAda Berg is a person.\n")
+    write("n.md", "A note.")
+    indexer.scan()
+
+    def seconds(characters: int) -> float:
+        best = []
+        for number in range(2):
+            write("Big.md", f"{number}\n\n" + unit * (characters // len(unit)))
+            began = time.process_time()
+            indexer.index(["Big.md"])
+            best.append(time.process_time() - began)
+        return min(best)
+
+    seconds(1_000)  # loads what is loaded once
+    assert seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.2
+
+
+def test_more_links_than_the_graph_store_can_take_at_once_are_written_in_parts(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_writer, "EDGES_AT_ONCE", 50)
+    for name in ("A", "B", "C"):
+        write(f"{name}.md", " ".join(f"[[{name}{number}]]" for number in range(40)))
+    indexer.scan()
+    assert indexer.stores.graph.counts()[1] == 120
+
+
+def test_a_note_with_too_many_links_is_indexed_with_its_first_ones_and_says_so(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_writer, "MOST_EDGES", 100)
+    write("Ada.md", "Ada is here.")
+    lines = "\n\n".join(f"Ada saw [[Thing {number}]]." for number in range(150))
+    write("Index.md", lines)
+    indexer.scan()
+    note = indexer.catalogue.by_path("Index.md")
+    assert note is not None
+    targets = indexer.stores.graph.nodes({e.target for e in indexer.stores.graph.all_edges()})
+    assert {node.name for node in targets.values()} == {f"Thing {n}" for n in range(100)}
+    assert any("too many links" in problem for problem in known_problems(indexer))
