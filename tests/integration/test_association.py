@@ -1,0 +1,167 @@
+"""From what a question finds to what that is linked with, over real stores and the real model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from indexer.indexer import Indexer
+from memvault.model.search import FoundBy, Hit, Mode, Scope
+from memvault.search.association import KEPT, Association, descending
+from memvault.search.fallback import AnswerCache
+from memvault.search.pipeline import Searcher
+from memvault.stores.graph_view import GraphView
+from memvault.text.embedding import Embedder
+from memvault.verification.verifier import Verifier, names_in
+
+Write = Callable[..., Path]
+
+FILM = (
+    "The Salt Road is a drama about two brothers who carry salt over a pass. It was directed by "
+    "[[Irene Okafor]] and filmed in winter.\n"
+)
+SALT = {"The Salt Road.md": "The Salt Road is a drama about salt carried over a pass.\n"}
+DIRECTOR = "Irene Okafor is married to the cellist [[Paul Reinders]].\n"
+# Nearer to the questions by their words than what is linked, as in any larger vault.
+FILLER = {
+    f"log/Day {day}.md": f"Day {day}: a drama about the town in which the director was born. We "
+    "never found out what he used to shoot with.\n"
+    for day in range(8)
+}
+
+
+@pytest.fixture
+def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(view.apply)
+    by_id = indexer.catalogue.by_id
+    one = Searcher(
+        indexer.stores,
+        embedder,
+        indexer,
+        view,
+        Verifier(indexer.stores.vectors, by_id, names_in(indexer.names), lambda _: []),
+        read=indexer.vault.read,
+        cache=AnswerCache(),
+        limit_seconds=60.0,
+    )
+    yield one
+    one.close(5.0)
+
+
+@pytest.fixture
+def fill(write: Write, indexer: Indexer) -> Callable[[dict[str, str]], None]:
+    def index(notes: dict[str, str]) -> None:
+        for path, text in notes.items():
+            write(path, text)
+        indexer.scan()
+
+    return index
+
+
+def found(searcher: Searcher, query: str, top_k: int = 8, scope: Scope | None = None) -> list[Hit]:
+    return searcher.search(query, mode=Mode.DEFAULT, top_k=top_k, scope=scope).hits
+
+
+def test_a_note_that_only_the_first_result_links_to_is_found_with_the_link(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({"The Salt Road.md": FILM, "Irene Okafor.md": "Lagos was home, and cellos.\n", **FILLER})
+    hits = found(
+        searcher, "Where was the director of the drama about salt carried over a pass born?"
+    )
+    assert hits[0].memory.title == "The Salt Road"
+    director = next(hit for hit in hits if hit.memory.title == "Irene Okafor")
+    assert director.found_by is FoundBy.LINK
+    (hop,) = director.hops
+    assert (hop.source, hop.target, hop.path) == (
+        "The Salt Road",
+        "Irene Okafor",
+        "The Salt Road.md",
+    )
+    assert "directed by" in hop.sentence
+    assert "Lagos was home" in director.text
+
+
+def test_links_are_followed_backwards_and_the_linking_passage_is_shown(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    long = "\n\n".join(f"Paragraph {n} tells of the weather on the pass." for n in range(60))
+    fill(
+        {
+            "Irene Okafor.md": "She hates interviews and microphones.\n",
+            "Archive.md": f"# Archive\n\n{long}\n\n## Reels\n\nReel 7 was shot by "
+            "[[Irene Okafor]].\n",
+            **FILLER,
+        }
+    )
+    hits = found(searcher, "Who hates interviews and microphones, and what was shot?")
+    archive = next(hit for hit in hits if hit.memory.title == "Archive")
+    assert archive.hops[0].path == "Archive.md"
+    assert "Reel 7 was shot by" in archive.text
+
+
+def test_the_best_results_keep_their_places_however_many_link_to_a_hub(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    recipes = {
+        f"Bread {kind}.md": f"Bake the {kind} bread for an hour at 220 degrees. See [[Kitchen]].\n"
+        for kind in ("rye", "wheat", "spelt", "oat", "corn")
+    }
+    fill({**recipes, "Kitchen.md": "Everything else about the house.\n", **FILLER})
+    titles = [hit.memory.title for hit in found(searcher, "How long do I bake the rye bread?")]
+    assert titles[0] == "Bread rye"
+    assert "Kitchen" not in titles[:KEPT]
+
+
+def test_relevances_never_rise_along_an_answer(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill(
+        {"The Salt Road.md": FILM, "Irene Okafor.md": DIRECTOR, "Paul Reinders.md": "A cellist.\n"}
+    )
+    for query in ("Who directed The Salt Road?", "cello", "salt", "Who is Paul Reinders?"):
+        relevances = [hit.relevance for hit in found(searcher, query)]
+        assert relevances == sorted(relevances, reverse=True)
+        assert all(0.0 <= relevance <= 1.0 for relevance in relevances)
+
+
+def test_a_link_leads_to_no_note_of_another_project(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill(
+        {
+            "The Salt Road.md": FILM,
+            "projects/festival/Irene Okafor.md": "---\nproject: festival\n---\nLagos was home.\n",
+            **FILLER,
+        }
+    )
+    query = "Where was the director of the drama about salt carried over a pass born?"
+    inside = found(searcher, query, scope=Scope(None, "festival"))
+    outside = found(searcher, query, scope=Scope(None, "kitchen"))
+    assert "Irene Okafor" in {hit.memory.title for hit in inside}
+    assert "Irene Okafor" not in {hit.memory.title for hit in outside}
+
+
+def test_a_link_written_just_now_is_followed_by_the_next_question(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    write: Write,
+    indexer: Indexer,
+) -> None:
+    fill({**SALT, "Nadia Flint.md": "Oslo was home.\n", **FILLER})
+    query = "Where was the director of the drama about salt carried over a pass born?"
+    assert not any(hit.found_by is FoundBy.LINK for hit in found(searcher, query))
+    write("The Salt Road.md", SALT["The Salt Road.md"] + "It was directed by [[Nadia Flint]].\n")
+    indexer.index(["The Salt Road.md"])
+    linked = [hit for hit in found(searcher, query) if hit.found_by is FoundBy.LINK]
+    assert [hit.memory.title for hit in linked] == ["Nadia Flint"]
+
+
+def test_nothing_found_is_linked_with_nothing(indexer: Indexer, embedder: Embedder) -> None:
+    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
+    association = Association(view, embedder, indexer.catalogue.by_id)
+    assert association.extend("anything", []) == []
+    assert descending([]) == []
