@@ -223,15 +223,22 @@ def test_execution_gives_only_what_is_sure(call):
 
 
 def test_execution_says_so_when_nothing_is_sure_enough(call):
-    answer = call("recall_memory", query="quantum chromodynamics", mode="execution")
+    answer = call("recall_memory", query="summer party decorations", mode="execution")
     assert answer["nodes"] == []
     assert "0.85" in answer["notice"]
 
 
 def test_a_mode_that_was_only_detected_never_leaves_an_answer_empty(call):
-    answer = call("recall_memory", query="Implement quantum chromodynamics")
+    answer = call("recall_memory", query="Implement summer party decorations")
     assert answer["mode"] == "default"
     assert answer["nodes"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "planning", "execution", "default"])
+def test_a_question_that_the_vault_does_not_know_of_gets_nothing_and_is_told_so(call, mode):
+    answer = call("recall_memory", query="quantum chromodynamics on a lattice", mode=mode)
+    assert answer["nodes"] == []
+    assert "No note seems to answer this" in answer["notice"]
 
 
 def test_the_number_asked_for_is_the_most_that_is_shown_in_any_mode(call):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,19 +38,20 @@ def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
     cosine: float, keywords: float, above: float, more: float
 ) -> None:
     best = keywords + above + more
-    relevance = SETTINGS.relevance(cosine, keywords, best)
+    relevance = SETTINGS.relevance(cosine, keywords, best, 20.0)
     assert 0.0 <= relevance <= 1.0
-    assert SETTINGS.relevance(cosine, keywords + more, best) >= relevance
-    assert SETTINGS.relevance(min(1.0, cosine + more), keywords, best) >= relevance
+    assert SETTINGS.relevance(cosine, keywords + more, best, 20.0) >= relevance
+    assert SETTINGS.relevance(min(1.0, cosine + more), keywords, best, 20.0) >= relevance
 
 
 def test_keyword_scores_of_a_long_question_keep_their_distances() -> None:
-    best, half_as_good = (SETTINGS.relevance(0.0, score, 80.0) for score in (80.0, 40.0))
+    best, half_as_good = (SETTINGS.relevance(0.0, score, 80.0, 20.0) for score in (80.0, 40.0))
     assert half_as_good == pytest.approx(best / 2)
 
 
 def test_a_question_whose_words_are_hardly_found_has_no_relevant_note() -> None:
-    assert SETTINGS.relevance(0.0, 2.0, 2.0) < 0.1 < SETTINGS.relevance(0.0, 20.0, 20.0)
+    assert SETTINGS.relevance(0.0, 2.0, 2.0, 20.0) < 0.1
+    assert SETTINGS.relevance(0.0, 20.0, 20.0, 20.0) > 0.1
 
 
 def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
@@ -76,8 +79,16 @@ def test_opposite_vectors_count_as_nothing() -> None:
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
     dense = ScoreList.of([hit("a/1", 0.5), hit("b/1", 0.5)], 9)
     keywords = ScoreList.of([hit("b/1", 16.0), hit("c/1", 16.0)], 9)
-    assert best_first(chunk_relevances(dense, keywords, SETTINGS)) == ["b/1", "c/1", "a/1"]
-    assert best_first(note_relevances(dense, keywords, SETTINGS)) == ["b", "c", "a"]
+    assert best_first(chunk_relevances(dense, keywords, 20.0, SETTINGS)) == ["b/1", "c/1", "a/1"]
+    assert best_first(note_relevances(dense, keywords, 20.0, SETTINGS)) == ["b", "c", "a"]
+
+
+def test_a_word_found_in_one_note_counts_about_the_same_in_small_and_large_vaults() -> None:
+    def relevance(chunks: int) -> float:
+        rarest = math.log(1.0 + (chunks - 0.5) / 1.5)  # the idf of a word in one chunk
+        return SETTINGS.relevance(0.0, rarest, rarest, SETTINGS.half_of(chunks))
+
+    assert relevance(10) == pytest.approx(relevance(100_000), rel=0.25)
 
 
 def test_equal_relevances_are_ordered_by_id() -> None:

@@ -7,6 +7,8 @@ finds more than any one size, than the best chunk of any size, and than fusion o
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +20,7 @@ from memvault.text.embedding import Embedder
 
 _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
+COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
 VERIFIED = 0.02  # share of the relevance that an unverified note lacks
 
 
@@ -27,22 +30,28 @@ class FusionSettings:
 
     Attributes:
         dense_weight: share of the cosine in the relevance, in [0, 1]; the rest is the keywords'.
-        half_keywords: BM25 score that counts as half of the greatest possible.
+        half_keywords: BM25 score that counts as half of the greatest possible, for each unit of the
+            greatest inverse document frequency, ln(1 + chunks): so that scores mean the same in
+            vaults of ten notes and of ten thousand.
         candidates: chunks asked of each search, at least.
     """
 
     dense_weight: float = 0.4
-    half_keywords: float = 20.0
+    half_keywords: float = 2.7
     candidates: int = 200
 
-    def relevance(self, cosine: float, keywords: float, best_keywords: float) -> float:
+    def half_of(self, chunks: int) -> float:
+        """The BM25 score that counts as half, in a store of so many chunks."""
+        return self.half_keywords * math.log(2.0 + chunks)
+
+    def relevance(self, cosine: float, keywords: float, best_keywords: float, half: float) -> float:
         """In [0, 1], and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
         """
-        named = keywords / (best_keywords + self.half_keywords)
+        named = keywords / (best_keywords + half)
         return self.dense_weight * min(cosine, 1.0) + (1.0 - self.dense_weight) * named
 
 
@@ -84,23 +93,24 @@ class ScoreList:
 
 
 def note_relevances(
-    dense: ScoreList, keywords: ScoreList, settings: FusionSettings
+    dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every note that either search found."""
     named = {note: keywords.of_note(note) for note in dense.notes.keys() | keywords.notes.keys()}
     best = max(named.values(), default=0.0)
     return {
-        note: settings.relevance(dense.of_note(note), score, best) for note, score in named.items()
+        note: settings.relevance(dense.of_note(note), score, best, half)
+        for note, score in named.items()
     }
 
 
 def chunk_relevances(
-    dense: ScoreList, keywords: ScoreList, settings: FusionSettings
+    dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every chunk that either search found."""
     best = max(keywords.chunks.values(), default=0.0)
     return {
-        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk), best)
+        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk), best, half)
         for chunk in dense.chunks.keys() | keywords.chunks.keys()
     }
 
@@ -112,11 +122,12 @@ def best_first(relevances: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The results of both searches."""
+    """The results of both searches, and the BM25 score that counts as half."""
 
     dense: ScoreList
     keywords: ScoreList
     hits: Mapping[str, ChunkHit]
+    half: float
 
 
 class HybridSearch:
@@ -137,6 +148,7 @@ class HybridSearch:
         self._embedder = embedder
         self._memory_of = memory_of
         self._settings = settings or FusionSettings()
+        self._count, self._counted_until = 0, 0.0
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -145,7 +157,7 @@ class HybridSearch:
             StoreUnavailable: the vector store does not answer.
         """
         found = self._search(query, max(self._settings.candidates, 10 * limit), scope)
-        relevance = note_relevances(found.dense, found.keywords, self._settings)
+        relevance = note_relevances(found.dense, found.keywords, found.half, self._settings)
         hits = [
             Hit(memory, relevance[memory.id] * prior(memory))
             for note_id in best_first(relevance)[: 2 * limit]
@@ -165,7 +177,7 @@ class HybridSearch:
         """
         limit = max(self._settings.candidates, 2 * top_k)
         found = self._search(query, limit, scope, ChunkSize.PASSAGE)
-        relevance = chunk_relevances(found.dense, found.keywords, self._settings)
+        relevance = chunk_relevances(found.dense, found.keywords, found.half, self._settings)
         best = best_first(relevance)[:top_k]
         chunks = self._vectors.read(best)
         return [
@@ -216,14 +228,25 @@ class HybridSearch:
             ScoreList.of(dense, limit),
             ScoreList.of(keywords, limit),
             {hit.chunk_id: hit for hit in (*dense, *keywords)},
+            self._settings.half_of(self._chunks()),
         )
+
+    def _chunks(self) -> int:
+        """How many chunks there are, or were some seconds ago."""
+        now = time.monotonic()
+        if now >= self._counted_until:
+            self._count, self._counted_until = self._vectors.count(), now + COUNTED_SECONDS
+        return self._count
 
     def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:
         """For each of these notes the most relevant of its passages that were found."""
         most = max(found.keywords.chunks.values(), default=0.0)
         scores = {
             hit.chunk_id: self._settings.relevance(
-                found.dense.of_chunk(hit.chunk_id), found.keywords.of_chunk(hit.chunk_id), most
+                found.dense.of_chunk(hit.chunk_id),
+                found.keywords.of_chunk(hit.chunk_id),
+                most,
+                found.half,
             )
             for hit in found.hits.values()
             if hit.size is ChunkSize.PASSAGE and hit.note_id in notes

@@ -43,6 +43,7 @@ from memvault.text.reranker import Reranker
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
 UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms (FR-46)
+KNOWN = 0.28  # relevance of the best text below which a vault knows nothing of a question
 NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
@@ -173,6 +174,8 @@ class Searcher:
             self._checker.matter_of(query),
         )
         found = self._find(request, self._wanted(request, chosen))
+        if not self._is_known(found.hits):
+            return SearchResult([], mode or Mode.DEFAULT, request.matter, _unknown(found))
         result = self._judged(request, found, chosen)
         if mode is None and chosen is not Mode.DEFAULT and not result.hits:
             return self._judged(request, found, Mode.DEFAULT)
@@ -271,6 +274,12 @@ class Searcher:
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return hits
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
+
+    def _is_known(self, hits: Sequence[Hit]) -> bool:
+        """Whether the vault knows of what is asked: relations lead to it, or a text is relevant."""
+        return not hits or any(
+            hit.found_by is FoundBy.RELATION or hit.relevance - self.shift >= KNOWN for hit in hits
+        )
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -388,6 +397,15 @@ def _superseding_first(hits: list[Hit]) -> list[Hit]:
     for hit in hits:
         put(hit)
     return ordered
+
+
+def _unknown(found: Found) -> str:
+    nearest = found.hits[0].memory.title
+    words = (
+        f"No note seems to answer this; the nearest is {nearest!r}. "
+        "vector_search shows the nearest passages."
+    )
+    return " ".join(filter(None, (found.notice, words)))
 
 
 def _notice(mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]) -> str | None:
