@@ -174,7 +174,7 @@ class CuratePage:
         skipped = int(asked.get("skip", "0")) if asked.get("skip", "").isdecimal() else 0
         skipped = skipped % len(tasks) if tasks else 0
         task = tasks[skipped] if tasks else None
-        left = self._site.services.curation.left.last()
+        left = self._site.services.curation.dismissed.last()
         return self._site.render(
             "curate.html",
             request,
@@ -278,12 +278,14 @@ class CuratePage:
         services = self._site.services
         actor = Actor(kind="person", name=PERSON)
         task = self._task(form)
-        services.curation.left.leave(task, services.catalogue.by_id, actor, datetime.now(UTC))
+        services.curation.dismissed.dismiss(
+            task, services.catalogue.by_id, actor, datetime.now(UTC)
+        )
         return form.text("back", "/curate")
 
     def _take_up(self, _: Request, form: Form) -> str:
         actor = Actor(kind="person", name=PERSON)
-        self._site.services.curation.left.take_up(form.needed("left"), actor, datetime.now(UTC))
+        self._site.services.curation.dismissed.reopen(form.needed("left"), actor, datetime.now(UTC))
         return form.text("back", "/curate")
 
     def _close(self, task: CurationTask) -> None:

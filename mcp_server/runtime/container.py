@@ -40,7 +40,7 @@ from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import Known
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
-from memvault.curation.tasks.dismissed_tasks import LeftTasks
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
@@ -136,7 +136,7 @@ class Services:
         self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
         self.curation = CurationTasks(
-            lambda: self._live, self.curator, LeftTasks(self.journal), self.worker
+            lambda: self._live, self.curator, DismissedTasks(self.journal), self.worker
         )
         self.indexing = Indexing(
             settings,

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memvault.curation.changes.curator import Curator
-from memvault.curation.tasks.dismissed_tasks import LeftTasks
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.finder import TaskFinder
-from memvault.curation.tasks.note_facts import Noted
+from memvault.curation.tasks.note_tasks import NoteFacts
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 
@@ -56,7 +56,7 @@ class CurationTasks:
 
     Args:
         index: the live generation.
-        left: what a person left as it is, which is no task.
+        dismissed: tasks that the person dismissed.
         clock: the time, with a zone.
     """
 
@@ -64,13 +64,13 @@ class CurationTasks:
         self,
         index: Callable[[], Index],
         curator: Curator,
-        left: LeftTasks,
+        dismissed: DismissedTasks,
         worker: Worker,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._index = index
         self._curator = curator
-        self.left = left
+        self.dismissed = dismissed
         self._worker = worker
         self._clock = clock
         self._lock = threading.Lock()
@@ -80,7 +80,7 @@ class CurationTasks:
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
         self._finder: tuple[Index, TaskFinder] | None = None
-        self._notes: dict[str, tuple[NoteRecord, Noted]] = {}  # by path, as they were last
+        self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as they were last
 
     def start(self) -> None:
         """Look at everything, and sweep the trash, now and every day."""
@@ -105,11 +105,11 @@ class CurationTasks:
     def _still_open(self) -> tuple[CurationTask, ...]:
         """Every answer says how many there are, so they are sorted out once for each search and
         each decision of the person."""
-        tasks, decided = self._tasks or (), self.left.decided
+        tasks, decided = self._tasks or (), self.dismissed.decided
         if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
             memory_of, still = self._index().indexer.catalogue.by_id, tasks
-            if self.left.last() is not None:
-                still = tuple(each for each in tasks if not self.left.holds(each, memory_of))
+            if self.dismissed.last() is not None:
+                still = tuple(each for each in tasks if not self.dismissed.holds(each, memory_of))
             self._open = (tasks, decided, still)
         return self._open[2]
 
@@ -177,9 +177,9 @@ class CurationTasks:
         for record in index.indexer.catalogue.records():
             kept = known.get(record.memory.path)
             if kept is None or kept[0] is not record:
-                kept = record, _noted(record)
+                kept = record, _facts_of(record)
             self._notes[record.memory.path] = kept
-        notes = [noted for _, noted in self._notes.values()]
+        notes = [facts for _, facts in self._notes.values()]
         paths = None if everything else waiting.paths
         self._tasks = tuple(self._finder[1].find(notes, paths, self._clock()))
 
@@ -192,6 +192,6 @@ class CurationTasks:
             self._rested = time.monotonic()
 
 
-def _noted(record: NoteRecord) -> Noted:
+def _facts_of(record: NoteRecord) -> NoteFacts:
     saved = datetime.fromtimestamp(record.mtime_ns / 1e9, tz=UTC)
-    return Noted(record.memory, saved, record.frontmatter_problem, record.warnings)
+    return NoteFacts(record.memory, saved, record.frontmatter_problem, record.warnings)

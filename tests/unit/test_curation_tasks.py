@@ -12,7 +12,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memvault.cognition.similarity_index import Rows
-from memvault.curation.tasks.duplicates import (
+from memvault.curation.tasks.note_tasks import STALE_AFTER, NoteFacts, malformed, stale
+from memvault.curation.tasks.pair_tasks import (
     BLOCK,
     MIN_COSINE,
     MOST_NEAR,
@@ -22,8 +23,6 @@ from memvault.curation.tasks.duplicates import (
     likeness,
     wording,
 )
-from memvault.curation.tasks.note_facts import Noted, malformed
-from memvault.curation.tasks.stale import STALE_AFTER, stale
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
@@ -200,7 +199,7 @@ DAYS_AGO = {days: (NOW - timedelta(days=days)).date().isoformat() for days in (1
 )
 def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_stale: bool):
     found = memory("Fact.md", f"---\n{frontmatter}\n---\nThe yard opens at seven.\n")
-    task = stale(Noted(found, NOW), NOW)
+    task = stale(NoteFacts(found, NOW), NOW)
     assert (task is not None) == is_stale
     calls = [call.tool for call in task.settled_by] if task else []
     assert calls == (["verify_memory", "forget_concept"] if is_stale else [])
@@ -209,12 +208,12 @@ def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_sta
 def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():
     saved = NOW - STALE_AFTER - timedelta(days=1)
     found = memory_of(parse_note("Fact.md", b"---\ntype: fact\n---\nSeven."), fallback_time=saved)
-    assert stale(Noted(found, saved), NOW) is not None
+    assert stale(NoteFacts(found, saved), NOW) is not None
 
 
 def test_an_important_stale_fact_comes_before_others():
     text = f"---\ntype: fact\ncreated: {DAYS_AGO[400]}\nimportance: high\n---\nSeven.\n"
-    task = stale(Noted(memory("Fact.md", text), NOW), NOW)
+    task = stale(NoteFacts(memory("Fact.md", text), NOW), NOW)
     assert task is not None and task.priority == "medium"
 
 
@@ -226,7 +225,7 @@ def test_what_cannot_be_read_is_told_with_what_mends_it():
         lifecycle=Lifecycle.PERMANENT,
         created_at=NOW,
     )
-    tasks = malformed(Noted(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",)))
+    tasks = malformed(NoteFacts(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",)))
     assert [(task.task_type, task.priority) for task in tasks] == [
         ("malformed_frontmatter", "high"),
         ("malformed_text", "medium"),

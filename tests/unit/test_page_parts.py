@@ -17,9 +17,8 @@ from mcp_server.pages.pictures import plotted
 from mcp_server.pages.templating import ago
 from memvault.cognition.pulse_history import Course, Point
 from memvault.curation.operations.brief import key_facts
-from memvault.curation.tasks.dismissed_tasks import LeftTasks
-from memvault.curation.tasks.note_facts import Noted
-from memvault.curation.tasks.stale import unverified
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks
+from memvault.curation.tasks.note_tasks import NoteFacts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
@@ -166,14 +165,14 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
     journal, note = Journal(Vault(tmp_path)), memory("a")
     task = CurationTask(task_type=TaskType.ORPHAN, target_nodes=("a",), paths=("a",),
                         priority=Priority.LOW, detail="alone")  # fmt: skip
-    left = LeftTasks(journal)
+    left = DismissedTasks(journal)
     assert not left.holds(task, lambda _: note)
-    key = left.leave(task, lambda _: note, ME, NOW)
-    again = LeftTasks(journal)
+    key = left.dismiss(task, lambda _: note, ME, NOW)
+    again = DismissedTasks(journal)
     assert again.holds(task, lambda _: note) and again.last() == (key, NOW)
     assert not again.holds(task, lambda _: note.model_copy(update={"content_hash": "2"}))
-    again.take_up(key, ME, NOW + timedelta(seconds=1))
-    assert not LeftTasks(journal).holds(task, lambda _: note)
+    again.reopen(key, ME, NOW + timedelta(seconds=1))
+    assert not DismissedTasks(journal).holds(task, lambda _: note)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +191,7 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
 def test_only_critical_facts_that_nobody_verified_ask_for_it(
     said: dict[str, object], asks: bool
 ) -> None:
-    task = unverified(Noted(memory("a", **said), NOW))
+    task = unverified(NoteFacts(memory("a", **said), NOW))
     assert (task is not None) == asks
 
 

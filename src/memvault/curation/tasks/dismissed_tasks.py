@@ -1,7 +1,7 @@
-"""Tasks that a person has decided to leave as they are.
+"""Tasks that a person has dismissed.
 
-That is history no note can hold, so the journal keeps it. What was decided holds for the notes as
-they were: when one of them changes, the question may come up again.
+The journal keeps these decisions. A decision is valid for the notes as they were: if one of them
+changes, the task may come up again.
 """
 
 from __future__ import annotations
@@ -15,39 +15,42 @@ from memvault.model.change import CurationTask
 from memvault.model.memory import Memory
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
-LEFT, TAKEN_UP = "task_left", "task_taken_up"
+DISMISSED, REOPENED = "task_left", "task_taken_up"
 
 logger = logging.getLogger(__name__)
 MemoryOf = Callable[[str], Memory | None]
 
 
-class LeftTasks:
-    """What is left as it is in one vault. Thread-safe."""
+class DismissedTasks:
+    """The dismissed tasks of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
         self._keys: dict[str, datetime] = {}
-        self.decided = 0  # how often anything was left or taken up
+        self.decided = 0  # how many decisions were made
         try:
-            for entry in sorted(journal.entries((LEFT, TAKEN_UP)), key=lambda each: each.ts):
+            for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda each: each.ts):
                 self._fold(entry)
         except OSError as error:
             logger.error("the journal cannot be read: %s", error.strerror)
 
-    def leave(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> str:
-        """Leave it as it is from now on; gives the key by which `take_up` undoes that.
+    def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> str:
+        """Dismiss a task; returns the key by which `reopen` undoes that.
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        return self._write(LEFT, key_of(task, memory_of), task, actor, now)
+        return self._write(DISMISSED, key_of(task, memory_of), task, actor, now)
 
-    def take_up(self, key: str, actor: Actor, now: datetime) -> None:
-        """Show it again. Raises StorageError, DiskFull: the journal cannot be written."""
-        self._write(TAKEN_UP, key, None, actor, now)
+    def reopen(self, key: str, actor: Actor, now: datetime) -> None:
+        """Show a dismissed task again.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
+        self._write(REOPENED, key, None, actor, now)
 
     def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
-        """Whether a person left it, and its notes are still as they were then."""
+        """Whether a person dismissed it and its notes are still as they were then."""
         with self._lock:
             if not self._keys:
                 return False
@@ -56,7 +59,7 @@ class LeftTasks:
             return key in self._keys
 
     def last(self) -> tuple[str, datetime] | None:
-        """What was left last and still is, and when."""
+        """The last dismissed task that still is, and when it was dismissed."""
         with self._lock:
             return max(self._keys.items(), key=lambda item: item[1], default=None)
 
@@ -77,14 +80,14 @@ class LeftTasks:
         key = str(entry.data.get("task", ""))
         with self._lock:
             self.decided += 1
-            if entry.kind == LEFT:
+            if entry.kind == DISMISSED:
                 self._keys[key] = entry.ts
             else:
                 self._keys.pop(key, None)
 
 
 def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
-    """The kind of task, and its notes as they are now."""
+    """The kind of a task with its notes and their current hashes."""
     memories = (memory_of(key) for key in task.target_nodes)
     notes = sorted(f"{each.id}@{each.content_hash}" for each in memories if each is not None)
     return " ".join([task.task_type, *notes])

@@ -1,4 +1,4 @@
-"""All curation tasks of one vault, kept true as notes change."""
+"""Finds all curation tasks of a vault, and updates them as notes change."""
 
 from __future__ import annotations
 
@@ -9,36 +9,42 @@ from datetime import datetime
 import numpy as np
 
 from memvault.cognition.similarity_index import Rows, SimilarityIndex
-from memvault.curation.tasks.conflicts import Stated, conflict_tasks, stated
-from memvault.curation.tasks.duplicates import Duplicates
-from memvault.curation.tasks.links import Orphans, missing_notes, orphan, unresolved
-from memvault.curation.tasks.note_facts import Noted, malformed
+from memvault.curation.tasks.note_tasks import (
+    NoteFacts,
+    Orphans,
+    ages_from,
+    malformed,
+    missing_notes,
+    orphan,
+    outdated,
+    unresolved,
+    unverified,
+)
+from memvault.curation.tasks.pair_tasks import Duplicates, Stated, conflict_tasks, stated
 from memvault.curation.tasks.promotions import is_captured, promotion
-from memvault.curation.tasks.stale import ages_from, outlived, unverified
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
 
-MOST_SUGGESTED = 20  # orphans for which the closest note is looked up: as many as are shown
+MOST_SUGGESTED = 20  # orphans for which the most similar note is found: as many as are shown
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What a note and its edges say, as of its last change; ``held`` is the day from which it
-    goes stale, if it does."""
+    """The tasks and statements of one note, as of its last change; ``confirmed`` is the day from
+    which its age counts, if it can go stale."""
 
-    noted: Noted
+    facts: NoteFacts
     tasks: tuple[CurationTask, ...]
-    held: datetime | None
+    confirmed: datetime | None
     missing: tuple[str, ...]
     stated: Stated
 
 
 class TaskFinder:
-    """Finds the tasks of one generation of indexes. What one note asks for is worked out again
-    when that note changes; only what notes are to each other is looked at each time. Not
-    thread-safe.
+    """Finds the tasks of one generation of indexes. The tasks of a single note are found again only
+    when it changes; those about several notes are found each time. Not thread-safe.
 
     Args:
         edges, similarity_index: of that generation.
@@ -61,26 +67,26 @@ class TaskFinder:
         self._orphans = Orphans(edges)
         self._own: dict[str, _Own] = {}
         self._ids_at: dict[str, str] = {}
-        self._stale: dict[str, tuple[_Own, int, CurationTask]] = {}  # with the days that it tells
+        self._stale: dict[str, tuple[_Own, int, CurationTask]] = {}  # with its age in days
 
     def find(
-        self, notes: Iterable[Noted], changed: Collection[str] | None, now: datetime
+        self, notes: Iterable[NoteFacts], changed: Collection[str] | None, now: datetime
     ) -> list[CurationTask]:
         """Every task, most pressing first.
 
         Args:
-            notes: all that are indexed; the same object as the last time for one that was not
-                even saved again.
-            changed: paths that were written, linked anew or are gone since the last time; None
-                to look at everything.
+            notes: all indexed notes; for a note that was not saved again, the same object as in
+                the last call.
+            changed: paths that were written, relinked or removed since the last call; None for
+                all notes.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        by_id = {noted.memory.id: noted for noted in notes}
-        memories = {key: noted.memory for key, noted in by_id.items()}
+        by_id = {facts.memory.id: facts for facts in notes}
+        memories = {key: facts.memory for key, facts in by_id.items()}
         again = self._changed_ids(memories, changed)
-        saved = {key for key, own in self._own.items() if by_id.get(key) is not own.noted}
+        saved = {key for key, own in self._own.items() if by_id.get(key) is not own.facts}
         for key in again | saved:
             self._go_on()
             self._own.pop(key, None)
@@ -112,13 +118,13 @@ class TaskFinder:
         ids = {at[path] for at in (before, self._ids_at) for path in changed if path in at}
         return ids | (set(before.values()) - memories.keys())
 
-    def _read(self, noted: Noted) -> _Own:
-        memory = noted.memory
-        found = [*malformed(noted), unverified(noted), self._promotion(memory)]
+    def _read(self, facts: NoteFacts) -> _Own:
+        memory = facts.memory
+        found = [*malformed(facts), unverified(facts), self._promotion(memory)]
         return _Own(
-            noted,
+            facts,
             tuple(task for task in found if task is not None),
-            ages_from(noted),
+            ages_from(facts),
             missing_notes(memory.id, self._edges),
             stated(memory, self._edges),
         )
@@ -132,17 +138,17 @@ class TaskFinder:
         try:
             return promotion(memory, self._note(memory.path), map(self._note, paths))
         except MemvaultError:
-            return None  # it went away a moment ago; its change comes next
+            return None  # removed a moment ago; its change comes next
 
     def _stale_tasks(self, now: datetime) -> list[CurationTask]:
         before, self._stale = self._stale, {}
         for key, own in self._own.items():
-            if own.held is None:
+            if own.confirmed is None:
                 continue
-            known, days = before.get(key), (now - own.held).days
+            known, days = before.get(key), (now - own.confirmed).days
             if known is not None and known[0] is own and known[1] == days:
                 self._stale[key] = known
-            elif (task := outlived(own.noted.memory, own.held, now)) is not None:
+            elif (task := outdated(own.facts.memory, own.confirmed, now)) is not None:
                 self._go_on()
                 self._stale[key] = own, days, task
         around = self._similarity_index.around(self._stale)
@@ -157,7 +163,7 @@ class TaskFinder:
 
 
 def _nearest(ids: Collection[str], rows: Rows) -> dict[str, str]:
-    """Of each that has a vector, the other whose vector is the closest."""
+    """The most similar other note of each note that has a vector."""
     wanted = set(ids)
     at = [place for place, key in enumerate(rows.ids) if key in wanted]
     if not at or len(rows.ids) < 2:

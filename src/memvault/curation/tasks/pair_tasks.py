@@ -1,13 +1,13 @@
-"""Notes that are there twice: near in meaning, then in wording.
+"""Tasks about two notes: contradictions, superseded notes and near-duplicates.
 
-Every changed note is compared with all others by the cosine of their vectors, as products of
-blocks of the matrix; only the few near ones are read.
+For near-duplicates every changed note is compared with all others by the cosine of their vectors,
+as products of blocks of the matrix; only the few near ones are read and compared word by word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -17,15 +17,131 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.cognition.similarity_index import Rows
+from memvault.curation.targets import names_of_memory
 from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
-from memvault.model.graph import NodeKind
+from memvault.model.graph import SUPERSEDED, NodeKind, relation_name
+from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
+from memvault.reasoning.conflicts import (
+    Statement,
+    different_values,
+    stated_conflict,
+    statements_of,
+)
+from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.words import composed, name_key, words
 from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.links import wikilink
 
-# Notes about one of these stand for it: another name is another thing.
+MemoryOf = Callable[[str], Memory | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The statements of one note that others may contradict."""
+
+    conflicts: tuple[Conflict, ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.conflicts or self.statements)
+
+
+def stated(memory: Memory, edges: GraphView) -> Stated:
+    found = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
+    return Stated(
+        tuple(conflict for conflict in found if conflict is not None),
+        tuple(statements_of(memory, edges)),
+    )
+
+
+def conflict_tasks(
+    all_stated: Iterable[Stated], edges: GraphView, memory_of: MemoryOf
+) -> Iterator[CurationTask]:
+    """A task for each pair of contradicting notes that a person has not decided yet.
+
+    A pair is decided if one of the two is superseded, or if only one is verified.
+    """
+    notes = list(all_stated)
+    conflicts = [conflict for each in notes for conflict in each.conflicts]
+    outdated = {
+        conflict.sides[1].thing.id
+        for conflict in conflicts
+        if conflict.kind is ConflictKind.SUPERSESSION
+    }
+    statements = [statement for each in notes for statement in each.statements]
+    conflicts += different_values(statements, edges, memory_of)
+    seen: set[frozenset[str]] = set()
+    for conflict in conflicts:
+        one, other = (memory_of(side.thing.id) for side in conflict.sides)
+        if one is None or other is None or one.id == other.id:
+            continue
+        if conflict.kind is ConflictKind.SUPERSESSION:
+            if not _names_successor(other, one, edges):
+                yield _superseded(other, one)
+            continue
+        pair = frozenset((one.id, other.id))
+        decided = one.verified != other.verified or pair & outdated
+        if decided or pair in seen:
+            continue
+        seen.add(pair)
+        yield _conflicting(conflict, one, other)
+
+
+def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask:
+    first, second = conflict.sides
+    if conflict.kind is ConflictKind.CONTRADICTION:
+        detail = f"{one.path} {conflict.about} {other.path}: verify the correct one"
+    else:
+        detail = f"{conflict.about}: {first.text!r} here, {second.text!r} in {other.path}"
+    same = {name_key(name) for name in names_of_memory(one)} & {
+        name_key(name) for name in names_of_memory(other)
+    }
+    newer = max((one, other), key=lambda memory: (memory.date or memory.created_at, memory.id))
+    older = other if newer is one else one
+    decide = (
+        Settling.by("merge_concepts", sources=[one.id, other.id], target=newer.id)
+        if same
+        else Settling.by("verify_memory", target=newer.id, verified=True)
+    )
+    return CurationTask(
+        task_type=TaskType.CONFLICTING_FACTS,
+        target_nodes=(one.id, other.id),
+        paths=(one.path, other.path),
+        priority=Priority.HIGH,
+        detail=detail,
+        settled_by=(decide, Settling.by("forget_concept", target=older.id, reason="outdated")),
+    )
+
+
+def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
+    return any(
+        edge.target == newer.id and relation_name(edge.relation) in SUPERSEDED
+        for edge in edges.stated_by(older.id)
+    )
+
+
+def _superseded(older: Memory, newer: Memory) -> CurationTask:
+    return CurationTask(
+        task_type=TaskType.SUPERSEDED,
+        target_nodes=(older.id, newer.id),
+        paths=(older.path, newer.path),
+        priority=Priority.LOW,
+        detail=f"{newer.path} replaces this note, which does not say so",
+        settled_by=(
+            Settling.by(
+                "annotate_node",
+                target=older.id,
+                note=f"Superseded by: {wikilink(newer.path, older.path)}",
+            ),
+            Settling.by("forget_concept", target=older.id, reason="outdated"),
+        ),
+    )
+
+
+# A note about one of these stands for it, so another name means another subject.
 _THINGS = frozenset(
     (NodeKind.PERSON, NodeKind.PROJECT, NodeKind.ORGANISATION, NodeKind.TOOL, NodeKind.PLACE)
 )
@@ -34,7 +150,7 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """``key`` is what is equal for two spellings; ``day`` the one that the title begins with."""
+    """``key`` is the same for two spellings; ``day`` is the day that the file name begins with."""
 
     key: str
     is_thing: bool = False
@@ -47,7 +163,7 @@ class Title:
         return cls(name_key(memory.title), kind_of(memory) in _THINGS, day.date() if day else None)
 
     def may_be(self, other: Title) -> bool:
-        """Not two days' notes, not two of a numbered series, not two named things."""
+        """Whether two titles may mean the same; not two days, numbers of a series or names."""
         if self.day != other.day and self.day is not None and other.day is not None:
             return False
         if self.key == other.key:
@@ -59,17 +175,17 @@ class Title:
         return not (numbered and _DIGITS.sub("0", self.key) == _DIGITS.sub("0", other.key))
 
 
-MIN_CONTAINED = 0.7  # of the shorter note's runs of words
+MIN_CONTAINED = 0.7  # share of the shorter note's runs of words
 MIN_CONTAINED_SAME_TITLE = 0.5
-MIN_SHARED_MARKS = 0.5  # of the names and numbers of both, where each has some of its own
-MIN_WORDS = 8  # fewer say too little to be told apart, unless they are the very same
+MIN_SHARED_MARKS = 0.5  # share of the names and numbers of both, if each has some of its own
+MIN_WORDS = 8  # shorter notes are compared for equality only
 SHINGLE = 3
 
 _FRONTMATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 _LINK = re.compile(r"\[\[(?:[^\]|#^]*[#^])?(?:[^\]|]*\|)?([^\]]*)\]\]")
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
-# A capital that no sentence asks for: after a word, a comma or a bracket.
+# A capital letter within a sentence: after a word, a comma or a bracket.
 _NAME = re.compile(r"(?<=[\w,;)\]] )[^\W\d_][\w'’-]*")
 
 
@@ -81,7 +197,7 @@ class Likeness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What of a note's text is compared; headings and frontmatter are the template's."""
+    """The parts of a note that are compared; headings and frontmatter often come from templates."""
 
     title: Title
     words: tuple[str, ...]
@@ -93,13 +209,13 @@ class Wording:
 def wording(title: Title, data: bytes) -> Wording:
     text = composed(data.decode("utf-8", errors="replace"))
     text = _LINK.sub(r"\1", _HEADING.sub("", _FRONTMATTER.sub("", text)))
-    said = tuple(word for word in words(text) if word[0].isalnum())
-    runs = (said[start : start + SHINGLE] for start in range(max(1, len(said) - SHINGLE + 1)))
+    spoken = tuple(word for word in words(text) if word[0].isalnum())
+    runs = (spoken[at : at + SHINGLE] for at in range(max(1, len(spoken) - SHINGLE + 1)))
     capitals = (match[0] for match in _NAME.finditer(text))
     return Wording(
         title,
-        said,
-        frozenset(runs) if said else frozenset(),
+        spoken,
+        frozenset(runs) if spoken else frozenset(),
         frozenset(name.casefold() for name in capitals if name[0].isupper()),
         tuple(number.rstrip(".,:/-") for number in _NUMBER.findall(text)),
     )
@@ -128,7 +244,7 @@ def _unnumbered(text: Wording) -> tuple[str, ...]:
 
 
 def _shared_marks(one: Wording, other: Wording) -> float:
-    """Of the names and numbers of both (Jaccard); 1 where one has none that the other lacks."""
+    """Jaccard similarity of the names and numbers; 1 if one has none that the other lacks."""
     first, second = one.names | set(one.numbers), other.names | set(other.numbers)
     if first <= second or second <= first:
         return 1.0
@@ -145,7 +261,7 @@ Matrix = npt.NDArray[np.float32]
 
 
 class Duplicates:
-    """Which notes are there twice, kept true as notes change. Not thread-safe.
+    """Pairs of near-duplicate notes, updated as notes change. Not thread-safe.
 
     Args:
         read: a note's bytes, by path.
@@ -164,11 +280,11 @@ class Duplicates:
     def tasks(
         self, memories: Mapping[str, Memory], changed: Collection[str], rows: Rows
     ) -> list[CurationTask]:
-        """A task for each pair of like notes.
+        """A task for each pair of near-duplicates.
 
         Args:
             memories: every note, by id.
-            changed: ids of those that are to be compared again, and of those that are gone.
+            changed: ids of the notes to compare again, and of removed ones.
             rows: the vectors of whole notes, L2-normalised; a note without text has none.
         """
         changed = set(changed)
@@ -202,7 +318,7 @@ class Duplicates:
         self, memories: Mapping[str, Memory], pairs: Collection[Pair]
     ) -> dict[Pair, Likeness]:
         @lru_cache(KEPT_WORDINGS)
-        def said(memory_id: str) -> Wording | None:
+        def wording_of(memory_id: str) -> Wording | None:
             memory = memories[memory_id]
             try:
                 return wording(Title.of(memory), self._read(memory.path))
@@ -212,7 +328,7 @@ class Duplicates:
         judged: dict[Pair, Likeness] = {}
         for one, other in sorted(pairs):
             self._go_on()
-            first, second = said(one), said(other)
+            first, second = wording_of(one), wording_of(other)
             if first is None or second is None:
                 continue
             kind = likeness(first, second)
@@ -226,7 +342,7 @@ class Duplicates:
 
 
 def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
-    """Of each row the nearest after itself; column 0 is the note number ``first``."""
+    """The nearest notes after each row's own; column 0 is the note number ``first``."""
     pairs: set[Pair] = set()
     near = cosines >= MIN_COSINE
     for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
@@ -245,7 +361,7 @@ def _best(cosines: Matrix) -> list[int]:
 
 
 def _states_one_thing(one: Memory, other: Memory) -> bool:
-    """Notes of two days, or of two projects, may well give two numbers."""
+    """Whether two notes share day, project and type; otherwise their numbers may well differ."""
     days = {memory.date for memory in (one, other)}
     return len(days) == 1 and one.project == other.project and one.type == other.type
 
@@ -261,7 +377,7 @@ def _duplicates(one: Memory, other: Memory) -> CurationTask:
         target_nodes=(first.id, second.id),
         paths=(first.path, second.path),
         priority=Priority.MEDIUM,
-        detail="these two say much the same in the same words",
+        detail="these two notes are nearly identical",
         settled_by=(
             Settling.by("merge_concepts", sources=[first.id, second.id], target=first.id),
             Settling.by("forget_concept", target=second.id, reason="duplicate"),
@@ -276,6 +392,6 @@ def _other_numbers(one: Memory, other: Memory) -> CurationTask:
         target_nodes=(first.id, second.id),
         paths=(first.path, second.path),
         priority=Priority.MEDIUM,
-        detail="the same words with other numbers: forget the one that is wrong, or verify both",
+        detail="the same words with different numbers; forget the wrong note, or verify both",
         settled_by=(Settling.by("forget_concept", target=first.id, reason="outdated"),),
     )

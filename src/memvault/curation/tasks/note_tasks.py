@@ -1,0 +1,261 @@
+"""Tasks about a single note: malformed, stale, unverified, with broken links or no links."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from textwrap import shorten
+
+from memvault.model.change import CurationTask, Priority, Settling, TaskType
+from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.memory import Lifecycle, Memory
+from memvault.stores.graph_view import GraphView
+from memvault.text.names import kind_of
+from memvault.text.relations import EMBED_WEIGHT
+from memvault.vault.compose import MAX_TITLE_CHARS
+from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.links import wikilink
+from memvault.verification.sensitive_topics import Matter, matter_of
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFacts:
+    """What the index has of a note; ``problem`` is the error in its frontmatter."""
+
+    memory: Memory
+    saved: datetime
+    problem: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def malformed(facts: NoteFacts) -> list[CurationTask]:
+    """A task for each part of the note that cannot be read."""
+    memory, found = facts.memory, []
+    if facts.problem:
+        found.append((TaskType.MALFORMED_FRONTMATTER, Priority.HIGH,
+                      f"{facts.problem}; correct the YAML in your editor"))  # fmt: skip
+    found += [
+        (TaskType.MALFORMED_TEXT, Priority.MEDIUM, f"{warning} (in your editor)")
+        for warning in facts.warnings
+    ]
+    return [
+        CurationTask(
+            task_type=task_type,
+            target_nodes=(memory.id,),
+            paths=(memory.path,),
+            priority=priority,
+            detail=detail,
+        )
+        for task_type, priority, detail in found
+    ]
+
+
+STALE_AFTER = timedelta(days=180)
+IMPORTANT = 0.8
+FACTS = frozenset({"fact", "facts"})
+_CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "last_modified"})
+
+
+def stale(facts: NoteFacts, now: datetime) -> CurationTask | None:
+    """A task if this note states a fact that nobody confirmed for too long."""
+    confirmed = ages_from(facts)
+    return None if confirmed is None else outdated(facts.memory, confirmed, now)
+
+
+def ages_from(facts: NoteFacts) -> datetime | None:
+    """The day on which this note was last confirmed; None if it does not go stale.
+
+    Only permanent and temporary facts and decisions go stale, never a pinned note, nor one that is
+    superseded, which the finder knows. The age counts from the latest day in the note (created,
+    date, verified_on, reviewed, updated), else from its last change on disk. A sync tool or
+    memvault may write the file without anybody reading it, so that alone does not confirm a fact
+    that has a date.
+    """
+    memory = facts.memory
+    goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
+    if not goes_stale or memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL:
+        return None
+    return last_confirmed(facts)
+
+
+def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask | None:
+    """A task if a fact was last confirmed too long ago."""
+    if now - confirmed <= STALE_AFTER:
+        return None
+    days = (now - confirmed).days
+    return CurationTask(
+        task_type=TaskType.STALE_FACT,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
+        detail=f"not confirmed for {days} days; verify it if it is still true, else forget it",
+        settled_by=(
+            Settling.by("verify_memory", target=memory.id, verified=True),
+            Settling.by("forget_concept", target=memory.id, reason="outdated"),
+        ),
+    )
+
+
+def last_confirmed(facts: NoteFacts) -> datetime:
+    """The latest day that the note gives for itself, else the day on which it was saved."""
+    memory = facts.memory
+    # A note that does not say when it was created counts as created when it was saved.
+    created = memory.created_at if memory.created_at != facts.saved else None
+    stated = [created, memory.date]
+    stated += [
+        read_date(value)
+        for key, value in memory.metadata.items()
+        if key.casefold() in _CONFIRMED_KEYS
+    ]
+    return max((day for day in stated if day is not None), default=facts.saved)
+
+
+CRITICAL_TYPES = frozenset({*(matter.value for matter in Matter), "contract", "invoice"})
+
+
+def unverified(facts: NoteFacts) -> CurationTask | None:
+    """A task if this note states a legal, financial or policy fact that the person has not
+    verified (triple 2.6).
+
+    Only facts, decisions and notes of a critical type count, and no ephemeral ones. The subject is
+    read from the title, the tags and the names of the properties.
+    """
+    memory = facts.memory
+    if memory.verified or memory.lifecycle is Lifecycle.EPHEMERAL:
+        return None
+    is_critical = memory.type in CRITICAL_TYPES
+    if not is_critical and memory.type not in FACTS and kind_of(memory) != NodeKind.DECISION:
+        return None
+    matter = _matter(memory)
+    if matter is None:
+        return None
+    return CurationTask(
+        task_type=TaskType.UNVERIFIED_CRITICAL,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.MEDIUM,
+        detail=f"unverified {matter} information; hidden from AI clients until you verify it",
+        settled_by=(
+            Settling.by("verify_memory", target=memory.id, verified=True),
+            Settling.by("forget_concept", target=memory.id, reason="wrong"),
+        ),
+    )
+
+
+def _matter(memory: Memory) -> str | None:
+    if memory.type in CRITICAL_TYPES:
+        return memory.type
+    named = matter_of(" ".join((memory.title, *memory.tags, *memory.metadata)).replace("_", " "))
+    return named.value if named else None
+
+
+# A relation may also be stated by a name that is not linked; such an edge weighs less.
+LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
+NAMED = 10  # missing notes that one task lists
+
+
+def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
+    """The names of links in a note that no note has."""
+    links = (
+        edge
+        for edge in edges.stated_by(memory_id)
+        if edge.origin in LINKED and edge.weight >= EMBED_WEIGHT
+    )
+    targets = (edges.node(edge.target) for edge in links)
+    return tuple(sorted({node.name for node in targets if node and node.path is None}))
+
+
+def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
+    return CurationTask(
+        task_type=TaskType.UNRESOLVED_LINKS,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.LOW,
+        detail="no note exists for: " + ", ".join(names[:NAMED]),
+        settled_by=(Settling.by("store_memory", title=names[0]),),
+    )
+
+
+class Orphans:
+    """The notes without a connection to another note, not even through an entity that both name;
+    updated as notes change. Not thread-safe.
+
+    A shared day is no connection. Ephemeral notes are left out.
+    """
+
+    def __init__(self, edges: GraphView) -> None:
+        self._edges = edges
+        # By the id of a note, one that it is connected to; valid until one of the two changes.
+        self._connected_to: dict[str, str] = {}
+
+    def find(self, memories: Mapping[str, Memory], changed: Collection[str]) -> list[Memory]:
+        """The notes without a connection, by path.
+
+        Args:
+            memories: every note, by id.
+            changed: ids of the notes that were written, relinked or removed since the last call.
+        """
+        if len(memories) < 2:
+            self._connected_to.clear()
+            return []
+        known, self._connected_to = self._connected_to, {}
+        namers: dict[str, tuple[str, ...]] = {}  # at most two, by the entity that they name
+        alone: list[Memory] = []
+        for key, memory in memories.items():
+            if memory.lifecycle is Lifecycle.EPHEMERAL:
+                continue
+            other = known.get(key)
+            if other is None or key in changed or other in changed:
+                other = self._other(key, namers)
+            if other is None:
+                alone.append(memory)
+            else:
+                self._connected_to[key] = other
+        return sorted(alone, key=lambda memory: memory.path)
+
+    def _other(self, key: str, namers: dict[str, tuple[str, ...]]) -> str | None:
+        """A note that this one is connected to. Its own relations come first, since a hub has many
+        other edges."""
+        for edge in self._edges.stated_by(key):
+            target = edge.target
+            node = self._edges.node(target)
+            if target == key:
+                continue
+            if node is not None and node.path is not None:
+                return target
+            if node is not None and node.kind == NodeKind.DATE:
+                continue
+            if target not in namers:
+                sources = dict.fromkeys(edge.source for edge in self._edges.of(target))
+                namers[target] = tuple(islice(sources, 2))
+            other = next((each for each in namers[target] if each != key), None)
+            if other is not None:
+                return other
+        return next((e.source for e in self._edges.of(key) if e.source != key), None)
+
+
+def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
+    """A task that suggests a link to the ``nearest`` note in meaning."""
+    near = f"; the most similar note is {nearest.path}" if nearest else ""
+    return CurationTask(
+        task_type=TaskType.ORPHAN,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.LOW,
+        detail=f"not connected to any other note{near}",
+        settled_by=_link_calls(memory, nearest) if nearest else (),
+    )
+
+
+def _link_calls(memory: Memory, nearest: Memory) -> tuple[Settling, ...]:
+    related = f"Related: {wikilink(nearest.path, memory.path)}"
+    return (
+        Settling.by("annotate_node", target=memory.id, note=related),
+        Settling.by(
+            "store_memory",
+            title=shorten(f"{memory.title} and {nearest.title}", MAX_TITLE_CHARS, placeholder="…"),
+            link_to=[memory.id, nearest.id],
+        ),
+    )
