@@ -11,15 +11,20 @@ import io
 import json
 import logging
 import re
+import threading
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cachetools import LRUCache
+
+from memvault.model.errors import ReadOnlyDocument
 from memvault.model.note import Block, Heading, LineRange, Sentence
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 PDF, CANVAS = ".pdf", ".canvas"
 DOCUMENT_SUFFIXES = frozenset({PDF, CANVAS})
+CACHED_TEXTS = 64
 MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
@@ -36,6 +41,41 @@ _log = logging.getLogger(__name__)
 def is_document(path: str) -> bool:
     """Whether the path is that of a PDF file or a canvas."""
     return PurePosixPath(path).suffix.lower() in DOCUMENT_SUFFIXES
+
+
+class DocumentTexts:
+    """Texts of documents, cached because reading a PDF takes 10 to 50 ms a page. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._texts: LRUCache[tuple[str, int, int], bytes] = LRUCache(CACHED_TEXTS)
+        self._lock = threading.Lock()
+
+    def read(self, path: str, place: Path) -> bytes:
+        """The text of the document at this place; raises OSError if it cannot be read."""
+        stat = place.stat()
+        key = path, stat.st_size, stat.st_mtime_ns
+        with self._lock:
+            known = self._texts.get(key)
+        if known is not None:
+            return known
+        text = note_text(path, place.read_bytes())
+        with self._lock:
+            self._texts[key] = text
+        return text
+
+
+def check_writable(path: str) -> None:
+    """Refuse to change a document.
+
+    Raises:
+        ReadOnlyDocument: the path is that of a PDF file or a canvas.
+    """
+    if is_document(path):
+        raise ReadOnlyDocument(
+            f"{path} is read-only: memvault reads PDF files and canvases and never changes them. "
+            "Change it in its own program, or write a note that links to it.",
+            path=path,
+        )
 
 
 def note_text(path: str, data: bytes) -> bytes:

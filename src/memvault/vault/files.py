@@ -6,26 +6,22 @@ import contextlib
 import errno
 import os
 import stat as stat_module
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cachetools import LRUCache
-
 from memvault.model.errors import (
     NoteConflict,
     NoteNotFound,
     OutsideVault,
-    ReadOnlyDocument,
     StorageError,
     VaultMissing,
 )
 from memvault.model.provenance import Provenance
 from memvault.vault.compose import safe_name
-from memvault.vault.documents import is_document, note_text
-from memvault.vault.ignore import IgnoreRules
+from memvault.vault.documents import DocumentTexts, check_writable, is_document
+from memvault.vault.ignore import IgnoreRules, is_link, is_link_path
 from memvault.vault.write import (
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,
@@ -44,7 +40,6 @@ MAX_NUMBERED = 10_000
 MAX_REFUSED = 3  # names; after these the ignore rules exclude more than a single name
 NOTE_SUFFIX = ".md"
 MAX_DOCUMENT_BYTES = 20_000_000
-CACHED_DOCUMENTS = 64  # texts of PDF files and canvases
 
 
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
@@ -82,8 +77,7 @@ class Vault:
 
     def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
         self.max_document_bytes = max_document_bytes
-        self._documents: LRUCache[tuple[str, int, int], bytes] = LRUCache(CACHED_DOCUMENTS)
-        self._documents_lock = threading.Lock()
+        self._documents = DocumentTexts()
         self._given = _absolute(root.expanduser())
         self.root = Path(os.path.realpath(self._given))
         self.problems: dict[str, str] = {}
@@ -124,7 +118,7 @@ class Vault:
             for entry in self._entries(folder):
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 try:
-                    if _is_link(entry):
+                    if is_link(entry):
                         continue
                     if entry.is_dir():
                         if not self._ignore.excludes_folder(path):
@@ -166,7 +160,7 @@ class Vault:
             return False
         depth = len(self.root.parts)
         above = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
-        return not any(map(_is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
+        return not any(map(is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
 
     def relative(self, path: Path) -> str | None:
         """The vault path of an absolute path, or None if it is outside."""
@@ -205,25 +199,8 @@ class Vault:
             StorageError: it cannot be read.
         """
         place = self._inside(path)
-        if is_document(path):
-            return self._document(path, place)
         with _note_errors(path):
-            return place.read_bytes()
-
-    def _document(self, path: str, place: Path) -> bytes:
-        """The text of a document, cached, because reading a PDF takes 10 to 50 ms a page."""
-        with _note_errors(path):
-            stat = place.stat()
-            key = path, stat.st_size, stat.st_mtime_ns
-            with self._documents_lock:
-                known = self._documents.get(key)
-            if known is not None:
-                return known
-            data = place.read_bytes()
-        text = note_text(path, data)
-        with self._documents_lock:
-            self._documents[key] = text
-        return text
+            return self._documents.read(path, place) if is_document(path) else place.read_bytes()
 
     def create(self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX) -> str:
         """Write a new note, never over another one; a taken name gets " 2", " 3", … appended.
@@ -425,20 +402,6 @@ def vault_missing(root: Path) -> VaultMissing:
     )
 
 
-def check_writable(path: str) -> None:
-    """Refuse to change a document.
-
-    Raises:
-        ReadOnlyDocument: the path is that of a PDF file or a canvas.
-    """
-    if is_document(path):
-        raise ReadOnlyDocument(
-            f"{path} is read-only: memvault reads PDF files and canvases and never changes them. "
-            "Change it in its own program, or write a note that links to it.",
-            path=path,
-        )
-
-
 def _absolute(path: Path) -> Path:
     """The absolute path; unlike `Path.resolve`, this does not follow links."""
     return Path(os.path.abspath(path))  # noqa: PTH100
@@ -448,32 +411,12 @@ def _note_stat(path: str, found: os.stat_result) -> NoteStat:
     return NoteStat(path, found.st_size, found.st_mtime_ns)
 
 
-def _is_link(entry: os.DirEntry[str]) -> bool:
-    """A symbolic link, or a junction of Windows."""
-    if entry.is_symlink() or os.name != "nt":
-        return entry.is_symlink()
-    return _is_junction(entry.stat(follow_symlinks=False))
-
-
 def _mode_of(path: Path) -> int:
     """File type and permissions, 0 if the path does not exist or is invalid (too long)."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
         return 0
-
-
-def _is_link_path(path: Path) -> bool:
-    try:
-        found = path.lstat()
-    except OSError:
-        return False
-    return stat_module.S_ISLNK(found.st_mode) or _is_junction(found)
-
-
-def _is_junction(found: os.stat_result) -> bool:
-    mount_point = getattr(stat_module, "IO_REPARSE_TAG_MOUNT_POINT", None)
-    return mount_point is not None and getattr(found, "st_reparse_tag", None) == mount_point
 
 
 @contextlib.contextmanager

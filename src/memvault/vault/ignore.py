@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat as stat_module
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
@@ -80,3 +82,24 @@ class IgnoreRules:
 
 def _hidden(path: str) -> bool:
     return path.rpartition("/")[2].startswith(".")
+
+
+def is_link(entry: os.DirEntry[str]) -> bool:
+    """Whether the entry is a symbolic link, or a junction of Windows."""
+    if entry.is_symlink() or os.name != "nt":
+        return entry.is_symlink()
+    return _is_junction(entry.stat(follow_symlinks=False))
+
+
+def is_link_path(path: Path) -> bool:
+    """Whether the path is a symbolic link, or a junction of Windows."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat_module.S_ISLNK(found.st_mode) or _is_junction(found)
+
+
+def _is_junction(found: os.stat_result) -> bool:
+    mount_point = getattr(stat_module, "IO_REPARSE_TAG_MOUNT_POINT", None)
+    return mount_point is not None and getattr(found, "st_reparse_tag", None) == mount_point

@@ -10,7 +10,8 @@ from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
 from memvault.vault.compose import safe_name
-from memvault.vault.files import NOTE_SUFFIX, Vault, check_writable
+from memvault.vault.documents import check_writable
+from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
 MAX_SAME_NAME = 10_000
