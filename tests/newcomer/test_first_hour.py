@@ -140,6 +140,24 @@ def test_what_a_client_stores_is_a_note_that_the_next_client_recalls(newcomer: N
     assert first["title"] == "Label printer" and "12 mm" in first["content"]
 
 
+def test_a_client_corrects_a_note_after_a_preview(newcomer: Newcomer) -> None:
+    (note,) = newcomer.vault.rglob("Label printer.md")
+    before = note.read_bytes()
+    change = {
+        "target": "label printer",
+        "operation": "replace_text",
+        "find": "12 mm",
+        "content": "18 mm",
+        "rationale": "The person measured it again.",
+    }
+    newcomer.calls("edit_memory", **change, preview=True)
+    assert note.read_bytes() == before
+    newcomer.calls("edit_memory", **change)
+    assert note.read_bytes() == before.replace(b"12 mm", b"18 mm")
+    first = newcomer.recalled("Which tape does the label printer take?")[0]
+    assert "18 mm" in first["content"]
+
+
 def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: Newcomer) -> None:
     note = newcomer.vault / "permanent" / "people" / "Rowan Achterberg.md"
     before = note.read_bytes()
@@ -154,11 +172,13 @@ def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: New
 
 def test_the_log_lists_each_change_and_undo_takes_it_back(newcomer: Newcomer) -> None:
     rows = [line.split("\t") for line in newcomer.types("log").splitlines()]
-    assert len(rows) >= 3
-    (stored,) = [row for row in rows if "Label printer" in row[2]]
-    found = list(newcomer.vault.rglob("Label printer.md"))
+    assert len(rows) == 4
+    edited, stored = [row for row in rows if "Label printer" in row[2]]
+    (note,) = newcomer.vault.rglob("Label printer.md")
+    newcomer.types("undo", edited[0])
+    assert "12 mm" in note.read_text(encoding="utf-8")
     newcomer.types("undo", stored[0])
-    assert not any(path.exists() for path in found)
+    assert not note.exists()
 
 
 def test_the_persons_own_words_are_shown_in_their_terminal(newcomer: Newcomer) -> None:
