@@ -234,7 +234,10 @@ def test_one_thing_is_forgotten_without_being_asked_twice(mill: Caller) -> None:
         (lambda text: without(text, "- "), "no concept is left"),
         (lambda text: text.replace("- Sluice", "- Sluce"), "nothing is called 'Sluce'"),
         (lambda text: text + "[MERGE: Sluice]\n", "[MERGE: Keep, Other]"),
-        (lambda text: text + "[NOTE: Nobody] x\n", "No memory or concept is called 'Nobody'"),
+        (
+            lambda text: text + "[NOTE: Nobody] x\n",
+            "No memory or concept has the id, path or name 'Nobody'",
+        ),
         (lambda text: text + "[MERGE: Pump, Bees]\n", "Pump stands for 2 notes: a/Pump.md"),
         (lambda text: text + "[NOTE: Pump] x\n", "name one by its path"),
         (lambda text: text + "[MERGE: Ost Harbour, Bees]\n", "has no note that could take"),

@@ -13,14 +13,15 @@ from memvault.vault.manifest import ACTIVE, Line, What, counts, last_line, read_
 HEAD = f"""\
 # Knowledge Manifest
 
-What your memory holds, by name. Set it right here, then run `memvault manifest --apply`: you are \
-shown what would change before anything does. (Or tell an AI that has the tool reload_manifest.)
+Everything that your memory contains, by name. Correct it here, then run \
+`memvault manifest --apply`, which first shows what would change. (Or tell an AI client that has \
+the tool reload_manifest.)
 
-- Delete a line to forget what it names. Its notes go to the vault's trash, for 30 days.
-- `[MERGE: Keep, Other]` on a line of its own joins Other into Keep.
-- `[NOTE: Name] what you want to add` on a line of its own adds that to Name's note.
+- Delete a line to forget what it names. Its notes go to the vault's trash for 30 days.
+- `[MERGE: Keep, Other]` on its own line merges Other into Keep.
+- `[NOTE: Name] your text` on its own line adds your text to Name's note.
 
-Whatever else you write here stays where you put it.
+Other text that you write here stays where it is.
 
 {ACTIVE}
 """
