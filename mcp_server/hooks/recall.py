@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -25,18 +25,22 @@ if TYPE_CHECKING:
 MOST_AT_START = 20
 MOST_WITH_PROMPT = 8
 MOST_BEFORE_EDIT = 3
+RECENT_SESSIONS = 12  # whose decisions are given at a start
+MOST_OF_SESSIONS = 10  # quotations from them
 # Calibrated chance that the vault knows of the matter: of a question, and of an instruction, which
 # usually concerns the code at hand. `bench_hooks` measures both.
 QUESTION_THRESHOLD = 0.6
 COMMAND_THRESHOLD = 0.9
-EACH_THRESHOLD = 0.3  # of each memory, where the best one clears its threshold
+EACH_THRESHOLD = 0.35  # of each memory, where the best one clears its threshold
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
 _LASTING = ("decision", "preference")
 _OPEN = ("question", "open question", "task")
 # The sections of a session note that are given again, and how many of their last lines.
-_LAST_SAID = {"Decisions": 4, "Open questions": 3, "Requests of the person": 2}
+_STILL_HOLDS = {"Decisions": 3, "Preferences of the person": 3, "Open questions": 2}
+_LAST_SAID = {**_STILL_HOLDS, "Requests of the person": 2}
+_DECIDED = ("Decisions", "Preferences of the person")
 _PROMPT_CHARS = 1_500
 # Bytes of the excerpts, by place: the best ones say something, the others where to look.
 _EXCERPT_BYTES = (120, 90)
@@ -60,6 +64,13 @@ class Quotation:
     text: str
     lines: tuple[int, int] | None = None
 
+    @property
+    def key(self) -> str:
+        """What makes it the same quotation. A session's note says many things; of any other note,
+        one quotation a session is enough."""
+        said = f" {self.text.casefold()}" if self.memory.type == "session" else ""
+        return self.memory.id + said
+
     def line(self) -> str:
         """One line, in which nothing can end the quotation's marks."""
         words = self.text.replace("<", "‹").replace(">", "›")
@@ -80,7 +91,7 @@ class HookRecall:
         """What the vault says of a prompt's matter, best first; usually nothing.
 
         Args:
-            given: ids of memories that the session has been given already.
+            given: keys of quotations that the session has been given already.
         """
         query = _CODE.sub(" ", prompt).strip()[:_PROMPT_CHARS]
         if says_little(query) or query.startswith("/"):
@@ -89,28 +100,29 @@ class HookRecall:
         found = self._concerning(query, Scope(None, project), MOST_WITH_PROMPT + len(given))
         if not found or max(chance for _, chance in found) < threshold:
             return []
-        fresh = [
-            each
-            for each, chance in found
-            if chance >= EACH_THRESHOLD and each.memory.id not in given
-        ]
-        return self._quoted(query, fresh[:MOST_WITH_PROMPT])
+        sure = [hit for hit, chance in found if chance >= EACH_THRESHOLD]
+        return self._quoted(query, sure, given)[:MOST_WITH_PROMPT]
 
     def before_edit(
         self, touched: Sequence[str], folder: str, project: str | None, given: Collection[str]
     ) -> list[Quotation]:
-        """Decisions and preferences about what is to be edited or removed."""
+        """Decisions and preferences about what is to be edited or removed.
+
+        Args:
+            given: keys of quotations that earlier edits of the session were given.
+        """
         names = [_relative(path, folder) for path in touched]
         query = " ".join(re.sub(r"[/\\_.-]+", " ", name) for name in names)[:300]
         scope = Scope(Filters(types=[*_LASTING, "session"]), project)
         parts = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
-        for each, chance in self._concerning(query, scope, 10):
-            named = any(part in each.text.casefold() for part in parts)
-            lasting = each.memory.type in _LASTING
-            if each.memory.id not in given and (named or (lasting and chance >= EDIT_THRESHOLD)):
-                chosen.append(each)
-        return self._quoted(query, chosen[:MOST_BEFORE_EDIT])
+        for hit, chance in self._concerning(query, scope, 10):
+            lasting = hit.memory.type in _LASTING
+            decided = lasting or hit.heading.endswith(_DECIDED)
+            named = any(part in hit.text.casefold() for part in parts)
+            if decided and (named or (lasting and chance >= EDIT_THRESHOLD)):
+                chosen.append(hit)
+        return self._quoted(query, chosen, given)[:MOST_BEFORE_EDIT]
 
     def at_start(
         self, project: str | None, goal: str, *, only: Collection[str] | None = None
@@ -145,11 +157,12 @@ class HookRecall:
         best = sorted(memories, key=score, reverse=True)[:MOST_AT_START]
         return [quotation for memory in best if (quotation := self._opening_of(memory, goal))]
 
-    def last_session(self, folder: str, project: str | None, current: str) -> list[Quotation]:
-        """How the last session in this folder or project ended: decided, open, asked last.
+    def recent_sessions(self, folder: str, project: str | None, current: str) -> list[Quotation]:
+        """What the last sessions in this folder or project decided and left open, the latest
+        first, and what the last one asked for.
 
         Args:
-            current: the note id of the session that starts, which is not the last one.
+            current: the note id of the session that starts, which is none of them.
         """
         sessions = [
             memory
@@ -161,34 +174,36 @@ class HookRecall:
                 or (project is not None and memory.project == project)
             )
         ]
-        if not sessions:
-            return []
-        return self._of_session(max(sessions, key=lambda memory: memory.created_at))
+        sessions.sort(key=lambda memory: memory.created_at, reverse=True)
+        quotations: list[Quotation] = []
+        for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
+            quotations += self._of_session(memory, _LAST_SAID if place == 0 else _STILL_HOLDS)
+        return quotations[:MOST_OF_SESSIONS]
 
     def of_session(self, path: str | None) -> list[Quotation]:
         """What a session's note says: decided, open, asked last."""
         memory = self._services.catalogue.by_path(path) if path else None
-        return self._of_session(memory) if memory is not None else []
+        return self._of_session(memory, _LAST_SAID) if memory is not None else []
 
-    def _of_session(self, memory: Memory) -> list[Quotation]:
+    def _of_session(self, memory: Memory, wanted: Mapping[str, int]) -> list[Quotation]:
         sections = self._sections(memory)
         return [
             Quotation(memory, text, (number, number))
-            for heading, most in _LAST_SAID.items()
+            for heading, most in wanted.items()
             for number, text in sections.get(heading, [])[-most:]
         ]
 
     def fence(
         self, quotations: Sequence[Quotation], why: str, tokens: int
-    ) -> tuple[str, list[str]]:
-        """The quotations as text for the model, and the ids of the memories in it.
+    ) -> tuple[str, list[Quotation]]:
+        """The quotations as text for the model, and those that had room in it.
 
         Args:
             why: how they were chosen.
             tokens: the most that the text may take.
         """
         count = self._services.embedder.tokens.count
-        lines, ids = [OPENING.format(why=why)], []
+        lines, shown = [OPENING.format(why=why)], list[Quotation]()
         room = tokens - count(lines[0]) - count(CLOSING)
         for quotation in quotations:
             line = quotation.line()
@@ -196,10 +211,10 @@ class HookRecall:
             if room < 0:
                 break
             lines.append(line)
-            ids.append(quotation.memory.id)
-        if not ids:
+            shown.append(quotation)
+        if not shown:
             return "", []
-        return "\n".join([*lines, CLOSING]), list(dict.fromkeys(ids))
+        return "\n".join([*lines, CLOSING]), shown
 
     def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the chance that it concerns the query's matter."""
@@ -211,16 +226,18 @@ class HookRecall:
         pairs = zip(result.hits, chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
-    def _quoted(self, query: str, found: Sequence[Hit]) -> list[Quotation]:
+    def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
         shown = self._services.excerpts.of(query, found, limits)
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, shown, limits, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)
-            text = _JOINT.sub(" ", " ".join(excerpt.text.split())).strip(" …-")
+            text = _JOINT.sub(" … ", " ".join(excerpt.text.split())).strip(" …-")
             if limit == _POINTER_BYTES and len(text) > _MOST_POINTER_CHARS:
                 text = text[:_MOST_POINTER_CHARS].rsplit(" ", 1)[0] + " …"
-            quoted.setdefault(text.casefold(), Quotation(hit.memory, text, lines))
+            quotation = Quotation(hit.memory, text, lines)
+            if quotation.key not in given:
+                quoted.setdefault(text.casefold(), quotation)
         return list(quoted.values())
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:

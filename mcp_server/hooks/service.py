@@ -96,7 +96,7 @@ class HookService:
         if call.source == "compact":
             return self._after_compaction(record)
         current = Session(call.client, call.session_id).note_id
-        found = self._recall.last_session(record.folder, record.project, current)
+        found = self._recall.recent_sessions(record.folder, record.project, current)
         goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
         found += self._recall.at_start(record.project, goal)
         context = self._give(
@@ -114,16 +114,16 @@ class HookService:
         return Reply(self._give(record, "SessionStart", found, "kept over the compaction", tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
-        found = self._recall.with_prompt(call.prompt, record.project, record.given_ids)
+        found = self._recall.with_prompt(call.prompt, record.project, record.given_quotations)
         tokens = self._settings.prompt_tokens
         return Reply(self._give(record, call.event, found, "for this prompt", tokens))
 
     def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         if not call.touched:
             return Reply()
-        found = self._recall.before_edit(
-            call.touched, record.folder, record.project, record.given_ids
-        )
+        edits = [each for each in record.given if each.event == call.event]
+        given = {key for each in edits for key in each.quotations}
+        found = self._recall.before_edit(call.touched, record.folder, record.project, given)
         tokens = self._settings.prompt_tokens
         return Reply(self._give(record, call.event, found, "about what is edited", tokens))
 
@@ -148,9 +148,12 @@ class HookService:
     def _give(
         self, record: SessionRecord, event: str, found: list[Quotation], why: str, tokens: int
     ) -> str:
-        context, ids = self._recall.fence(found, why, tokens)
-        if ids:
-            record.given.append(GivenEvent(at=record.last_active, event=event, memories=ids))
+        context, shown = self._recall.fence(found, why, tokens)
+        if shown:
+            ids = list(dict.fromkeys(each.memory.id for each in shown))
+            keys = [each.key for each in shown]
+            at = record.last_active
+            record.given.append(GivenEvent(at=at, event=event, memories=ids, quotations=keys))
             self._services.activity.accessed(ids)
         return context
 

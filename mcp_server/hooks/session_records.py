@@ -24,11 +24,12 @@ MOST_EVENTS = 200
 
 
 class GivenEvent(BaseModel):
-    """Memories given at one event, by id."""
+    """Memories given at one event, by id, and the keys of the quotations from them."""
 
     at: datetime
     event: str
     memories: list[str]
+    quotations: list[str] = []
 
 
 class SessionRecord(BaseModel):
@@ -51,6 +52,11 @@ class SessionRecord(BaseModel):
     def given_ids(self) -> list[str]:
         """Ids of the memories given in this session, each once, in their order."""
         return list(dict.fromkeys(key for event in self.given for key in event.memories))
+
+    @property
+    def given_quotations(self) -> set[str]:
+        """Keys of what this session was given."""
+        return {key for event in self.given for key in event.quotations}
 
 
 class SessionRecords:

@@ -331,3 +331,21 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
     assert said in kept.read_text(encoding="utf-8")
     assert services.curation.wait(20)
     assert [each for each in services.curation.tasks() if each.task_type == "promotion"] == []
+
+
+def test_a_deletion_shows_the_decision_again_though_the_session_began_with_it(ask: Ask) -> None:
+    assert "because it needs no server" in context_of(ask("SessionStart", source="startup"))
+    call = {"tool_name": "Bash", "tool_input": {"command": "git rm cache.py"}}
+    assert "because it needs no server" in context_of(ask("PreToolUse", **call))
+    assert ask("PreToolUse", **call) == {}
+
+
+def test_what_an_earlier_session_decided_is_given_after_later_ones(
+    services: Services, ask: Ask, tmp_path: Path
+) -> None:
+    for n, said in enumerate(["Never merge when the CI is yellow.", "I moved to Bergen in May."]):
+        path = transcript(tmp_path / f"{n}.jsonl", ("user", said))
+        ask("Stop", session_id=f"old-{n}", transcript_path=path)
+    assert services.hooks.captures.wait(20)
+    start = context_of(ask("SessionStart", source="startup", session_id="new"))
+    assert "Never merge when the CI is yellow" in start

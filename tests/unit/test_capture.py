@@ -103,7 +103,7 @@ def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
 def test_what_a_person_says_is_told_apart() -> None:
     items = extract(
         said(
-            "I moved to Bergen in May. I prefer tabs over spaces. Please fix the failing test.",
+            "I moved to Bergen in May. I prefer tabs over spaces. Please fix the failing test in the parser.",
             "It is not yet clear whether we keep Redis.",
             "thanks, go on",
         )

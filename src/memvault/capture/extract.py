@@ -20,6 +20,7 @@ from memvault.vault.markdown.labelled_sentences import sentence_starts
 MAX_ITEM_CHARS = 400
 LONG_TURN_CHARS = 6_000  # more than a person types: something was pasted
 REPORTS_PER_TURN = 3
+REQUEST_WORDS = 6  # "Write the commit message" tells nobody later what was asked
 REACTION_WORDS = 7  # "That's awesome, congrats!" says nothing to remember
 
 
@@ -90,7 +91,7 @@ _OPEN = re.compile(
 _NARRATES = re.compile(
     r"^(?:now |next,? |first,? |then,? |ok(?:ay)?[,.!]? |great[,.!]? |sure[,.!]? |good[,.!]? )*"
     r"(?:let me|i['’]?ll|i will|i['’]?m going to|i am going to|let['’]?s (?:see|look|check|start|run)|"
-    r"here['’]?s|here is|here are|looking at|checking|running|reading|searching|you['’]?re (?:right|welcome))\b",
+    r"i (?:do not|don['’]t) know|you are welcome|here['’]?s|here is|here are|looking at|checking|running|reading|searching|you['’]?re (?:right|welcome))\b",
     re.IGNORECASE,
 )
 _REACTS = re.compile(
@@ -106,7 +107,7 @@ _COMMANDS = re.compile(
     r"(?:add|fix|make|write|create|run|change|update|remove|delete|use|show|explain|find|check|look|read|"
     r"implement|refactor|test|build|install|move|rename|convert|generate|list|give|tell|try|do|set|put|"
     r"open|review|summari[sz]e|draft|plan|continue|go|start|stop|revert|commit|push|deploy|debug|clean|"
-    r"compare|search|remember|note|help|let|take|sort|format|translate|edit|replace|merge|document)\b",
+    r"compare|search|remember|note|help|let|leave|take|sort|format|translate|edit|replace|merge|document)\b",
     re.IGNORECASE,
 )
 _FILLER = frozenset(
@@ -154,6 +155,8 @@ def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
         asks, requests = sentence.endswith(("?", "？")), is_command(sentence)
         # A question says nothing, and would be found whenever it is asked again.
         if (asks and not requests) or (requests and requested) or (pasted and at >= 5):
+            continue
+        if requests and len(sentence.split()) < REQUEST_WORDS:
             continue
         requested = requested or requests
         yield Item(ItemKind.REQUEST if requests else ItemKind.FACT, sentence, "person", turn.at)

@@ -119,7 +119,11 @@ def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
     all_lines = lines_of(text)
     at = next((k for k, each in enumerate(note.headings) if each.text == heading), None)
     if at is None:
-        return appended(text, f"## {heading}{newline * 2}{block}")
+        later = _ORDER[_ORDER.index(heading) + 1 :]
+        following = next((each for each in note.headings if each.text in later), None)
+        if following is None:
+            return appended(text, f"## {heading}{newline * 2}{block}")
+        return inserted(text, following.line - 1, f"## {heading}{newline * 2}{block}{newline}")
     found = note.headings[at]
     below = (each for each in note.headings[at + 1 :] if each.level <= found.level)
     following = next(below, None)
