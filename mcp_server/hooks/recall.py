@@ -29,9 +29,9 @@ RECENT_SESSIONS = 12  # whose decisions are given at a start
 MOST_OF_SESSIONS = 10  # quotations from them
 # Calibrated chance that the vault knows of the matter: of a question, and of an instruction, which
 # usually concerns the code at hand. `bench_hooks` measures both.
-QUESTION_THRESHOLD = 0.6
+QUESTION_THRESHOLD = 0.55
 COMMAND_THRESHOLD = 0.9
-EACH_THRESHOLD = 0.35  # of each memory, where the best one clears its threshold
+EACH_THRESHOLD = 0.3  # of each memory, where the best one clears its threshold
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
@@ -43,9 +43,9 @@ _LAST_SAID = {**_STILL_HOLDS, "Requests of the person": 2}
 _DECIDED = ("Decisions", "Preferences of the person")
 _PROMPT_CHARS = 1_500
 # Bytes of the excerpts, by place: the best ones say something, the others where to look.
-_EXCERPT_BYTES = (120, 90)
-_POINTER_BYTES = 45
-_MOST_POINTER_CHARS = 60
+_EXCERPT_BYTES = (110, 70)
+_POINTER_BYTES = 40
+_MOST_POINTER_CHARS = 50
 _OPENING_BYTES = 220  # of a note given at a session's start
 # What an excerpt puts between the items that it joins: list marks, and headings in brackets.
 _JOINT = re.compile(r"(?:… )?\[[^\]]{1,80}\] (?:- )?| … - | - (?=[A-Z\"])")
@@ -235,7 +235,7 @@ class HookRecall:
             text = _JOINT.sub(" … ", " ".join(excerpt.text.split())).strip(" …-")
             if limit == _POINTER_BYTES and len(text) > _MOST_POINTER_CHARS:
                 text = text[:_MOST_POINTER_CHARS].rsplit(" ", 1)[0] + " …"
-            quotation = Quotation(hit.memory, text, lines)
+            quotation = Quotation(hit.memory, text, None if limit == _POINTER_BYTES else lines)
             if quotation.key not in given:
                 quoted.setdefault(text.casefold(), quotation)
         return list(quoted.values())
