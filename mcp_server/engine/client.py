@@ -13,11 +13,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from mcp_server.engine.launcher import EngineAddress, Launcher, read_address
+from mcp_server.middleware.client_identity import COMMAND_LINE, proof_of_person
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
 
-COMMAND_LINE = "memvault-cli"  # the name under which it calls: a person, no client, acts
 _PROTOCOL = "2025-06-18"
 _GONE = "The engine stopped while it was being asked; try again."
 
@@ -29,7 +29,8 @@ class EngineClient:
         self.address = address
         self._connection = connection
         self._ids = itertools.count(1)
-        info = {"name": COMMAND_LINE, "version": __version__}
+        proof = proof_of_person(address.token)
+        info = {"name": COMMAND_LINE, "version": __version__, "title": proof}
         self._request("initialize", protocolVersion=_PROTOCOL, capabilities={}, clientInfo=info)
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from mcp_server.app import engine_app
 from mcp_server.engine.administration import Backend
 from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
+from mcp_server.middleware.client_identity import accept_person
 from mcp_server.runtime.activity_tracker import CountCalls, Presence
 from mcp_server.security.access_policy import (
     AccessPolicy,
@@ -149,6 +150,7 @@ def _new_server(
         server.should_exit = True
 
     sign_in = _sign_in(settings, state)
+    accept_person(address.token)
     app = engine_app(
         mcp,
         backend,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
+from secrets import compare_digest
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -40,6 +42,30 @@ def connection_of(session: ServerSession) -> str:
     host = request.client.host if request.client else "unknown"
     parameters = session.client_params
     return f"{host} {parameters.client_info.name if parameters is not None else ''}".rstrip()
+
+
+COMMAND_LINE = "memvault-cli"  # the client name of the command line
+_proofs: set[str] = set()
+
+
+def proof_of_person(engine_token: str) -> str:
+    """What the command line shows to be taken for the person: only who can read the engine's
+    address has it, so no client can name itself so."""
+    return blake2b(b"memvault command line", key=engine_token.encode()[:64]).hexdigest()
+
+
+def accept_person(engine_token: str) -> None:
+    """Take callers with this proof for the person from now on."""
+    _proofs.add(proof_of_person(engine_token))
+
+
+def is_person() -> bool:
+    """Whether the person calls, from the command line, rather than a client."""
+    parameters = get_context().session.client_params
+    if parameters is None or parameters.client_info.name != COMMAND_LINE:
+        return False
+    shown = parameters.client_info.title or ""
+    return any(compare_digest(shown.encode(), proof.encode()) for proof in _proofs)
 
 
 def client_name() -> str | None:

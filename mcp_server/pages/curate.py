@@ -21,11 +21,14 @@ from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import marked, note_html
 from mcp_server.pages.site import Site
+from memvault.curation.proposals import ProposalKind
 from memvault.model.change import Actor, CurationTask, Settling, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.memory import Memory
+from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.read import read_header
 
+MOST_HELD = 20  # texts in quarantine, and proposals, that are shown at once
+_PERSON = Actor(kind="person", name=PERSON)
 LEFT_RIGHT = ("the left", "the right")
 
 
@@ -164,6 +167,10 @@ class CuratePage:
             site.action("/curate/write", self._write),
             site.action("/curate/leave", self._leave),
             site.action("/curate/take-up", self._take_up),
+            site.action("/curate/release", self._release),
+            site.action("/curate/discard", self._discard),
+            site.action("/curate/accept", self._accept),
+            site.action("/curate/decline", self._decline),
         ]
 
     def _show(self, request: Request) -> Response:
@@ -186,6 +193,10 @@ class CuratePage:
             skip=_address(kind, skipped + 1),
             back=_address(kind, skipped),
             left=left[0] if left else None,
+            held=self._site.services.guarded.held()[:MOST_HELD],
+            proposals=self._site.services.proposals.waiting(self._site.services.catalogue.by_id)[
+                :MOST_HELD
+            ],
             **(self._told(task) if task else {}),
         )
 
@@ -286,6 +297,41 @@ class CuratePage:
     def _take_up(self, _: Request, form: Form) -> str:
         actor = Actor(kind="person", name=PERSON)
         self._site.services.curation.dismissed.reopen(form.needed("left"), actor, datetime.now(UTC))
+        return form.text("back", "/curate")
+
+    # -- quarantine and proposals ---------------------------------------------------------------
+
+    def _release(self, _: Request, form: Form) -> str:
+        """Let a text that was held be answered with again."""
+        services = self._site.services
+        held = services.quarantine.release(form.needed("held"), _PERSON)
+        services.indexing.index_written([held.path])
+        return form.text("back", "/curate")
+
+    def _discard(self, _: Request, form: Form) -> str:
+        """Move a note in quarantine to the trash."""
+        services = self._site.services
+        key = form.needed("held")
+        held = next((each for each in services.guarded.held() if each.key == key), None)
+        if held is None or not held.whole:
+            raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
+        self._site.actions.forget_unindexed(held.path, held.note_id)
+        return form.text("back", "/curate")
+
+    def _accept(self, _: Request, form: Form) -> str:
+        """Do what a client proposed."""
+        services, actions = self._site.services, self._site.actions
+        proposal = services.proposals.decide(form.needed("proposal"), _PERSON)
+        if proposal.kind is ProposalKind.PERMANENT:
+            actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT)
+        else:
+            actions.verify(
+                proposal.note_id, verified=proposal.kind is ProposalKind.VERIFIED
+            )  # fmt: skip
+        return form.text("back", "/curate")
+
+    def _decline(self, _: Request, form: Form) -> str:
+        self._site.services.proposals.decide(form.needed("proposal"), _PERSON)
         return form.text("back", "/curate")
 
     def _close(self, task: CurationTask) -> None:

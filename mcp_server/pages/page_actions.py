@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from mcp_server.pages.changes import by_person
@@ -12,8 +13,9 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.targets import Target
 from memvault.model.change import Settling
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import Lifecycle
-from memvault.vault.frontmatter.properties import read_importance
+from memvault.model.memory import Lifecycle, id_of_path
+from memvault.vault.frontmatter.properties import memory_of, read_importance
+from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
@@ -80,6 +82,14 @@ class PageActions:
     def forget(self, name: str, reason: str | None = None) -> None:
         """Move a note to the vault's trash, or hide a concept without a note."""
         self._actions.forget([self.target(name)], by_person("forgotten on the page", reason))
+
+    def forget_unindexed(self, path: str, note_id: str) -> None:
+        """Move a note that is in quarantine to the vault's trash."""
+        services = self._services()
+        note = parse_note(path, services.vault.read(path))
+        memory = memory_of(note, fallback_time=datetime.now(UTC), id=note_id or id_of_path(path))
+        why = by_person("moved from quarantine to the trash")
+        self._actions.forget([Target(memory.title, memory)], why)
 
     def forget_all(self, targets: Sequence[Target], why: str = "") -> None:
         """Forget several memories or concepts as one change."""

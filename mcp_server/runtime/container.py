@@ -38,6 +38,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.concepts import Indexed
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import Known
+from memvault.curation.proposals import Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
@@ -114,6 +115,7 @@ class Services:
             opened.callback(self.embedder.close)
             self.reranker = Reranker(settings.rerank) if settings.rerank.model else None
             self.quarantine = Quarantine(self.journal)
+            self.proposals = Proposals(self.journal)
             self.immunity = immunity_of(self.embedder)
             self.guarded = GuardedVault(
                 self.vault, Provenances(self.journal), self.quarantine, self.immunity

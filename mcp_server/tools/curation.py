@@ -9,8 +9,7 @@ from pydantic import Field
 
 from mcp_server.answers.base import utc
 from mcp_server.answers.changes import ForgottenAnswer, RestoredAnswer
-from mcp_server.engine.client import COMMAND_LINE
-from mcp_server.middleware.client_identity import client_name
+from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import ADDS, CORE, SETS, Preview, SessionId, TargetName, WhyChanged
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.forgotten import check_permanent
@@ -132,5 +131,5 @@ def why_of(rationale: str, reason: str | None = None) -> Attribution:
     except ValueError as error:
         raise InvalidParams(str(error)) from error
     name = client_name() or ""
-    kind: Literal["client", "person"] = "person" if name == COMMAND_LINE else "client"
+    kind: Literal["client", "person"] = "person" if is_person() else "client"
     return Attribution(client=name, rationale=checked, reason=reason, kind=kind)

@@ -175,7 +175,10 @@ class HistoryTools:
 
     def _contents(self, change: Change, paths: set[str]) -> tuple[str | None, str | None]:
         """The note's text before and after a change, as far as it is kept."""
-        history = self._box.services.curator.history
+        services = self._box.services
+        if any(services.guarded.held_at(path) is not None for path in paths):
+            return None, None  # in quarantine
+        history = services.curator.history
         file = next((each for each in change.files if paths & set(each.paths)), None)
         if file is None:
             return None, None

@@ -20,7 +20,7 @@ from mcp_server.answers.changes import (
     UndoneAnswer,
     done_shape,
 )
-from mcp_server.middleware.client_identity import client_name
+from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
@@ -37,6 +37,7 @@ from memvault.curation.changes.curator import Performed
 from memvault.curation.changes.plan import LineChange, Plan
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.properties import Setting
+from memvault.curation.proposals import ProposalKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
 
@@ -206,9 +207,11 @@ class OperationTools:
     ) -> SetAnswer:
         """Set how long a memory lasts: permanent, temporary (a project's) or ephemeral (decays).
 
-        Make something permanent only if the person asked for it: the history says who did.
+        Only the person makes a memory permanent: from you it is a proposal that they see on Curate.
         """
         self._box.touch(session_id)
+        if lifecycle is Lifecycle.PERMANENT and not is_person():
+            return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
         done = self._box.services.actions.set_lifecycle(
             target, lifecycle, why_of(rationale), preview=preview
         )
@@ -224,16 +227,45 @@ class OperationTools:
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
-        """Mark a memory as verified, or as wrong, by the person today.
+        """Record that the person called a memory right, or wrong; they decide on the Curate page.
 
-        Only if the person said so, never on your own judgement.
+        Only if the person said so, never on your own judgement. Until they agree, the memory stays
+        as it is.
         """
         self._box.touch(session_id)
+        if not is_person():
+            kind = ProposalKind.VERIFIED if verified else ProposalKind.WRONG
+            return self._proposed(kind, target, rationale, preview=preview)
         done = self._box.services.actions.verify(
             target, why_of(rationale), verified=verified, by=client_name() or "a client",
             preview=preview,
         )  # fmt: skip
         return self._answer(done, preview=preview)
+
+    def _proposed(
+        self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
+    ) -> SetAnswer:
+        """Record a client's claim, which changes nothing until the person agrees."""
+        services, why = self._box.services, why_of(rationale)
+        memory = services.actions.target(name).note
+        if memory is None:
+            raise InvalidParams(
+                f"{name} is only named in notes and has no note of its own to be confirmed; store "
+                "a memory with this title first"
+            )
+        if not preview:
+            services.proposals.propose(kind, memory, why.actor, why.rationale)
+        now = memory.lifecycle if kind is ProposalKind.PERMANENT else memory.verified
+        return SetAnswer(
+            node_id=memory.id,
+            path=memory.path,
+            before=now,
+            after=now,
+            preview=preview,
+            notice=f"Recorded as your claim, not as the person's word: it waits for them as "
+            f"“{kind}” on the Curate page. Nothing is changed until they agree.",
+            pulse=self._box.meter.of_vault(),
+        )
 
     @tool(annotations=SETS, tags=CORE, title="Undo changes")
     def undo_change(

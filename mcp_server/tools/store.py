@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from mcp_server.answers.base import utc
 from mcp_server.answers.changes import ContradictedShape, PreferenceAnswer, StoredAnswer
-from mcp_server.middleware.client_identity import client_name
+from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
@@ -25,8 +25,10 @@ from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import learnt
 from memvault.curation.actions import StoredMemory
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference
+from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import Held
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import (
@@ -162,6 +164,9 @@ class StoreTools:
         set_preference.
         """
         session = self._box.touch(session_id)
+        asked_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
+        if asked_permanent:
+            lifecycle = None
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
@@ -179,7 +184,18 @@ class StoreTools:
             session=session.id,
         )
         against = self._contradicted(draft)
-        return self._answer(self._box.services.actions.store(draft), against)
+        stored = self._box.services.actions.store(draft)
+        if asked_permanent:
+            self._propose_permanent(stored, why_of(rationale))
+        return self._answer(stored, against)
+
+    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
+        """Only the person makes a memory permanent."""
+        services = self._box.services
+        memory = services.catalogue.by_path(stored.path)
+        if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
+            kind = ProposalKind.PERMANENT
+            services.proposals.propose(kind, memory, why.actor, why.rationale)
 
     def _contradicted(self, draft: Draft) -> list[Contradiction]:
         """Memories that say otherwise than the first sentences of a draft."""

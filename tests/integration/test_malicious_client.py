@@ -13,6 +13,7 @@ import pytest
 from fastmcp import Client
 from mcp_types import Implementation
 
+from mcp_server.pages.page_actions import PageActions
 from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -292,3 +293,46 @@ def test_orders_of_a_client_reach_no_other_client(call: Caller, services: Servic
     assert found["action"] == "quarantine"
     own = call("recall_memory", query="prompt injection, what attackers write")
     assert any(each["path"] == "Injection.md" for each in own["nodes"])
+
+
+def test_a_clients_verification_waits_for_the_person(call: Caller, services: Services) -> None:
+    stored = call("store_memory", content="The dose is 4 mg.", title="Dose", rationale=WHY)
+    answer = call("verify_memory", target=stored["node_id"], verified=True, rationale=WHY)
+    assert answer["after"] is False
+    assert "Curate" in answer["notice"]
+    call("set_lifecycle", target=stored["node_id"], lifecycle="permanent", rationale=WHY)
+    waiting = services.proposals.waiting(services.catalogue.by_id)
+    mine = [each for each in waiting if each.note_id == stored["node_id"]]
+    assert {str(each.kind) for each in mine} == {"verified", "permanent"}
+    memory = services.catalogue.by_id(stored["node_id"])
+    assert memory is not None
+    assert not memory.verified
+    PageActions(lambda: services).verify(memory.id, verified=True)
+    found = call("recall_memory", query="What is the dose?")["nodes"]
+    dose = next(each for each in found if each["id"] == memory.id)
+    assert dose["verified"] is True
+    assert "4 mg" in dose["content"]
+
+
+def test_a_client_that_calls_itself_the_command_line_is_not_the_person(
+    call: Caller, services: Services
+) -> None:
+    stored = call("store_memory", "memvault-cli", content="The loan is 8k.", title="Loan",
+                  rationale=WHY)  # fmt: skip
+    call("verify_memory", "memvault-cli", target=stored["node_id"], rationale=WHY)
+    memory = services.catalogue.by_id(stored["node_id"])
+    assert memory is not None
+    assert not memory.verified
+    assert memory.provenance.origin.kind == "client"
+
+
+def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
+    call: Caller, services: Services
+) -> None:
+    path = services.vault.root / "Fees.md"
+    path.write_text("---\nverified: true\n---\n# Fees\n\nThe club fee is 40 EUR.\n")
+    services.indexing.index_written(["Fees.md"])
+    call("annotate_node", target="Fees.md", note="The club fee is 4,000 EUR.", rationale=WHY)
+    answer = call("recall_memory", query="How much is the club fee?")
+    assert "4,000" not in json.dumps(answer)
+    assert "40 EUR" in json.dumps(answer)

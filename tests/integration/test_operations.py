@@ -71,7 +71,7 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     lasting = writer.ok("set_lifecycle", target=path, lifecycle="temporary", rationale=WHY)
     assert (lasting["before"], lasting["after"]) == ("permanent", "temporary")
     verified = writer.ok("verify_memory", target="Harbour Lab", rationale=WHY)
-    assert (verified["before"], verified["after"]) == (None, True)
+    assert (verified["before"], verified["after"]) == (False, False)  # a claim of the client
     memory = writer.services.catalogue.by_path(path)
     assert memory is not None and memory.importance == 0.8
     writer.ok("forget_concept", target="Clay oven", rationale=WHY, reason="outdated")
@@ -81,8 +81,7 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     undone = writer.ok("undo_change", client="mcp", rationale=WHY)
     kinds = {each["kind"] for each in undone["undone"]}
     assert kinds == {
-        "annotated", "boosted", "lifecycle_set", "verified", "forgotten", "created",
-        "preference_set",
+        "annotated", "boosted", "lifecycle_set", "forgotten", "created", "preference_set",
     }  # fmt: skip
     assert undone["conflicts"] == [] and tree(writer) == before
     assert writer.ok("get_memory", path="Clay oven")["id"]
