@@ -149,7 +149,7 @@ def test_a_session_is_drawn_around_what_it_was_shown(mill: Caller) -> None:
         ("node/Sluice?depth=six", "depth must be between 1 and 5"),
         ("node/Sluice?limit=201", "limit must be between 1 and 200"),
         ("node/Sluice?include_weights=perhaps", "include_weights must be true or false"),
-        ("node/Nowhere", "No memory or concept is called 'Nowhere'"),
+        ("node/Nowhere", "No memory or concept has the id, path or name 'Nowhere'"),
         ("session/never", "Session expired or not found"),
     ],
 )
