@@ -1,4 +1,4 @@
-"""*activity*: what each client wrote and read, taken back one by one or together."""
+"""*activity*: what each client wrote and read, and undoing it."""
 
 from __future__ import annotations
 
@@ -85,14 +85,15 @@ class ActivityPage:
         return [PERSON, *sorted({change.client for change in changes if change.client})]
 
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
-        """The sessions since the engine began, the last active first, with the ids and titles of
-        what they read last."""
+        """The sessions since startup that read notes, most recent first, with the ids and titles of
+        the notes they read last."""
         by_id = self._site.services.catalogue.by_id
         found = []
         for session in self._site.services.sessions.recent(MOST_SESSIONS):
             memories = [by_id(key) for key in session.working_set[:MOST_READ]]
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
-            found.append((session, read))
+            if read:
+                found.append((session, read))
         return found
 
     def _hooked(self) -> list[HookedSession]:
@@ -124,13 +125,13 @@ class ActivityPage:
                 yield self._site.services.curator.history.change(each)
 
     def _undo(self, request: Request, form: Form) -> str | Response:
-        """Take the changes of this form back. Those with a note that was changed since stay, and
-        their lines are shown."""
+        """Undo the changes of this form. Those to notes that were edited since stay, and are shown
+        line by line."""
         services = self._site.services
         wanted = form.texts("change")
         if not wanted:
-            raise InvalidParams("Choose what is to be taken back.")
-        undone = services.curator.undo(wanted, by_person("taken back on the page"))
+            raise InvalidParams("Select the changes to undo.")
+        undone = services.curator.undo(wanted, by_person("undone on the page"))
         if undone.change is not None:
             services.indexing.index_written(undone.change.paths)
         for listener in self._site.on_undo:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -37,7 +36,6 @@ class Reason:
     excerpt: Excerpt
     by_meaning: Rank | None
     by_words: Rank | None
-    age_days: int
 
 
 class AskPage:
@@ -73,14 +71,12 @@ class AskPage:
         except MemvaultError:
             meaning, words = {}, {}
         shown = services.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
-        now = datetime.now(UTC)
         return [
             Reason(
                 each,
                 excerpt,
                 meaning.get(each.memory.id),
                 words.get(each.memory.id),
-                max(0, (now - (each.memory.date or each.memory.created_at)).days),
             )
             for each, excerpt in zip(found, shown, strict=True)
         ]

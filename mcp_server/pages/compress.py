@@ -32,7 +32,7 @@ class CompressPage:
         sessions = [memory for memory in services.catalogue.all() if _is_session(memory)]
         sessions.sort(key=lambda memory: (-_when(memory).timestamp(), memory.path))
         part = paged(sessions, request.query_params.get("page", ""))
-        return self._site.render("compress.html", request, part=part, when=_when)
+        return self._site.render("compress.html", request, part=part, at=_when)
 
     def _facts(self, request: Request) -> Response:
         services = self._site.services
@@ -77,4 +77,7 @@ def _is_session(memory: Memory) -> bool:
 
 
 def _when(memory: Memory) -> datetime:
-    return memory.date or memory.created_at
+    """When the session was: its own date, or the time if the date is that day's."""
+    if memory.date is None or memory.date.date() == memory.created_at.date():
+        return memory.created_at
+    return memory.date

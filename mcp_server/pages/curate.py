@@ -29,7 +29,7 @@ from memvault.vault.frontmatter.read import read_header
 
 MOST_HELD = 20  # texts in quarantine, and proposals, that are shown at once
 _PERSON = Actor(kind="person", name=PERSON)
-LEFT_RIGHT = ("the left", "the right")
+FIRST_SECOND = ("the first", "the second")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _forget(target: str, reason: str) -> Settling:
 def _forgets(task: CurationTask, reason: str) -> list[Answer]:
     return [
         Answer(key, f"Forget {side}", (_forget(target, reason),), danger=True)
-        for key, side, target in zip("34", LEFT_RIGHT, task.target_nodes, strict=False)
+        for key, side, target in zip("34", FIRST_SECOND, task.target_nodes, strict=False)
     ]
 
 
@@ -89,7 +89,7 @@ def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
             f"Merge into {side}",
             (Settling.by("merge_concepts", sources=list(nodes), target=target),),
         )
-        for key, side, target in zip(keys, LEFT_RIGHT, nodes, strict=False)
+        for key, side, target in zip(keys, FIRST_SECOND, nodes, strict=False)
     ]
 
 
@@ -99,8 +99,8 @@ def _duplicates(task: CurationTask) -> list[Answer]:
 
 def _conflict(task: CurationTask) -> list[Answer]:
     holds = [
-        Answer(key, f"{side.capitalize()} holds: verify it", (_verify(target),))
-        for key, side, target in zip("12", LEFT_RIGHT, task.target_nodes, strict=False)
+        Answer(key, f"{side.capitalize()} is right: verify it", (_verify(target),))
+        for key, side, target in zip("12", FIRST_SECOND, task.target_nodes, strict=False)
     ]
     return [*holds, *_forgets(task, "outdated"), *_merges(task.target_nodes, "56")]
 
@@ -109,7 +109,7 @@ def _fact(task: CurationTask) -> list[Answer]:
     target = task.target_nodes[0]
     stale = task.task_type is TaskType.STALE_FACT
     return [
-        Answer("1", "It still holds: verify it" if stale else "It is right: verify it",
+        Answer("1", "Still true: verify it" if stale else "True: verify it",
                (_verify(target),)),
         Answer("3", "Forget it", (_forget(target, "outdated" if stale else "wrong"),), danger=True),
     ]  # fmt: skip
@@ -117,14 +117,14 @@ def _fact(task: CurationTask) -> list[Answer]:
 
 def _superseded(task: CurationTask) -> list[Answer]:
     remark = _first(task, "annotate_node")
-    say = [Answer("1", "Say so in the older", (remark,))] if remark else []
+    say = [Answer("1", "Add a note to the older one", (remark,))] if remark else []
     older = task.target_nodes[0]
-    return [*say, Answer("3", "Forget the older", (_forget(older, "outdated"),), danger=True)]
+    return [*say, Answer("3", "Forget the older one", (_forget(older, "outdated"),), danger=True)]
 
 
 def _orphan(task: CurationTask) -> list[Answer]:
     remark = _first(task, "annotate_node")
-    join = [Answer("1", "Link it to the closest", (remark,))] if remark else []
+    join = [Answer("1", "Link it to the most similar note", (remark,))] if remark else []
     own = task.target_nodes[0]
     return [*join, Answer("3", "Forget it", (_forget(own, "outdated"),), danger=True)]
 
@@ -261,7 +261,7 @@ class CuratePage:
         for task in self._open_tasks():
             if _name(task) == name:
                 return task
-        raise InvalidParams("That is settled already, or the notes have changed; look again.")
+        raise InvalidParams("This task is settled, or its notes have changed. Open Curate again.")
 
     def _answer(self, _: Request, form: Form) -> str:
         task = self._task(form)

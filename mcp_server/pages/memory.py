@@ -1,4 +1,4 @@
-"""*memory*, one note: what it says, what is known of it, what stands around it, its history."""
+"""*memory*: one note with its properties, links, related notes and history; and all notes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.changes import shown, who_made
 from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.note_text import MAX_CHARS, Resolve, editable, note_html
-from mcp_server.pages.pictures import Picture, picture_of
+from mcp_server.pages.pictures import local_graph
 from mcp_server.pages.site import Act, Site
 from mcp_server.tools.notes import STATED
 from memvault.curation.changes.plan import lines_changed
@@ -101,7 +101,10 @@ def _lifecycle(form: Form) -> Lifecycle:
 class MemoriesPage:
     def __init__(self, site: Site) -> None:
         self._site = site
-        self.routes: list[BaseRoute] = [site.page("/memories", self._show)]
+        self.routes: list[BaseRoute] = [
+            site.page("/memories", self._show),
+            site.page("/memory", lambda _: RedirectResponse("/memories", 308)),
+        ]
 
     def _show(self, request: Request) -> Response:
         asked = request.query_params.get("find", "").strip()
@@ -137,6 +140,8 @@ def _saved(record: NoteRecord) -> datetime:
 
 MOST_LINKS = 30  # in either direction that are listed
 MOST_CHANGES = 20
+MOST_RELATED = 6
+LEAST_RELATED = 0.35  # cosine under which two notes have little to do with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +183,7 @@ class MemoryPage:
             importances=list(IMPORTANCE_NAMES),
             changes=shown(services, changes, lines=True),
             most_links=MOST_LINKS,
+            related=self._related(memory),
             **self._around(memory),
         )
 
@@ -189,14 +195,28 @@ class MemoryPage:
             return f"{who_made(change)}, {change.at:%Y-%m-%d %H:%M} UTC"
         return "a note of your own"
 
+    def _related(self, memory: Memory) -> list[tuple[Memory, float]]:
+        """The notes most similar in meaning, with their cosine; the nearest first."""
+        services = self._site.services
+        vector = services.similarity_index.vectors([memory.id]).get(memory.id)
+        if vector is None:
+            return []
+        hits = services.similarity_index.nearest(vector, MOST_RELATED + 1)
+        found = [(services.catalogue.by_id(hit.note_id), hit.score) for hit in hits]
+        return [
+            (each, score)
+            for each, score in found
+            if each is not None and each.id != memory.id and score >= LEAST_RELATED
+        ][:MOST_RELATED]
+
     def _around(self, memory: Memory) -> dict[str, Any]:
         edges = self._site.services.edges
         try:
             touching = [edge for edge in edges.of(memory.id) if edge.origin in STATED]
-            picture: Picture | None = picture_of(memory.id, edges)
+            graph = local_graph(memory.id, memory.title, edges)
             ends = {key: edges.node(key) for e in touching for key in (e.source, e.target)}
         except (StoreUnavailable, GraphQueryError):
-            return {"picture": None, "links": [], "backlinks": []}
+            return {"graph": None, "links": [], "backlinks": []}
 
         def link(relation: str, key: str) -> ShownLink:
             node = ends[key]
@@ -206,7 +226,7 @@ class MemoryPage:
         links = [link(e.relation, e.target) for e in touching if e.source == memory.id]
         backlinks = [link(e.relation, e.source) for e in touching if e.target == memory.id]
         return {
-            "picture": picture,
+            "graph": graph,
             "links": list(dict.fromkeys(links))[:MOST_LINKS],
             "backlinks": list(dict.fromkeys(backlinks))[:MOST_LINKS],
         }
@@ -219,7 +239,7 @@ def _below_title(body: str, title: str) -> str:
 
 
 def resolver(site: Site, source: str) -> Resolve:
-    """The page of what a link in the note at this path means."""
+    """Finds the page of the note that a link in the note at this path leads to."""
     indexer = site.services.indexer
 
     def resolve(target: str) -> str | None:

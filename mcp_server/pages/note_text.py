@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
@@ -96,7 +97,14 @@ def _usual_end(lines: list[str]) -> str:
 MAX_CHARS = 30_000  # that are laid out; a hostile note takes under a second
 # The mark of a task; a tag in front of it is the renderer's own, since text has none.
 _TASK = re.compile(r"(<li>\n?(?:<p>)?)\[([ xX/-])\](?= )")
-_BOXES = {False: "☐", True: "☑"}
+_CALLOUT = re.compile(r"\[!([\w-]{1,30})\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
+_BLOCK_ID = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]+[ \t]*\Z")
+_HIGHLIGHT = re.compile(r"==(?=\S)([^=\n]+?)(?<=\S)==")
+_KINDS = {
+    **dict.fromkeys(("tip", "hint", "important", "success", "check", "done"), "good"),
+    **dict.fromkeys(("warning", "caution", "attention", "question", "help", "faq"), "warn"),
+    **dict.fromkeys(("danger", "error", "bug", "failure", "fail", "missing"), "bad"),
+}  # of callouts, by colour; any other is a plain one
 WEB = ("http://", "https://", "mailto:")
 
 # The address of what a link's target means, or None.
@@ -105,9 +113,15 @@ _Env = MutableMapping[str, Any]
 
 
 def note_html(text: str, resolve: Resolve) -> Markup:
-    """The text under the frontmatter, laid out; at most `MAX_CHARS` of it."""
+    """The text under the frontmatter, laid out as Obsidian does; at most `MAX_CHARS` of it."""
     html = _parser().render(text[:MAX_CHARS], {"resolve": resolve})
-    return Markup(_TASK.sub(lambda found: found[1] + _BOXES[found[2].strip() != ""], html))
+    return Markup(_TASK.sub(_task_box, html))
+
+
+def _task_box(found: re.Match[str]) -> str:
+    done = " checked" if found[2].strip() else ""
+    item = found[1].replace("<li>", '<li class="task">')
+    return f'{item}<input type="checkbox" disabled{done} aria-label="task">'
 
 
 @cache
@@ -116,6 +130,7 @@ def _parser() -> MarkdownIt:
     md.enable(["table", "strikethrough"])
     for plugin in (wikilink_plugin, tag_plugin, comment_plugin):
         plugin(md)
+    md.core.ruler.after("block", "obsidian", _obsidian)
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
     rules: dict[str, Callable[..., str]] = {
         "wikilink": _wikilink,
@@ -126,6 +141,9 @@ def _parser() -> MarkdownIt:
         "image": _image,
         "th_open": _cell,
         "td_open": _cell,
+        "table_open": _table,
+        "table_close": _table,
+        "text": _text,
     }
     for name, rule in rules.items():
         md.add_render_rule(name, rule)
@@ -135,6 +153,38 @@ def _parser() -> MarkdownIt:
 def _any_link(_url: str) -> bool:
     """`_link` decides which of them lead anywhere."""
     return True
+
+
+def _obsidian(state: StateCore) -> None:
+    """Lays callouts out with a title, and hides block ids."""
+    tokens: list[Token] = []
+    for at, token in enumerate(state.tokens):
+        tokens.append(token)
+        if token.type != "inline":
+            continue
+        token.content = _BLOCK_ID.sub("", token.content)
+        found = _CALLOUT.match(token.content)
+        if found is not None and at >= 2 and state.tokens[at - 2].type == "blockquote_open":
+            state.tokens[at - 2].attrs["class"] = f"callout {_KINDS.get(found[1].lower(), 'plain')}"
+            title, rest = Token("inline", "", 0), token.content[found.end() :]
+            title.content, title.children = found[2] or found[1].capitalize(), []
+            title.map, title.level = token.map, token.level
+            token.content = rest
+            opening, closing = state.tokens[at - 1], Token("paragraph_close", "p", -1)
+            named = Token("paragraph_open", "p", 1)
+            named.attrs["class"] = "callout-title"
+            tokens[-2:] = [named, title, closing, opening, token]
+    state.tokens = tokens
+
+
+def _text(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
+    return _HIGHLIGHT.sub(r"<mark>\1</mark>", escapeHtml(tokens[at].content))
+
+
+def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
+    """In a box that scrolls by itself, so that a wide table does not widen the page."""
+    table = self.renderToken(tokens, at, options, env)
+    return f'<div class="wide">{table}' if tokens[at].nesting == 1 else f"{table}</div>"
 
 
 def _nothing(_self: RendererHTML, *_: object) -> str:

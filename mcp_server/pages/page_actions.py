@@ -1,4 +1,4 @@
-"""What a person can change on the pages: the shared verbs, with the page's own wording."""
+"""The actions of the pages; each makes one change, which the history lists."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ NAMELESS = "me"  # who verifies, where no name is configured
 
 
 class PageActions:
-    """Each method raises MemvaultError, and then nothing was changed. Thread-safe.
+    """Changes that a person makes on a page. Thread-safe.
 
-    Args:
-        services: the current services.
+    Each method either makes its change or raises MemvaultError and changes nothing.
     """
 
     def __init__(self, services: Callable[[], Services]) -> None:
@@ -40,7 +39,7 @@ class PageActions:
         return self._services().actions
 
     def target(self, name: str) -> Target:
-        """The memory or concept that an id, path or name means.
+        """The note or concept with this id, path or name.
 
         Raises NoteNotFound, AmbiguousTarget.
         """
@@ -73,7 +72,7 @@ class PageActions:
         """Give a note this text, if it is still the version that the form showed. ``why``, here
         and below, is the reason that the person gave, if any.
 
-        Raises NoteConflict: somebody saved it in the meantime; their text stays.
+        Raises NoteConflict: the note was saved elsewhere meanwhile; that version stays.
         """
         self._actions.rewrite(
             name, lambda data: edited(data, text), version, by_person(why or "edited on the page")

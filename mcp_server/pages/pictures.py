@@ -1,85 +1,43 @@
-"""Entropy and coherence over time as two lines."""
+"""The local graph of a memory, and entropy and coherence over time."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memvault.cognition.pulse_history import Point
-from memvault.model.insights import Neighbour
 from memvault.reasoning.neighbours import neighbours
 from memvault.stores.graph_view import GraphView
 
-NEAR, FAR = 14, 24  # nodes of the first ring, and of both
-MAP_WIDTH, MAP_HEIGHT = 760, 420
-NEAR_RING, FAR_RING = (150, 110), (235, 188)  # across and down from the middle
-MOST_CHARS = 22  # of a name
+NEAR, FAR = 14, 24  # nodes one relation away, and in all
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A node at a place; ``id`` is set where a note stands for it."""
+def local_graph(node_id: str, name: str, edges: GraphView) -> dict[str, Any]:
+    """What is one and two relations away, as the page's script draws it: nodes, the centre first,
+    and links between their numbers.
 
-    name: str
-    whole_name: str
-    x: float
-    y: float
-    id: str | None
-    far: bool
-    relation: str
-    anchor: str
-    text_x: float
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Spots, and lines as (x1, y1, x2, y2)."""
-
-    spots: list[Spot]
-    lines: list[tuple[float, float, float, float]]
-    width: int = MAP_WIDTH
-    height: int = MAP_HEIGHT
-
-
-def picture_of(node_id: str, edges: GraphView) -> Picture:
-    """Raises StoreUnavailable, GraphQueryError: the graph does not answer."""
+    Raises:
+        StoreUnavailable, GraphQueryError: the graph does not answer.
+    """
     near = neighbours(node_id, edges, hops=1, limit=NEAR)
     inside = {each.thing.id for each in near}
     both = neighbours(node_id, edges, hops=2, limit=FAR + NEAR)
     far = [each for each in both if each.distance == 2 and each.via.id in inside]
     far = [each for each in far if each.thing.id not in inside][: FAR - len(near)]
-    return laid_out(node_id, near, far)
-
-
-def laid_out(node_id: str, near: Sequence[Neighbour], far: Sequence[Neighbour]) -> Picture:
-    """The first ring evenly spread; the second in the order of what leads there, so that few
-    lines cross."""
-    centre = (MAP_WIDTH / 2, MAP_HEIGHT / 2)
-    places = {node_id: centre}
-    spots: list[Spot] = []
-    lines: list[tuple[float, float, float, float]] = []
-    order = {each.thing.id: at for at, each in enumerate(near)}
-    by_road = sorted(far, key=lambda each: order.get(each.via.id, 0))
-    for ring, (across, down) in ((near, NEAR_RING), (by_road, FAR_RING)):
-        is_far = ring is by_road
-        turned = math.pi / len(ring) if is_far and ring else 0.0
-        for at, each in enumerate(ring):
-            angle = turned + 2 * math.pi * at / len(ring) - math.pi / 2
-            x = round(centre[0] + math.cos(angle) * across, 1)
-            y = round(centre[1] + math.sin(angle) * down, 1)
-            places[each.thing.id] = (x, y)
-            lines.append((*places.get(each.via.id, centre), x, y))
-            spots.append(_spot(each, x, y, is_far, x < centre[0]))
-    return Picture(spots, lines)
-
-
-def _spot(each: Neighbour, x: float, y: float, far: bool, left: bool) -> Spot:
-    name = each.thing.name
-    short = name if len(name) <= MOST_CHARS else name[: MOST_CHARS - 1].rstrip() + "…"
-    key = each.thing.id if each.thing.path is not None else None
-    anchor, text_x = ("end", x - 8) if left else ("start", x + 8)
-    return Spot(short, name, x, y, key, far, each.relation, anchor, text_x)
+    nodes: list[dict[str, Any]] = [{"name": name, "centre": True, "href": None}]
+    links: list[dict[str, Any]] = []
+    number = {node_id: 0}
+    for each in (*near, *far):
+        number[each.thing.id] = len(nodes)
+        is_far = each.distance == 2
+        is_note = each.thing.path is not None
+        href = f"/memory/{each.thing.id}" if is_note else None
+        nodes.append({"name": each.thing.name, "href": href, "far": is_far})
+        source = number.get(each.via.id, 0)
+        target = number[each.thing.id]
+        links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})
+    return {"nodes": nodes, "links": links}
 
 
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24

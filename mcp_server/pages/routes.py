@@ -13,6 +13,7 @@ from mcp_server.pages.curate import CuratePage
 from mcp_server.pages.events import Events
 from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
 from mcp_server.pages.site import Site
+from mcp_server.pages.timeline import TimelinePage
 from mcp_server.pages.today import TodayPage
 from mcp_server.runtime.pulse_history import PulseHistory
 from mcp_server.tools.toolbox import Toolbox
@@ -25,6 +26,7 @@ def pages_app(box: Toolbox, opening: Opening, course: PulseHistory) -> Starlette
         TodayPage(site, course),
         AskPage(site),
         CuratePage(site),
+        TimelinePage(site),
         MemoriesPage(site),
         MemoryPage(site),
         MemoryActions(site),

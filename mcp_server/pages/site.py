@@ -79,7 +79,14 @@ class Site:
     def app(self, routes: list[BaseRoute]) -> Starlette:
         """The pages at these routes, with what they look like."""
         static = Mount("/static", StaticFiles(directory=HERE / "static"))
-        return Starlette(routes=[*routes, static], middleware=[Middleware(_Guarded)])
+        return Starlette(
+            routes=[*routes, static],
+            middleware=[Middleware(_Guarded)],
+            exception_handlers={404: self._lost},
+        )
+
+    async def _lost(self, request: Request, _: Exception) -> Response:
+        return await run_in_threadpool(self.render, "lost.html", request, status=404)
 
     def renew(self) -> None:
         """Have open pages ask for themselves again."""
@@ -170,7 +177,7 @@ class Site:
 
 
 class _Guarded:
-    """Gives every answer the headers that keep a page to itself."""
+    """Adds the security headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

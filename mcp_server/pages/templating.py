@@ -1,16 +1,21 @@
-"""The templates, and how moments, numbers and lines are worded in them."""
+"""The templates, and how moments, numbers and properties are worded in them."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, time
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from memvault.model.memory import IMPORTANCE_NAMES
+from memvault.model.state import CognitivePulse
 
 FOLDER = Path(__file__).parent / "views"
+_WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
 _UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"),
           (60, "minute"))  # fmt: skip
 
@@ -26,20 +31,68 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for each in (ago, day, moment, percent, worded, sentence):
+    for each in (
+        ago,
+        breakable,
+        day,
+        did,
+        moment,
+        percent,
+        plain,
+        sentence,
+        task_kind,
+        when,
+        worded,
+    ):
         found.filters[each.__name__] = each
     found.filters["importance"] = importance_name
+    found.filters["quadrant"] = _QUADRANTS.get
+    found.globals["meaning"] = meaning
     return found
 
 
 def ago(at: datetime, now: datetime | None = None) -> str:
-    """How long a moment is past, in its greatest unit."""
+    """The time since a moment, in its greatest unit."""
     seconds = ((now or datetime.now(UTC)) - at).total_seconds()
     for size, name in _UNITS:
         count = int(seconds // size)
         if count >= 1:
             return f"{count} {name}{'s' if count > 1 else ''} ago"
     return "just now"
+
+
+def when(at: datetime, now: datetime | None = None) -> str:
+    """As `ago`; a moment that is only a day, as notes give it, in days."""
+    if at.time() != time.min:
+        return ago(at, now)
+    days = ((now or datetime.now(UTC)).astimezone().date() - at.date()).days
+    match days:
+        case 0:
+            return "today"
+        case 1:
+            return "yesterday"
+        case _ if 1 < days < 30:
+            return f"{days} days ago"
+    return f"{at:%Y-%m-%d}"
+
+
+def breakable(path: str) -> Markup:
+    """A path that a browser breaks after its slashes rather than in its words."""
+    return Markup("/<wbr>").join(path.split("/"))
+
+
+def plain(value: object) -> str:
+    """A property as a person would write it."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "–"
+        case list() | tuple():
+            return ", ".join(plain(each) for each in value)
+        case dict():
+            return "; ".join(f"{key}: {plain(each)}" for key, each in value.items())
+    return _WIKILINK.sub(lambda found: found[2] or found[1], str(value))
 
 
 def day(at: datetime) -> str:
@@ -61,8 +114,89 @@ def worded(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a great letter first, unless it begins with a path."""
+    """With a capital first, unless it begins with a path."""
     return text if "/" in text.split(" ", maxsplit=1)[0] else text[:1].upper() + text[1:]
+
+
+_DID = {
+    "created": "stored",
+    "import_updated": "imported again",
+    "preference_set": "set the preference",
+    "boosted": "changed the importance of",
+    "lifecycle_set": "changed the lifecycle of",
+    "property_set": "set a property of",
+    "manifest_applied": "applied the manifest:",
+    "compressed": "summarised",
+    "captured": "captured the session",
+    "annotated": "added a remark to",
+    "purged": "deleted for good",
+    "undone": "undid a change of",
+    "forgotten": "moved to the trash:",
+}
+
+
+def task_kind(kind: str) -> str:
+    """A kind of curation task, as a heading."""
+    return _TASK_KINDS.get(kind, sentence(worded(kind)))
+
+
+def did(kind: str) -> str:
+    """What a kind of change did, to stand before the names of the notes."""
+    return _DID.get(kind, worded(kind))
+
+
+_QUADRANTS = {
+    "open": "its links agree: easy to recall",
+    "hidden": "close to one subject, with few links",
+    "blind": "little is linked with it yet",
+    "unknown": "links to many subjects",
+}
+_TASK_KINDS = {
+    "near_duplicates": "Near-duplicates",
+    "conflicting_facts": "Conflicting facts",
+    "superseded": "Replaced notes",
+    "stale_fact": "Possibly outdated",
+    "unverified_critical": "To be verified",
+    "unresolved_links": "Links without a note",
+    "orphan": "Notes without links",
+    "malformed_frontmatter": "Unreadable properties",
+    "malformed_text": "Unreadable text",
+}
+_ADVICE = {
+    "consolidate": "Some notes repeat each other. Merge them.",
+    "trigger_dream": "Many notes are not connected. Link or merge some.",
+    "epistemic_action": "Your notes cover many different subjects. Nothing to do.",
+    "explore": "There are few notes on your subjects yet. Add some, or connect an AI client.",
+    "clarify": "Some notes disagree or are not connected. Review them.",
+    "curate": "Some notes wait for your decision.",
+    "ready": "Nothing to do.",
+}
+_TO_REVIEW = ("consolidate", "trigger_dream", "clarify", "curate")
+
+
+class Meaning(NamedTuple):
+    """What a pulse says of the notes behind it, and what to do."""
+
+    variety: str
+    connection: str
+    advice: str
+    to_review: bool
+
+    @property
+    def summary(self) -> str:
+        return f"{self.variety}, {self.connection}"
+
+
+def meaning(pulse: CognitivePulse) -> Meaning:
+    entropy, coherence = pulse.entropy, pulse.coherence
+    variety = "one main subject" if entropy < 0.4 else "several subjects"
+    connection = "partly connected" if coherence >= 0.4 else "loosely connected"
+    return Meaning(
+        "many different subjects" if entropy >= 0.7 else variety,
+        "well connected" if coherence >= 0.7 else connection,
+        _ADVICE[pulse.suggested_action],
+        pulse.suggested_action in _TO_REVIEW,
+    )
 
 
 def importance_name(value: float) -> str:

@@ -1,4 +1,4 @@
-"""*today*: what came in and from whom, what waits, how the memory is doing."""
+"""*today*: recent changes, what there is to review, and the state of the memory."""
 
 from __future__ import annotations
 

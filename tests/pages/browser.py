@@ -89,6 +89,10 @@ class Browser:
         """Press keys wherever the focus is, and wait for the page that follows."""
         self._then_loaded(ActionChains(self.driver).send_keys(*keys).perform)
 
+    def drag(self, element: WebElement, across: int, down: int) -> None:
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        ActionChains(self.driver).drag_and_drop_by_offset(element, across, down).perform()
+
     def type(self, css: str, text: str) -> None:
         """Replace a field's text, once the page that has it is there."""
 

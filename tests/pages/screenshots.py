@@ -21,7 +21,7 @@ from tests.pages.served import Served, served
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = ROOT / "vault_template"
-DESK, PHONE = (920, 640), (375, 667)
+DESK, PHONE = (1280, 860), (390, 844)
 TOLD = {
     "Labels for the jars": "The labels for the seed jars are printed at the school, forty for "
     "three euros.",
@@ -74,6 +74,7 @@ def addresses(site: Served) -> dict[str, str]:
         "ask": "/ask?q=How+are+the+seeds+kept%2C+and+who+decided+it%3F",
         "curate": "/curate?kind=near_duplicates",
         "memory": f"/memory/{library}",
+        "timeline": "/timeline",
         "activity": "/activity",
         "concepts": "/concepts",
         "compress": "/compress/brief?"
@@ -86,9 +87,11 @@ def addresses(site: Served) -> dict[str, str]:
 
 def take(browser: Browser, site: Served, folder: Path) -> None:
     for name, address in addresses(site).items():
-        for look in ("light", "dark", "phone"):
-            browser.dark(look == "dark")
-            browser.size(*(PHONE if look == "phone" else DESK), mobile=look == "phone")
+        for look in ("light", "dark", "phone", "phone-dark"):
+            browser.dark(look.endswith("dark"))
+            browser.size(
+                *(PHONE if look.startswith("phone") else DESK), mobile=look.startswith("phone")
+            )
             browser.open(site.url + address)
             time.sleep(0.2)
             browser.driver.save_screenshot(str(folder / f"{name}-{look}.png"))

@@ -71,7 +71,7 @@ def test_duplicates_stand_side_by_side_with_what_differs_marked(
 
 @pytest.mark.parametrize(
     ("text", "key", "stays"),
-    [("Merge into the left", "1", 0), ("Merge into the right", "2", 1)],
+    [("Merge into the first", "1", 0), ("Merge into the second", "2", 1)],
 )
 def test_duplicates_are_merged_either_way(
     browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
@@ -89,7 +89,7 @@ def test_duplicates_are_merged_either_way(
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "side"), [("Forget the left", "3", 0), ("Forget the right", "4", 1)]
+    ("text", "key", "side"), [("Forget the first", "3", 0), ("Forget the second", "4", 1)]
 )
 def test_a_duplicate_is_forgotten(
     browser: Browser, site: Served, do: Do, text: str, key: str, side: int
@@ -104,7 +104,7 @@ def test_a_duplicate_is_forgotten(
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "side"), [("The left holds", "1", 0), ("The right holds", "2", 1)]
+    ("text", "key", "side"), [("The first is right", "1", 0), ("The second is right", "2", 1)]
 )
 def test_the_one_of_two_conflicting_facts_that_holds_is_verified(
     browser: Browser, site: Served, do: Do, text: str, key: str, side: int
@@ -122,7 +122,7 @@ def test_the_one_of_two_conflicting_facts_that_holds_is_verified(
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "side"), [("Forget the left", "3", 0), ("Forget the right", "4", 1)]
+    ("text", "key", "side"), [("Forget the first", "3", 0), ("Forget the second", "4", 1)]
 )
 def test_the_one_of_two_conflicting_facts_that_is_outdated_is_forgotten(
     browser: Browser, site: Served, do: Do, text: str, key: str, side: int
@@ -138,7 +138,7 @@ def test_the_one_of_two_conflicting_facts_that_is_outdated_is_forgotten(
 
 @pytest.mark.parametrize(
     ("text", "key", "stays"),
-    [("Merge into the left", "5", 0), ("Merge into the right", "6", 1)],
+    [("Merge into the first", "5", 0), ("Merge into the second", "6", 1)],
 )
 def test_two_conflicting_facts_become_one_note(
     browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
@@ -158,7 +158,7 @@ def test_two_conflicting_facts_become_one_note(
 @pytest.mark.parametrize(
     ("kind", "text"),
     [("stale_fact", "Forget it"), ("unverified_critical", "Forget it"), ("orphan", "Forget it"),
-     ("superseded", "Forget the older")],
+     ("superseded", "Forget the older one")],
 )  # fmt: skip
 def test_what_holds_no_more_is_forgotten(
     browser: Browser, site: Served, do: Do, kind: str, text: str
@@ -175,7 +175,7 @@ def test_what_holds_no_more_is_forgotten(
 def test_a_stale_fact_is_verified(browser: Browser, site: Served, do: Do) -> None:
     before = files_of(site)
     show(browser, site, "stale_fact")
-    do("It still holds", "1")
+    do("Still true", "1")
     wait_until(lambda: b"verified: true" in site.bytes_of("Lantern duty"), "nothing was verified")
     taken_back(site, before, do)
 
@@ -186,7 +186,7 @@ def test_a_financial_fact_that_nobody_verified_asks_to_be(
     before = files_of(site)
     show(browser, site, "unverified_critical")
     browser.sees("900 euros")
-    do("It is right", "1")
+    do("True", "1")
     wait_until(lambda: b"verified: true" in site.bytes_of("Mooring rent"), "nothing was verified")
     site.settled()
     assert "unverified_critical" not in {task.task_type for task in site.services.curation.tasks()}
@@ -207,7 +207,7 @@ def test_the_older_of_two_says_that_it_is_superseded(
 ) -> None:
     before = files_of(site)
     show(browser, site, "superseded")
-    do("Say so", "1")
+    do("Add a note", "1")
     wait_until(
         lambda: b"Superseded by: [[" in site.bytes_of("Counting by boat"), "nothing was said"
     )
@@ -228,10 +228,10 @@ def test_a_missing_note_is_written(browser: Browser, site: Served, do: Do) -> No
 
 def test_a_task_is_left_as_it_is_and_asked_again(browser: Browser, site: Served, do: Do) -> None:
     show(browser, site, "stale_fact")
-    do("Leave as it is", "l")
-    browser.sees("Nothing waits for you")
+    do("Dismiss", "l")
+    browser.sees("Nothing to review")
     assert "stale_fact" not in {task.task_type for task in site.services.curation.tasks()}
-    do("Ask again", "r")
+    do("Reopen", "r")
     browser.sees("Not confirmed for")
 
 

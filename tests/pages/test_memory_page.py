@@ -37,7 +37,7 @@ def test_a_memory_is_verified_and_that_is_taken_back(
 ) -> None:
     before = show(browser, site, "Lantern duty")
     do("Verify", "v")
-    browser.sees("Not verified after all")
+    browser.sees("Unverify")
     after = site.bytes_of("Lantern duty")
     assert b"verified: true" in after and b"type: fact  # kept\n" in after
     do("Undo", "u")
@@ -72,12 +72,12 @@ def test_lifecycle_importance_and_tags_are_set_with_the_mouse(
     wait_until(
         lambda: b"lifecycle: permanent" in site.bytes_of("Counting by boat"), "no lifecycle is set"
     )
-    browser.sees("lifecycle set")
+    browser.sees("changed the lifecycle of")
     Select(browser.one("select[name=importance]")).select_by_value("critical")
     wait_until(
         lambda: b"importance: critical" in site.bytes_of("Counting by boat"), "nothing is boosted"
     )
-    browser.sees("boosted")
+    browser.sees("changed the importance of")
     browser.type("input[name=tags]", "boats, divers")
     browser.click("Set")
     wait_until(lambda: b"  - divers\n" in site.bytes_of("Counting by boat"), "no tag is set")
@@ -90,13 +90,13 @@ def test_lifecycle_importance_and_tags_are_set_with_keys(browser: Browser, site:
     wait_until(
         lambda: b"lifecycle: permanent" in site.bytes_of("Counting by drone"), "no lifecycle is set"
     )
-    browser.sees("lifecycle set")
+    browser.sees("changed the lifecycle of")
     browser.press("i")
     browser.press("c", Keys.TAB)
     wait_until(
         lambda: b"importance: critical" in site.bytes_of("Counting by drone"), "nothing is boosted"
     )
-    browser.sees("boosted")
+    browser.sees("changed the importance of")
     browser.press("t")
     browser.press("drones", Keys.ENTER)
     wait_until(lambda: b"drones" in site.bytes_of("Counting by drone"), "no tag is set")
@@ -125,7 +125,7 @@ def test_a_remark_is_added(browser: Browser, site: Served, do: Do) -> None:
     do("Add a remark", "n")
     browser.type("textarea[name=note]", "Closed on Mondays.")
     browser.send("textarea[name=note]")
-    browser.sees("annotated")
+    browser.sees("added a remark to")
     after = site.bytes_of("Harbour Lab")
     assert after.startswith(before.rstrip(b"\n")) and b"Closed on Mondays." in after
     do("Undo", "u")
@@ -158,7 +158,7 @@ def test_what_another_program_saved_meanwhile_is_not_overwritten(
     browser.type("textarea[name=text]", "one of the page\ntwo\n")
     site.edit("permanent/Shared.md", "one\ntwo of the editor\n")
     browser.send("textarea[name=text]")
-    browser.sees("Somebody saved this note meanwhile")
+    browser.sees("This note was saved elsewhere")
     assert site.bytes_of("Shared") == b"one\ntwo of the editor\n"
     assert browser.one("textarea[name=text]").get_attribute("value") == "one of the page\ntwo\n"
     browser.click("Save mine")
@@ -177,7 +177,7 @@ def test_a_change_under_a_later_edit_is_not_taken_back_and_says_so(
     site.edit("permanent/Edited since.md", "one, by another hand\n")
     browser.sees("by another hand")
     browser.press("u")
-    browser.sees("Not taken back")
+    browser.sees("Not undone")
     assert "one, by another hand" in browser.one("ol.lines").text
     assert site.bytes_of("Edited since") == b"one, by another hand\n"
     browser.press(Keys.ENTER)
@@ -200,7 +200,7 @@ def test_two_windows_on_one_note_lose_nothing(browser: Browser, site: Served) ->
     browser.driver.switch_to.window(first)
     assert browser.one("textarea[name=text]").get_attribute("value") == "start\nfrom the first\n"
     browser.send("textarea[name=text]")
-    browser.sees("Somebody saved this note meanwhile")
+    browser.sees("This note was saved elsewhere")
     assert site.bytes_of("Two windows") == b"start\nfrom the second\n"
 
 
@@ -209,10 +209,13 @@ def test_a_note_full_of_markup_and_scripts_shows_it_and_runs_none(
 ) -> None:
     memory = site.services.catalogue.by_path("permanent/Hostile.md")
     assert memory is not None
-    for address in (f"/memory/{memory.id}", "/memories", "/", f"/ask?q={'script window pwned'}"):
+    for address in (
+        *(f"/memory/{memory.id}", "/memories", "/", f"/ask?q={'script window pwned'}"),
+        *("/timeline", "/activity", "/concepts", "/compress", "/curate"),
+    ):
         browser.open(site.url + address)
         assert browser.driver.execute_script("return window.pwned") is None
-        assert not browser.all("main script, main img, main b:not(.change b):not(.figures b)")
+        assert not browser.all("main script, main img, main b:not(.change b):not(dl.facts b)")
     browser.open(f"{site.url}/memory/{memory.id}")
     text = browser.one(".note").text
     assert '<img src=x onerror="window.pwned = 2"> <b>bold?</b>' in text
@@ -226,8 +229,46 @@ def test_links_lead_from_memory_to_memory(browser: Browser, site: Served) -> Non
     show(browser, site, "Kelp census")
     browser.one(".note").find_element("link text", "Mira Sand").click()
     browser.sees("marine biologist")
-    browser.one("svg.graph a.note-node").click()
+    browser.one(".graph a.note:not(.far) circle").click()
     wait_until(lambda: site.id_of("Mira Sand") not in browser.driver.current_url, "nothing led on")
+
+
+def test_a_memory_names_the_notes_most_similar_to_it(browser: Browser, site: Served) -> None:
+    show(browser, site, "Kelp census")
+    text = browser.text().split("Related notes")[1].split("Linked")[0]
+    assert "Counting by" in text and "Kelp census" not in text
+
+
+def test_the_graph_is_dragged_and_zoomed_and_marks_its_centre(
+    browser: Browser, site: Served
+) -> None:
+    show(browser, site, "Kelp census")
+    assert browser.one(".graph .centre text").text == "Kelp census"
+    node = browser.one(".graph a.note")
+    before = node.get_attribute("transform")
+    browser.drag(node.find_element("css selector", "circle"), 60, 40)
+    wait_until(lambda: node.get_attribute("transform") != before, "the note did not move")
+    stage = browser.one(".graph svg > g")
+    scale = stage.get_attribute("transform")
+    browser.one("[data-zoom=in]").click()
+    wait_until(lambda: stage.get_attribute("transform") != scale, "nothing was zoomed")
+    assert not browser.complaints()
+
+
+def test_a_note_is_laid_out_as_in_obsidian(browser: Browser, site: Served) -> None:
+    text = (
+        "---\ntags: [a, b]\ndone: true\npeople: ['[[Mira Sand]]', 'Bo']\n---\n"
+        "> [!warning] Hot\n> The stove. ^b1\n\n- [ ] open\n- [x] done\n\n==lit== here ^x\n"
+    )
+    site.edit("permanent/Laid out.md", text)
+    show(browser, site, "Laid out")
+    shown = browser.one(".note").text
+    assert "[!" not in shown and "^" not in shown and "==" not in shown
+    assert browser.one(".callout.warn .callout-title").text == "Hot"
+    boxes = [each.is_selected() for each in browser.all(".note li.task input")]
+    assert boxes == [False, True] and browser.one(".note mark").text == "lit"
+    facts = browser.all("dl.facts")[0].text
+    assert "yes" in facts and "Mira Sand, Bo" in facts and "[" not in facts
 
 
 def test_a_change_made_elsewhere_appears_without_a_reload(browser: Browser, site: Served) -> None:

@@ -10,7 +10,16 @@ import pytest
 
 from tests.pages.served import Served
 
-ALL = ("/", "/ask?q=kelp", "/curate", "/memories", "/activity", "/concepts", "/compress")
+ALL = (
+    "/",
+    "/ask?q=kelp",
+    "/curate",
+    "/memories",
+    "/activity",
+    "/concepts",
+    "/compress",
+    "/timeline",
+)
 
 
 @pytest.fixture

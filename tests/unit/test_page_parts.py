@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_text import editable, edited, marked, note_html
 from mcp_server.pages.pictures import plotted
-from mcp_server.pages.templating import ago
+from mcp_server.pages.templating import ago, plain, when
 from memvault.cognition.pulse_history import Course, Point
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
@@ -35,7 +35,7 @@ LINES = st.lists(
 ).map(lambda lines: "".join(text + end for text, end in lines))  # fmt: skip
 ALLOWED = {"p", "a", "span", "h1", "h2", "h3", "h4", "h5", "h6", "em", "strong", "s", "code", "pre",
            "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th",
-           "td"}  # fmt: skip
+           "td", "div", "mark", "input"}  # fmt: skip
 
 
 def as_a_browser_sends(text: str) -> str:
@@ -84,7 +84,8 @@ PIECES = st.lists(
                      "](javascript:x)", "[", "](data:text/html,x)", '"', "'", "`", "```mermaid\n",
                      "\n", "%%", "<a href='x'>", "](", ")", "&lt;", "> ", "- ", "word", " ",
                      "](//e.x)", "](JAVASCRIPT:x)", "<!--", "]: javascript:x", "![", "| a |\n|-|\n",
-                     "\u202e", "\\", "*", "~~", "https://e.x/"]),
+                     "\u202e", "\\", "*", "~~", "https://e.x/", "> [!note] ", "> [!<b>] ", "==", " ^id",
+                     "- [ ] ", "- [x] "]),
     max_size=25,
 ).map("".join)  # fmt: skip
 
@@ -95,7 +96,10 @@ def test_a_notes_html_has_harmless_tags_and_links_alone(text: str) -> None:
     tags.feed(str(note_html(text, lambda target: "/memory/x" if target == "word" else None)))
     for tag, attributes in tags.found:
         assert tag in ALLOWED
-        assert set(attributes) <= {"href", "class", "title", "rel", "target", "start"}  # fmt: skip
+        assert set(attributes) <= {
+            *("href", "class", "title", "rel", "target", "start"),
+            *(("type", "disabled", "checked", "aria-label") if tag == "input" else ()),
+        }
         href = attributes.get("href") or "/"
         assert href.startswith(("/m", "http://", "https://", "mailto:", "/"))
         assert not href.startswith("//")
@@ -132,6 +136,20 @@ def test_times_are_told_by_their_greatest_unit() -> None:
     spans = {timedelta(seconds=3): "just now", timedelta(hours=2): "2 hours ago",
              timedelta(days=1): "1 day ago", timedelta(days=800): "2 years ago"}  # fmt: skip
     assert {span: ago(NOW - span, NOW) for span in spans} == spans
+
+
+def test_a_day_without_a_time_is_told_in_days() -> None:
+    today = NOW.replace(hour=0)
+    assert when(today, NOW) == "today" and when(today - timedelta(days=1), NOW) == "yesterday"
+    assert when(today - timedelta(days=12), NOW) == "12 days ago"
+    assert when(today - timedelta(days=400), NOW) == "2025-03-27"
+    assert when(today + timedelta(days=3), NOW) == "2026-05-04"
+    assert when(NOW - timedelta(hours=2), NOW) == "2 hours ago"
+
+
+def test_properties_read_as_text() -> None:
+    assert plain(["soft-embed", "b"]) == "soft-embed, b" and plain(True) == "yes"
+    assert plain("[[Ada Berg|Ada]] and [[Bo]]") == "Ada and Bo" and plain(None) == "–"
 
 
 def test_a_plot_goes_from_the_first_moment_to_the_last() -> None:

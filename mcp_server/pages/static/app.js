@@ -123,6 +123,13 @@
     return touched || sending || writes || palette().open;
   };
 
+  // A graph is drawn into its place after the page is read: that is no difference.
+  const isSame = (old, renewed) => {
+    const copy = old.cloneNode(true);
+    copy.querySelectorAll("[data-graph]").forEach((each) => each.replaceChildren());
+    return copy.isEqualNode(renewed);
+  };
+
   const renew = async () => {
     waiting = false;
     if (!document.querySelector("main").hasAttribute("data-live")) return;
@@ -138,8 +145,9 @@
     const row = rows.indexOf(document.activeElement);
     for (const id of ["top", "main", "bar"]) {
       const [old, renewed] = [document.getElementById(id), fresh.getElementById(id)];
-      if (old && renewed && !old.isEqualNode(renewed)) old.replaceWith(renewed);
+      if (old && renewed && !isSame(old, renewed)) old.replaceWith(renewed);
     }
+    document.dispatchEvent(new Event("memvault:renewed"));
     document.querySelectorAll("main details").forEach((each, at) => {
       if (open[at]) each.open = true;
     });

@@ -16,6 +16,7 @@ from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
 from memvault.vault.compose import MAX_TITLE_CHARS
 from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.verification.sensitive_topics import Matter, matter_of
 
@@ -153,6 +154,7 @@ def _matter(memory: Memory) -> str | None:
 
 # A relation may also be stated by a name that is not linked; such an edge weighs less.
 LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
+_MANIFEST_NAME = MANIFEST.removesuffix(".md")  # in the vault, but not indexed
 NAMED = 10  # missing notes that one task lists
 
 
@@ -164,7 +166,8 @@ def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
         if edge.origin in LINKED and edge.weight >= EMBED_WEIGHT
     )
     targets = (edges.node(edge.target) for edge in links)
-    return tuple(sorted({node.name for node in targets if node and node.path is None}))
+    names = {node.name for node in targets if node and node.path is None}
+    return tuple(sorted(name for name in names if name.casefold() != _MANIFEST_NAME))
 
 
 def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:

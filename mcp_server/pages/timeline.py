@@ -1,0 +1,78 @@
+"""*timeline*: what happened when, by the dates that notes have and name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from mcp_server.pages.forms import paged
+from mcp_server.pages.site import Site
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.graph import NodeKind
+from memvault.model.memory import Memory
+from memvault.vault.frontmatter.properties import read_date
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A note's own date, or a day that one of its sentences names."""
+
+    at: datetime
+    memory: Memory
+    sentence: str = ""
+
+
+class TimelinePage:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.routes: list[BaseRoute] = [site.page("/timeline", self._show)]
+
+    def _show(self, request: Request) -> Response:
+        catalogue = self._site.services.catalogue
+        project = request.query_params.get("project", "")
+        events = [
+            each
+            for each in (*self._own_dates(), *self._named_dates())
+            if not project or each.memory.project == project
+        ]
+        events.sort(key=lambda each: (each.at, each.memory.title), reverse=True)
+        part = paged(events, request.query_params.get("page", ""))
+        months = groupby(part.rows, key=lambda each: f"{each.at:%B %Y}")
+        return self._site.render(
+            "timeline.html",
+            request,
+            months=[(month, list(some)) for month, some in months],
+            part=part,
+            project=project,
+            projects=sorted(catalogue.projects()),
+            query=urlencode({"project": project}) + "&" if project else "",
+            now=datetime.now(UTC),
+        )
+
+    def _own_dates(self) -> Iterator[Event]:
+        for memory in self._site.services.catalogue.all():
+            if memory.date is not None:
+                yield Event(memory.date, memory)
+
+    def _named_dates(self) -> Iterator[Event]:
+        """The days that sentences name, each once for a note."""
+        edges, by_id = self._site.services.edges, self._site.services.catalogue.by_id
+        with suppress(StoreUnavailable, GraphQueryError):
+            days = {
+                node.id: day
+                for node in edges.nodes()
+                if node.kind == NodeKind.DATE and (day := read_date(node.name)) is not None
+            }
+            for key, day in days.items():
+                for edge in {edge.source: edge for edge in edges.touching(key)}.values():
+                    memory = by_id(edge.source)
+                    if memory is not None and memory.date != day:
+                        yield Event(day, memory, edge.sentence)
