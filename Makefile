@@ -1,4 +1,4 @@
-# Two commands matter: `make demo` shows the product, `make test` checks it.
+# `make demo` shows the product, `make test` checks it.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -21,11 +21,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) -e '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed  ## a new vault, indexed and asked
+demo: $(VENV)/.installed  ## index an example vault and ask it two questions
 	@rm -rf demo-vault
 	@$(BIN)/memvault --vault demo-vault init
-	@echo; echo 'memvault search "How are the seeds kept, and who decided it?"'; echo
-	@$(BIN)/memvault --vault demo-vault search -n 2 "How are the seeds kept, and who decided it?"
+	@echo; echo 'memvault search "How should seeds be stored, and why?"'; echo
+	@$(BIN)/memvault --vault demo-vault search -n 2 "How should seeds be stored, and why?"
 	@echo; echo 'memvault search "Who leads the seed library?"'; echo
 	@$(BIN)/memvault --vault demo-vault search -n 2 "Who leads the seed library?"
 	@echo 'Connect an AI client with one line, such as:'

@@ -121,12 +121,12 @@ def _assemble(
     from mcp_server.engine.startup import Opening
     from mcp_server.server import build_server
 
-    def open_all(tell: Callable[[str], None]) -> Services:
+    def open_all(report: Callable[[str], None]) -> Services:
         from mcp_server.runtime.container import (
             open_services,  # seconds, in which tools are listed already
         )
 
-        return open_services(places.vault, settings, places.state, tell)
+        return open_services(places.vault, settings, places.state, report)
 
     opening = Opening(open_all, watch=watch)
     return build_server(opening, tools=tools.value), opening

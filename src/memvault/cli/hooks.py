@@ -1,4 +1,4 @@
-"""``memvault hooks``: how clients' hooks do, and switching them off and on."""
+"""``memvault hooks``: the state and the log of clients' hooks, and switching them off and on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _files(context: typer.Context) -> HookFiles:
 
 @app.command()
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show which events are on, when each ran last, and what waits to be captured."""
+    """Show which events are on, when each ran last, and how many captures are waiting."""
     files = _files(context)
     last = _last_lines(files)
     rows = [
@@ -52,7 +52,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         late = f", {timeouts} of {MOST_TIMEOUTS} time-outs in a row" if timeouts else ""
         typer.echo(f"{row['event']:<18}{row['state']}{late}\t{row['last'] or 'never ran'}")
     if waiting:
-        typer.echo(f"{waiting} captures wait for the engine.")
+        typer.echo(f"{waiting} captures are waiting for the engine.")
 
 
 @app.command()
@@ -60,7 +60,7 @@ def log(
     context: typer.Context,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many.")] = _LINES,
 ) -> None:
-    """Show what the hooks did last."""
+    """Show the last lines of the hooks' log."""
     for line in _lines(_files(context))[-lines:]:
         typer.echo(line)
 

@@ -1,4 +1,4 @@
-"""Which vault, state folder and configuration a command is about.
+"""The vault, state folder and configuration file that a command uses.
 
 The bridge imports this, so it stays light: no pydantic.
 """
@@ -27,9 +27,9 @@ class GlobalOptions:
 
 
 def take_global_options(arguments: list[str]) -> GlobalOptions:
-    """Pick ``--vault``, ``--config`` and ``--debug`` out, wherever before ``--`` they stand.
+    """Take out ``--vault``, ``--config`` and ``--debug``, wherever they are before ``--``.
 
-    An option without its value stays where it is, for the command line to complain of.
+    An option without its value stays where it is, so that Typer reports it.
     """
     options = GlobalOptions()
     waiting = list(arguments)
