@@ -23,7 +23,7 @@ from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
 from mcp_server.runtime.indexing_service import Indexing
-from mcp_server.runtime.tuning import share_the_processor
+from mcp_server.runtime.tuning import give_back_memory, share_the_processor
 from mcp_server.runtime.vault_stats import Tally
 from mcp_server.runtime.worker import Worker
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
@@ -75,6 +75,7 @@ from memvault.verification.immunity import CLASSIFIED_MODEL, Immunity
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
+IDLE_SECONDS = 30.0  # without a batch to embed
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
@@ -135,6 +136,7 @@ class Services:
             self.activity = Activity(self._live.stores.keyvalue, self.journal)
             opened.pop_all()
         self.vault.had_notes = self._has_notes
+        self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
         self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
         self.curation = CurationTasks(
@@ -259,6 +261,11 @@ class Services:
         """What is full: servers by name, and the disk with the state folder."""
         disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.stores.full(), *disk]
+
+    def _unload_idle_models(self) -> float:
+        if self.embedder.release(IDLE_SECONDS):
+            give_back_memory()
+        return IDLE_SECONDS
 
     def _trim_log(self) -> float:
         """Keep the engine's log within bounds while it is being written."""

@@ -33,7 +33,7 @@ LINKS, ENTITIES, UNLOAD, CHECK = (
     "check the servers",
 )
 SETTLE_SECONDS = 0.1  # in which an answer is given before links are written
-UNLOAD_SECONDS = 60.0  # without a note to read
+UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
 
 
@@ -244,8 +244,12 @@ class Indexing:
     def _read_entities(self) -> float | None:
         again = self._entity_pass.step()
         if again is None:
-            self._worker.run(UNLOAD, self._entity_pass.release, after=UNLOAD_SECONDS)
+            self._worker.run(UNLOAD, self._unload_pipeline, after=UNLOAD_SECONDS)
         return again
+
+    def _unload_pipeline(self) -> None:
+        self._entity_pass.release()
+        heap.settle()
 
     def _write_links(self) -> float | None:
         """What an answered change left: links of other notes, and the flush to the disk. After a

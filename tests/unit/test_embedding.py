@@ -50,6 +50,10 @@ class Counting:
         self.windows += sum(len(batch) for batch in batches)
         return self._model.encode(batches)
 
+    def release(self, idle_seconds: float) -> bool:
+        """Nothing is loaded for batches alone."""
+        return False
+
 
 @pytest.fixture(scope="module")
 def model() -> OpenVinoModel:
@@ -239,3 +243,13 @@ def test_a_damaged_cache_is_begun_anew(tmp_path: Path) -> None:
     cache.put([("x", unit(1))])
     assert cache.get(["x"]).keys() == {"x"}
     cache.close()
+
+
+def test_the_model_for_batches_is_unloaded_when_idle_and_loaded_again(model: OpenVinoModel) -> None:
+    embedder = Embedder(model, "model")
+    texts = [f"The {number}. boat leaks." for number in range(40)]
+    before = embedder.embed(texts)
+    assert not embedder.release(idle_seconds=60.0)
+    assert embedder.release(idle_seconds=0.0)
+    assert not embedder.release(idle_seconds=0.0)
+    assert embedder.embed(texts) == pytest.approx(before, abs=1e-6)

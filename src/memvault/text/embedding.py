@@ -205,6 +205,8 @@ class WindowModel(Protocol):
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]: ...
 
+    def release(self, idle_seconds: float) -> bool: ...
+
 
 class Embedder:
     """Embeds documents and queries.
@@ -284,6 +286,10 @@ class Embedder:
     def known(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors, (dim,) float32, of these texts, without running the model."""
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
+
+    def release(self, idle_seconds: float) -> bool:
+        """Unload what only batches need, if none was embedded for so long; whether it was."""
+        return self._model.release(idle_seconds)
 
     def interrupt(self) -> None:
         """Make running and future calls of `embed` fail within seconds; queries still work."""

@@ -244,6 +244,10 @@ class TorchModel:
         """The vectors of each batch, (n, dim) float32, normalised."""
         return [self._encode_batch(batch) for batch in batches]
 
+    def release(self, idle_seconds: float) -> bool:
+        """Nothing is loaded for batches alone."""
+        return False
+
     def _encode_batch(self, batch: Sequence[Window]) -> npt.NDArray[np.float32]:
         import torch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from tokenizers import Tokenizer
 
 from memvault.text.model_files import ModelMeta, read_meta
 
+_Hints = tuple[tuple[str, str], ...]
 Window = Sequence[int]  # token ids, special ones included
 _STREAMS = 2
 # Queries are padded to a multiple of this many tokens: for a new input length, OpenVINO prepares
@@ -25,6 +27,10 @@ _PADDED_TO = 8
 # Group size for 8-bit activations of layers with 8-bit weights; 64 keeps a cosine of 0.999 to the
 # exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
+# A query has a dozen tokens: a second thread costs as much as it saves.
+_LATENCY = (("PERFORMANCE_HINT", "LATENCY"), ("INFERENCE_NUM_THREADS", "1"))
+_THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)))
+_FEW = 16  # windows, as of a saved note, that the model for queries encodes as well
 _first_use = threading.Lock()
 
 
@@ -32,7 +38,8 @@ class OpenVinoModel:
     """A transformer with pooling and normalisation, compiled twice.
 
     One compiled model answers queries, the other one encodes batches, so that queries never wait
-    for indexing. Thread-safe.
+    for indexing. The second one is loaded when it is needed (0.2 s) and unloaded when it is idle:
+    with the buffers of its largest batches it takes up to 300 MB. Thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,16 +47,17 @@ class OpenVinoModel:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()  # a tokenizer is saved with its last settings
         self.tokenizer.no_truncation()
-        self._single, bulk = _compiled(folder)
+        self._folder = folder
+        self._single = _compiled(folder, _LATENCY)
         self._single_request = self._single.create_infer_request()
         self._single_lock = threading.Lock()
-        self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
+        self._queue: Any = None
+        self._queue_used = 0.0
         self._queue_lock = threading.Lock()
         # OpenVINO initialises its use of NumPy in the first call of a process; two threads that do
         # this at once deadlock between its lock and the interpreter's.
         with _first_use:
             self.encode_query([self.meta.padding])
-            self.encode([[[self.meta.padding]]])
 
     def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
         """One window's vector, (dim,) float32, normalised."""
@@ -64,17 +72,31 @@ class OpenVinoModel:
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""
+        if self._queue is None and sum(map(len, batches)) <= _FEW:
+            return [self.encode_few(batch) for batch in batches]
         results: list[Any] = [None] * len(batches)
 
         def keep(request: Any, index: int) -> None:
             results[index] = np.array(request.get_output_tensor(0).data, np.float32)
 
         with self._queue_lock:
+            if self._queue is None:
+                bulk = _compiled(self._folder, _THROUGHPUT)
+                self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
             self._queue.set_callback(keep)
             for index, batch in enumerate(batches):
                 self._queue.start_async(self._inputs(batch), index)
             self._queue.wait_all()
+            self._queue_used = time.monotonic()
         return results
+
+    def release(self, idle_seconds: float) -> bool:
+        """Unload the model for batches if it has not been used for so long; whether it was."""
+        with self._queue_lock:
+            if self._queue is None or time.monotonic() - self._queue_used < idle_seconds:
+                return False
+            self._queue = None
+            return True
 
     def _inputs(self, batch: Sequence[Window], multiple: int = 1) -> list[npt.NDArray[np.int64]]:
         longest = max(len(window) for window in batch)
@@ -88,8 +110,8 @@ class OpenVinoModel:
         return [by_name[name] for name in self.meta.inputs]
 
 
-def _compiled(folder: Path) -> tuple[Any, Any]:
-    """Compile the model for single queries and for batches.
+def _compiled(folder: Path, hints: _Hints) -> Any:
+    """Compile the model for single queries or for batches.
 
     OpenVINO writes its cache of compiled models in place, where another process may read a partial
     file. So only one process compiles at a time, and if loading the cache fails, it is deleted.
@@ -97,26 +119,19 @@ def _compiled(folder: Path) -> tuple[Any, Any]:
     cache = folder / "compiled"
     with _alone(folder) as is_alone:
         if not is_alone:
-            return _compile(folder, None)
+            return _compile(folder, hints, None)
         try:
-            return _compile(folder, cache)
+            return _compile(folder, hints, cache)
         except RuntimeError:
             shutil.rmtree(cache, ignore_errors=True)
-            return _compile(folder, None)
+            return _compile(folder, hints, None)
 
 
-def _compile(folder: Path, cache: Path | None) -> tuple[Any, Any]:
+def _compile(folder: Path, hints: _Hints, cache: Path | None) -> Any:
     core = openvino.Core()
     if cache is not None:
         core.set_property({"CACHE_DIR": str(cache)})
-    file = folder / "model.xml"
-    # A query has a dozen tokens: a second thread costs as much as it saves.
-    latency = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": "1"}
-    throughput = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": str(_STREAMS)}
-    single, bulk = (
-        core.compile_model(file, "CPU", {**hints, **_ROUNDING}) for hints in (latency, throughput)
-    )
-    return single, bulk
+    return core.compile_model(folder / "model.xml", "CPU", {**dict(hints), **_ROUNDING})
 
 
 @contextmanager
