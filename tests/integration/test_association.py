@@ -171,3 +171,11 @@ def test_nothing_found_is_linked_with_nothing(indexer: Indexer, embedder: Embedd
     association = Association(view, embedder, indexer.catalogue.by_id)
     assert association.extend("anything", []) == []
     assert descending([]) == []
+
+
+def test_a_word_that_every_note_has_is_known_and_one_that_none_has_is_not(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({f"Kelp {n}.md": f"Kelp bed number {n} off the coast.\n" for n in range(12)})
+    assert found(searcher, "kelp")
+    assert not found(searcher, "invoices for the piano tuner")

@@ -156,7 +156,7 @@ class Hit:
         relevance: in [0, 1]; comparable between questions.
         chunk_id: the best passage found, until its text is read.
         heading, lines, text: of the passage that is shown.
-        hops: the link or relations that led to it; empty if its own text did.
+        hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
         withheld: its text must not be shown.

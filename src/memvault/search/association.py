@@ -15,7 +15,7 @@ from itertools import pairwise
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import FoundBy, Hit, Hop, Scope
+from memvault.model.search import FIRST_LINE, FoundBy, Hit, Hop, Scope
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
@@ -53,7 +53,8 @@ class Association:
 
         A linked note is as relevant as its own text (as the last hit, if it is none), plus the
         relevance of the hit that it is linked with times the cosine between the question and the
-        sentence of the link; its best link counts.
+        sentence of the link; its best link counts. Hits that keep their places show their best
+        link, too.
 
         Args:
             hits: best first; those past `POOL` stay behind all others.
@@ -65,8 +66,12 @@ class Association:
         kept = [hit.memory.id for hit in hits[:KEPT]]
         own = {key: hit.relevance for key, hit in pool.items()}
         least = min(own.values(), default=0.0)
+        explained: dict[str, float] = {}
         for near, far, edge, cosine in self._links(query, hits[:SEEDS]):
             if far in kept:
+                if cosine > explained.get(far, 0.0):
+                    explained[far] = cosine
+                    pool[far].hops = (_hop(edge, pool[far].memory, pool[near].memory),)
                 continue
             worth = min(1.0, own.get(far, least) + own[near] * cosine)
             hit = pool.get(far)
@@ -76,8 +81,9 @@ class Association:
                     continue
                 hit = pool[far] = Hit(memory, least)
             if worth > hit.relevance:
-                hit.relevance = worth
-                _explain(hit, edge, pool[near].memory)
+                hit.relevance, hit.found_by = worth, FoundBy.LINK
+                hit.hops = (_hop(edge, hit.memory, pool[near].memory),)
+                hit.lines = LineRange(edge.line, edge.line) if edge.source == far else FIRST_LINE
         others = sorted(
             (hit for key, hit in pool.items() if key not in kept), key=lambda hit: -hit.relevance
         )
@@ -114,9 +120,6 @@ def descending(hits: Sequence[Hit]) -> list[Hit]:
     return list(hits)
 
 
-def _explain(hit: Hit, edge: GraphEdge, near: Memory) -> None:
-    stated_here = edge.source == hit.memory.id
-    source, target = (hit.memory, near) if stated_here else (near, hit.memory)
-    hit.found_by = FoundBy.LINK
-    hit.hops = (Hop(source.title, edge.relation, target.title, source.path, edge.sentence),)
-    hit.lines = LineRange(edge.line, edge.line) if stated_here else LineRange(1, 1)
+def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
+    source, target = (far, near) if edge.source == far.id else (near, far)
+    return Hop(source.title, edge.relation, target.title, source.path, edge.sentence)

@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -28,6 +29,7 @@ from memvault.search.association import Association
 from memvault.search.hybrid import HybridSearch
 from memvault.search.relations.question import stems
 from memvault.search.scope import Memories, in_scope
+from memvault.stores import faults
 from memvault.vault.parse import parse_note
 
 logger = logging.getLogger(__name__)
@@ -60,6 +62,7 @@ NOTHING = (
 )
 
 DOWN = (StorageError, GraphQueryError)
+Some = TypeVar("Some")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ class Fallback:
             StoreUnavailable: nothing at all can be had.
         """
         began = time.monotonic()
-        under_way = self._pool.submit(whole)
+        under_way = self._begin(whole)
         try:
             found = under_way.result(WHOLE * self._limit)
         except DOWN as error:
@@ -170,13 +173,20 @@ class Fallback:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def _begin(self, work: Callable[[], Some]) -> Future[Some]:
+        """Raises StoreUnavailable: it is closed."""
+        try:
+            return self._pool.submit(work)
+        except RuntimeError as error:  # the pool is shut down
+            raise faults.closed() from error
+
     def _part(self, asked: Asked, slow: bool, seconds: float) -> Found:
         """What can be had without the whole; the vectors are asked again where they were slow."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
-        by_name = self._pool.submit(self._named, asked)
+        by_name = self._begin(lambda: self._named(asked))
         if slow:
-            near = self._pool.submit(self._near, asked)
+            near = self._begin(lambda: self._near(asked))
             if hits := _soon(near, seconds / 2):
                 return Found(hits, too_slow)
         named = _soon(by_name, end - time.monotonic())

@@ -33,6 +33,7 @@ from memvault.search.diversity import Floats, diverse
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Asked, Fallback, Found
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, ModePlan, detect_mode
+from memvault.search.relations.question import stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import widened
 from memvault.stores.graph_view import GraphView
@@ -157,7 +158,8 @@ class Searcher:
             top_k: the most that is shown, in place of the mode's own number.
             fitting: ids of those memories that pass a filter which stores cannot apply.
             allow_unverified: show unverified memories on sensitive matters too.
-            patience: seconds to wait for relations that are read for the first time.
+            patience: seconds to wait for relations that are read for the first time; where it is
+                not 0, relations are also shown that explain what was found.
 
         Raises:
             StoreUnavailable: no store answers.
@@ -174,7 +176,7 @@ class Searcher:
             self._checker.matter_of(query),
         )
         found = self._find(request, self._wanted(request, chosen))
-        if not self._is_known(found.hits):
+        if not self._is_known(request, found.hits):
             return SearchResult([], mode or Mode.DEFAULT, request.matter, _unknown(found))
         result = self._judged(request, found, chosen)
         if mode is None and chosen is not Mode.DEFAULT and not result.hits:
@@ -262,7 +264,14 @@ class Searcher:
         try:
             hits = self._association.extend(query, hits, scope)
             if reading is not None:
-                hits = self._relations.lead(reading, hits, limit, scope, request.max_hops)
+                hits = self._relations.lead(
+                    reading,
+                    hits,
+                    limit,
+                    scope,
+                    request.max_hops,
+                    explain=request.patience > 0.0,
+                )
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
         hits = hits[: max(limit, self._reranker.first if self._reranker else 0)]
@@ -275,10 +284,19 @@ class Searcher:
             return hits
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
 
-    def _is_known(self, hits: Sequence[Hit]) -> bool:
-        """Whether the vault knows of what is asked: relations lead to it, or a text is relevant."""
-        return not hits or any(
-            hit.found_by is FoundBy.RELATION or hit.relevance - self.shift >= KNOWN for hit in hits
+    def _is_known(self, request: _Request, hits: Sequence[Hit]) -> bool:
+        """Whether the vault knows of what is asked: relations lead to it, or a text is relevant or
+        has every word of the question (a word that most notes have makes none of them relevant).
+
+        What is narrowed by filters is always shown: there the person has said what they want."""
+        if not hits or request.fitting is not None or request.scope.filters is not None:
+            return True
+        words = stems(request.query)
+        return any(
+            hit.found_by is FoundBy.RELATION
+            or hit.relevance - self.shift >= KNOWN
+            or (words and words <= stems(f"{hit.memory.title} {hit.heading} {hit.text}"))
+            for hit in hits
         )
 
     # -- judging --------------------------------------------------------------------------------

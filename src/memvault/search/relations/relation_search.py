@@ -97,7 +97,8 @@ class RelationSearch:
         a relation that several notes state.
 
         Args:
-            patience: seconds to wait for the relations where they are read for the first time.
+            patience: seconds to wait for the relations where they are first read; unless it is 0,
+                a relation stated in one note counts too.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -106,11 +107,12 @@ class RelationSearch:
             return None
         if self._reader is None:
             return None
+        may_be_led = _names_something if patience else _names_related
         known = self._lexicon
-        if known is not None and not _names_related(known, query):
+        if known is not None and not may_be_led(known, query):
             return None
         lexicon = self._current(patience)
-        if lexicon is None or (lexicon is not known and not _names_related(lexicon, query)):
+        if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
             return None
         return Reading(lexicon, self._reading.submit(self._read, lexicon, query))
 
@@ -121,11 +123,16 @@ class RelationSearch:
         top_k: int,
         scope: Scope | None = None,
         max_hops: int = MOST_HOPS,
+        *,
+        explain: bool = False,
     ) -> list[Hit]:
         """The hits, after those that the question's relations lead to.
 
-        These count only where the best of them is reached by relations that the person states
+        These come first only where the best of them is reached by relations that the person states
         again and again; sentences that happen to sound like the question lead astray.
+
+        Args:
+            explain: also show other relations that lead to hits, and after all hits to more.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
@@ -133,9 +140,14 @@ class RelationSearch:
         hops = min(max_hops, MOST_HOPS)
         inquiry = self._inquiry(reading.lexicon, reading.question.result(), scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
-        if solution is None or not inquiry.is_grounded(solution):
+        if solution is None:
+            return list(hits)
+        grounded = inquiry.is_grounded(solution)
+        if not grounded and not explain:
             return list(hits)
         led, best = inquiry.hits(solution, top_k, hits)
+        if not grounded:
+            return _explained(hits, led, top_k)
         return _together(led, hits, top_k, max(best, round(top_k * SHARE)))
 
     # -- what it needs --------------------------------------------------------------------------
@@ -213,6 +225,10 @@ class RelationSearch:
         )
 
 
+def _names_something(lexicon: Lexicon, query: str) -> bool:
+    return bool(lexicon.known_names(query))
+
+
 def _names_related(lexicon: Lexicon, query: str) -> bool:
     """Whether a question names something with a relation that several notes state."""
     graph = lexicon.graph
@@ -227,6 +243,16 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
         return False
     edges = graph.half_edge[graph.start[number] : graph.start[number + 1]]
     return bool((graph.stated_in[graph.local[edges]] >= REPEATED).any())
+
+
+def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]:
+    """The hits in their order, those that relations lead to with these; then the others led to."""
+    known = {hit.memory.id: hit for hit in hits[:top_k]}
+    for hit in led:
+        if hit.memory.id in known:
+            known[hit.memory.id].hops = hit.hops
+    others = [hit for hit in led if hit.memory.id not in known]
+    return descending([*hits[:top_k], *others, *hits[top_k:]])
 
 
 def _together(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
