@@ -168,7 +168,7 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
         ("merge_concepts", {"sources": [lab, "#ocean"], "target": lab}, "tag cannot be merged"),
         ("merge_concepts", {"sources": [lab, "Diving permits"], "target": "Diving permits"},
          "give that note as the target"),
-        ("boost_importance", {"target": lab}, "either importance or delta"),
+        ("boost_importance", {"target": lab}, "exactly one of importance"),
         ("boost_importance", {"target": lab, "importance": 2}, "importance"),
         ("set_lifecycle", {"target": "Diving permits", "lifecycle": "permanent"}, "of its own"),
         ("set_lifecycle", {"target": "Broken", "lifecycle": "temporary"}, "line"),

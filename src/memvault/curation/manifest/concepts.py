@@ -1,29 +1,40 @@
-"""What a name in a manifest stands for."""
+"""The concepts of a vault, and what each manifest listed when it was written.
+
+The lists are kept in the vault, so that they travel with it. Without them nothing could tell a
+line that a person deleted from a concept that did not exist yet. Each list is a file of its own,
+named by the hash of its content, which the manifest's last line gives. So a sync tool has nothing
+to merge, and a manifest is always compared with its own list.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import PurePosixPath
+from typing import Any
 
 from memvault.curation.operations.merge import Known
 from memvault.curation.targets import Target, names_of_memory, resolve
+from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
 from memvault.model.memory import Memory
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
+from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
-LEAST_NOTES = 2  # that name a thing which the entity pass alone has found
+LEAST_NOTES = 2  # that name an entity which only the entity pass has found
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """``ids`` are its notes', by path, or its nodes' where no note stands for it (``paths`` is
-    empty then); ``naming`` counts the other notes that name it."""
+    """``ids`` are those of its notes, by path; without a note (no ``paths``) those of its nodes.
+    ``naming`` counts the other notes that name it."""
 
     name: str
     kind: str
@@ -37,7 +48,7 @@ class Concept:
 
 
 def concept_key(name: str) -> str:
-    """What two spellings of one name have in common."""
+    """The key that two spellings of one name share."""
     name = " ".join(name.split())
     if name.startswith("#"):
         return "#" + name[1:].casefold()
@@ -50,7 +61,7 @@ def concepts_of(
     """The concepts by key.
 
     Args:
-        gone: ids of what is to be left out, each with the id of what it is part of from now on.
+        gone: ids to leave out, each with the id that it was merged into, or None.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -76,7 +87,7 @@ _OWN_KEY = concept_key(PurePosixPath(MANIFEST).stem)  # notes may link to the ma
 def _naming(
     edges: GraphView, gone: Mapping[str, str | None]
 ) -> tuple[dict[str, set[str]], set[str]]:
-    """By node, the notes that name it; and the nodes that a person's own words name."""
+    """By node, the notes that name it; and the nodes that are linked or named in a property."""
     naming: dict[str, set[str]] = defaultdict(set)
     sure: set[str] = set()
     for edge in edges.all():
@@ -125,7 +136,7 @@ def _shown(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The vault as it is indexed; ``known`` is what merging asks of it."""
+    """The indexed vault; ``known`` is what merging needs of it."""
 
     known: Known
     edges: GraphView
@@ -133,10 +144,10 @@ class Indexed:
 
 
 class Naming:
-    """The names of one state of the vault, for one reading.
+    """Resolves the names in one manifest.
 
     Args:
-        now: its concepts, by key.
+        now: the current concepts, by key.
     """
 
     def __init__(self, indexed: Indexed, now: Mapping[str, Concept]) -> None:
@@ -144,8 +155,8 @@ class Naming:
         self._now = now
 
     def targets(self, name: str) -> Sequence[Target]:
-        """The notes of a concept, or the concept itself where no note stands for it; else the one
-        thing of this alias, path or id.
+        """The notes of a concept, or the concept itself if it has no note; else the note or concept
+        with this alias, path or id.
 
         Raises:
             NoteNotFound, AmbiguousTarget: there is none, or there are several.
@@ -167,9 +178,94 @@ class Naming:
 
     @cached_property
     def _called(self) -> dict[str, list[Memory]]:
-        """Notes by every name that they go by: looked through once, not for each directive."""
+        """Notes by all their names; computed once, not for each directive."""
         found: dict[str, list[Memory]] = defaultdict(list)
         for memory in self._indexed.known.memories.all():
             for key in {concept_key(name) for name in names_of_memory(memory)}:
                 found[key].append(memory)
         return found
+
+
+FOLDER = ".memvault/manifest"
+FORMAT = 1
+KEPT = 5  # lists; an older manifest can be rewritten, but not applied
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A concept when a manifest was written: the ids of its notes, or, without ``has_notes``, of
+    its nodes."""
+
+    name: str
+    ids: tuple[str, ...]
+    has_notes: bool
+
+    @classmethod
+    def of(cls, concept: Concept) -> Written:
+        return cls(concept.name, concept.ids, bool(concept.paths))
+
+
+def keep(vault: Vault, concepts: Iterable[Written], needed: Collection[str] = ()) -> str:
+    """Save this list and return its name. Of older ones only the last and the ``needed`` are kept.
+
+    Raises:
+        DiskFull, StorageError: it is not saved.
+    """
+    data = _data(concepts)
+    name = _name(data)
+    vault.create_at(_path(name), data)
+    _tidy(vault, {name, *needed})
+    return name
+
+
+def state_name(concepts: Iterable[Written]) -> str:
+    """The name that this list would have if it were saved."""
+    return _name(_data(concepts))
+
+
+def kept(vault: Vault, name: str) -> dict[str, Written] | None:
+    """The list of this name, by the keys of its concepts; None if it is missing or was written by a
+    newer memvault."""
+    if not name.isalnum():
+        return None
+    try:
+        found: Any = json.loads(vault.read(_path(name)))
+        if found["format"] != FORMAT:
+            return None
+        listed = [
+            Written(str(n), tuple(map(str, ids)), bool(notes))
+            for n, ids, notes in found["concepts"]
+        ]
+    except (NoteNotFound, ValueError, KeyError, TypeError):
+        return None
+    return {concept_key(each.name): each for each in listed}
+
+
+def withheld(before: Mapping[str, Written] | None, listed: Collection[str]) -> dict[str, Written]:
+    """The concepts whose lines a person deleted from a manifest that now lists these keys."""
+    return {key: each for key, each in (before or {}).items() if key not in listed}
+
+
+def _tidy(vault: Vault, needed: Collection[str]) -> None:
+    folder = vault.root / FOLDER
+    files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+    for file in files[KEPT:]:
+        if file.stem not in needed:
+            try:
+                vault.delete(_path(file.stem))
+            except MemvaultError:
+                continue  # tried again with the next manifest
+
+
+def _data(concepts: Iterable[Written]) -> bytes:
+    listed = sorted([each.name, list(each.ids), each.has_notes] for each in concepts)
+    content = json.dumps({"format": FORMAT, "concepts": listed}, ensure_ascii=False)
+    return f"{content}\n".encode()
+
+
+def _name(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def _path(name: str) -> str:
+    return f"{FOLDER}/{name}.json"

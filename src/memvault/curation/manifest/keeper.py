@@ -1,4 +1,4 @@
-"""``manifest.md`` of one vault: written, read back as a preview, and applied as one change."""
+"""Writes ``manifest.md``, previews a person's edits of it, and applies them as one change."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from datetime import UTC, datetime
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, LineChange, Plan
 from memvault.curation.changes.staging import Staging
-from memvault.curation.manifest.concepts import Concept, Indexed, Naming, concept_key, concepts_of
+from memvault.curation.manifest.concepts import (
+    Concept,
+    Indexed,
+    Naming,
+    Written,
+    concept_key,
+    concepts_of,
+    keep,
+    kept,
+    state_name,
+    withheld,
+)
 from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
-from memvault.curation.manifest.records import Written, keep, kept, state_name, withheld
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.forgetting import stage_forgetting
@@ -29,7 +39,7 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A note that a change touches; ``lines`` is empty for one that moves to the trash whole."""
+    """A note that a change touches; ``lines`` is empty for a note that moves to the trash."""
 
     path: str
     lines: tuple[LineChange, ...] = ()
@@ -37,11 +47,11 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What applying would do, or why it does nothing.
+    """What applying would do, or why it cannot.
 
     Attributes:
-        touched: by change, the notes that it touches.
-        asks: why it wants a confirmation, None if it does not.
+        touched: for each change, the notes that it touches.
+        asks: why a confirmation is needed, None if it is not.
     """
 
     wanted: tuple[Wanted, ...] = ()
@@ -52,7 +62,7 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class WrittenManifest:
-    """``waiting`` counts the concepts whose lines a person deleted and that are still there."""
+    """``waiting`` counts the deleted lines whose concepts still exist."""
 
     path: str
     concepts: int
@@ -60,14 +70,14 @@ class WrittenManifest:
 
 
 class Refused(InvalidParams):
-    """The manifest cannot be applied; ``data['lines']`` are the lines that say why."""
+    """The manifest cannot be applied; ``data['lines']`` are the lines with the errors."""
 
 
 class ManifestKeeper:
-    """Thread-safe, as far as what it is given is.
+    """Writes, previews and applies the manifest of one vault. Thread-safe if its arguments are.
 
     Args:
-        indexed: the vault as it is indexed now.
+        indexed: gives the indexed vault.
         clock: the time, with a zone.
     """
 
@@ -84,7 +94,7 @@ class ManifestKeeper:
         self._clock = clock
 
     def concepts(self) -> dict[str, Concept]:
-        """What a manifest would list now, by key.
+        """The concepts that a manifest would list now, by key.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -93,13 +103,13 @@ class ManifestKeeper:
         return concepts_of(indexed.known.memories.all(), indexed.edges)
 
     def write(self, path: str = MANIFEST) -> WrittenManifest:
-        """Make the manifest true to the vault. What a person wrote in it and has not applied
-        waits on; a manifest that is there no more is written anew.
+        """Update the manifest from the vault. Edits that a person has not applied stay; a missing
+        manifest is created.
 
         Raises:
-            NoteConflict: somebody keeps saving it.
+            NoteConflict: it keeps changing.
             StoreUnavailable, GraphQueryError: the graph does not answer.
-            OutsideVault, DiskFull, StorageError: it is as it was.
+            OutsideVault, DiskFull, StorageError: it is unchanged.
         """
         now = self.concepts()
         for _ in range(ATTEMPTS):
@@ -117,7 +127,7 @@ class ManifestKeeper:
         raise NoteConflict(f"{path} keeps changing; try again when nobody edits it", path=path)
 
     def text(self, path: str = MANIFEST) -> str:
-        """The manifest as it stands; as it would be written, if there is none."""
+        """The current manifest; without one, the manifest that would be written."""
         before = self._bytes(path)
         if before is not None:
             return before.decode("utf-8", "replace")
@@ -125,7 +135,7 @@ class ManifestKeeper:
         return write_manifest("", now, state_name(map(Written.of, now.values())))
 
     def preview(self, path: str = MANIFEST) -> Previewed:
-        """What a person's edits would change, each note and line.
+        """What a person's edits would change, note by note and line by line.
 
         Raises:
             NoteNotFound: there is no manifest.
@@ -143,13 +153,13 @@ class ManifestKeeper:
     def apply(
         self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
     ) -> Change | None:
-        """Do what the manifest asks for, all of it or nothing, and write it anew in the same
-        change. None where it asks for nothing.
+        """Apply a person's edits completely or not at all, and update the manifest in the same
+        change. None if there are no edits.
 
         Raises:
-            Refused: it cannot be read, or wants a confirmation.
+            Refused: it cannot be read, or a confirmation is needed.
             NoteNotFound: there is no manifest.
-            NoteConflict: a note that it would change keeps changing.
+            NoteConflict: one of its notes keeps changing.
             StoreUnavailable, GraphQueryError, DiskFull, StorageError: nothing was done.
         """
         now = self.concepts()
@@ -167,7 +177,7 @@ class ManifestKeeper:
     # -- writing --------------------------------------------------------------------------------
 
     def _written(self, before: bytes | None, now: Mapping[str, Concept]) -> tuple[str, int]:
-        """The text that is to be written, and how many deletions wait in it."""
+        """The text to write, and the number of deleted lines that are not applied yet."""
         text = _text(before or b"")
         lines = read_lines(text)
         state = _state_of(lines)
@@ -184,7 +194,7 @@ class ManifestKeeper:
         )
 
     def _replaced(self, path: str, before: bytes, data: bytes) -> bool:
-        """False if somebody saved it meanwhile."""
+        """False if somebody saved it in the meantime."""
         unchanged = True
 
         def change(found: bytes) -> bytes:
@@ -209,7 +219,7 @@ class ManifestKeeper:
         return read_edits(lines, written, now, Naming(self._indexed(), now).targets)
 
     def _touched(self, wanted: Wanted, wrong: list[Fault]) -> tuple[Touched, ...]:
-        """The notes that one change touches; what cannot be done goes to the faults."""
+        """The notes that one change touches; an error is added to ``wrong``."""
         if wanted.action is Action.DELETE:
             paths = [target.note.path for target in wanted.targets if target.note is not None]
             return tuple(Touched(path) for path in paths)
@@ -233,13 +243,13 @@ class ManifestKeeper:
             return None
         return (
             f"This forgets {concepts} concepts, and {notes} of {all_notes} notes go to the trash. "
-            "Confirm it to have it done"
+            "Confirm to apply it"
         )
 
     # -- applying -------------------------------------------------------------------------------
 
     def _plan(self, path: str, now: Mapping[str, Concept], confirm: bool) -> Plan | None:
-        """Everything that is asked for as one plan; None if nothing is."""
+        """All edits as one plan; None if there are none."""
         staging = self._curator.stage()
         lines = read_lines(_text(staging.read(path)))
         reading = self._read_edits(lines, now)
@@ -273,8 +283,7 @@ class ManifestKeeper:
     def _stage_manifest(
         self, staging: Staging, path: str, lines: Sequence[Line], reading: Reading
     ) -> None:
-        """The manifest as it is to stand beside what is done: in the same change, so that a crash
-        cannot leave it to be applied twice."""
+        """Update the manifest in the same change, so that no crash lets it be applied twice."""
         gone: dict[str, str | None] = {}
         for each in reading.wanted:
             into = each.into.node_ids[0] if each.into else None

@@ -1,7 +1,7 @@
-"""What a person's edits of a manifest mean: three versions compared.
+"""Reads a person's edits of a manifest by comparing three versions.
 
-As it was written (`records`), as it is edited, and as the vault is now. A concept is forgotten only
-if the first lists it, the second does not, and it is still there; what came since is left alone.
+These are the manifest as it was written, as it is edited, and the vault now. A concept is forgotten
+only if the first lists it, the second does not, and it still exists; newer concepts are kept.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memvault.curation.manifest.concepts import Concept, concept_key
-from memvault.curation.manifest.records import Written, withheld
+from memvault.curation.manifest.concepts import Concept, Written, concept_key, withheld
 from memvault.curation.targets import Target
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import NodeKind
@@ -33,11 +32,11 @@ class Wanted:
     """One change that the manifest asks for.
 
     Attributes:
-        line: of the manifest, counted from 1; None for a line that is no more.
-        targets: what is forgotten or merged away, or is annotated.
-        into: of a merge, what stays.
+        line: its line in the manifest, counted from 1; None for a deleted line.
+        targets: the notes or concepts to forget, to merge or to annotate.
+        into: of a merge, the note or concept that stays.
         text: of an annotation.
-        says: what a person should know of it, besides the lines that change.
+        says: a remark for the person, besides the lines that change.
     """
 
     action: Action
@@ -56,8 +55,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``faults`` are why nothing can be applied; ``known`` are the keys of every concept that was
-    or is one."""
+    """``faults`` prevent applying; ``known`` are the keys of all concepts, then and now."""
 
     wanted: tuple[Wanted, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -82,13 +80,13 @@ def read_edits(
     now: Mapping[str, Concept],
     targets_of: TargetsOf,
 ) -> Reading:
-    """What the lines ask for.
+    """The changes that the lines ask for.
 
     Args:
-        written: the state that the last line names, None if it is not kept.
-        now: the concepts that the vault has now.
-        targets_of: the notes, or the concept without one, of a name, path or id; raises if there
-            is none.
+        written: the list that the last line names, None if it is not kept.
+        now: the current concepts of the vault.
+        targets_of: gives the notes, or the concept without one, of a name, path or id; raises if
+            there is none.
     """
     wrong = faults(lines)
     if not wrong and written is None:
@@ -113,7 +111,7 @@ class _Comparison:
         self._now = now
         self._targets_of = targets_of
         self._faults: list[Fault] = []
-        self._into: dict[str, tuple[Target, str]] = {}  # of a merged id: what stays, as named
+        self._into: dict[str, tuple[Target, str]] = {}  # by merged id, what stays and its name
         self._stays: set[str] = set()
         self._deleted: dict[str, Written] = {}
 
@@ -131,7 +129,7 @@ class _Comparison:
         return Reading(found, wrong, frozenset(self._written.keys() | self._now.keys()))
 
     def _compare_list(self) -> None:
-        """Finds what was deleted, and refuses what stands there and names nothing."""
+        """Find deleted lines, and lines that name nothing."""
         listed: set[str] = set()
         heading = 1
         for number, line in self._lines:
@@ -150,7 +148,7 @@ class _Comparison:
                                  "keep one line, or forget them in turn")  # fmt: skip
 
     def _deletion(self, key: str, written: Written) -> Wanted | None:
-        """None for what is no more, is merged instead, or is another thing by now."""
+        """None if the concept no longer exists, is merged, or has changed its nature."""
         concept = self._now.get(key)
         if concept is None or bool(concept.paths) != written.has_notes:
             return None
@@ -216,16 +214,16 @@ class _Comparison:
         return Wanted(Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says)
 
     def _check_survivors(self, wanted: Sequence[Wanted]) -> None:
-        """What is forgotten cannot be merged into, nor annotated."""
+        """A forgotten note cannot be a merge's target, nor be annotated."""
         gone = {key for each in wanted if each.action is Action.DELETE for key in each.node_ids}
         for each in wanted:
             kept = each.into or each.targets[0]
             if each.action is not Action.DELETE and each.line and gone & set(kept.node_ids):
-                self._wrong(each.line, f"{kept.name} stands no more in the list, so it would be "
+                self._wrong(each.line, f"{kept.name} is no longer in the list, so it would be "
                                        "forgotten: put its line back")  # fmt: skip
 
     def _resolve(self, number: int | None, name: str) -> list[Target]:
-        """What goes by the name, none with a fault."""
+        """The targets of a name; none, with a fault, if it has none."""
         try:
             return list(self._targets_of(name))
         except MemvaultError as error:
@@ -238,7 +236,7 @@ class _Comparison:
 
 
 def _stands_for(name: str, targets: Sequence[Target]) -> str:
-    """Says so if a concept is not just one note."""
+    """A remark if a concept is not exactly one note."""
     paths = [target.note.path for target in targets if target.note is not None]
     if len(paths) > 1:
         return f"{name} stands for {len(paths)} notes: {_listed(paths)}"

@@ -1,4 +1,4 @@
-"""Writing ``manifest.md``: its own lines made true, a person's left where and as they stand."""
+"""Updates the text of ``manifest.md``; a person's own lines keep their place and bytes."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def write_manifest(
     """The text with these concepts in it; an empty ``before`` gives a new manifest.
 
     Args:
-        concepts: those to be listed, by key.
-        writing: names the state that is written.
-        withheld: keys of concepts whose lines a person deleted: they do not come back.
-        gone: whether a key was a concept's, and is no more; its line goes.
-        done: numbers, from 1, of the lines with directives that were carried out: they go.
+        concepts: the concepts to list, by key.
+        writing: the name of the list that is written.
+        withheld: keys of concepts whose lines a person deleted; they are not added again.
+        gone: whether the concept of a key no longer exists, so that its line is removed.
+        done: numbers, from 1, of the lines with applied directives, which are removed.
     """
     newline = "\r\n" if "\r\n" in before else "\n"
     lines = _with_sections(read_lines(before), newline)
@@ -94,7 +94,7 @@ def _kept(
     done: Collection[int],
     newline: str,
 ) -> tuple[list[Line], set[str]]:
-    """What stays of the lines, and the keys of the concepts among them."""
+    """The lines that stay, and the keys of the concepts among them."""
     kept: list[Line] = []
     seen: set[str] = set()
     for number, line in enumerate(lines, 1):
@@ -114,20 +114,20 @@ def _kept(
 
 
 def _current(line: Line, concept: Concept, newline: str) -> Line:
-    """The line with what is counted now; one that says so already stays to the byte."""
+    """The line with current counts; an unchanged line keeps its bytes."""
     wanted = _line(concept, newline)
     same = (line.name, line.text) == (wanted.name, wanted.text)
     return line if same else wanted
 
 
 def _line(concept: Concept, newline: str) -> Line:
-    is_tag = concept.kind == NodeKind.TAG  # nobody expects a note of it
+    is_tag = concept.kind == NodeKind.TAG  # a tag needs no note
     text = counts(concept.name, 1 if is_tag else len(concept.paths), concept.naming)
     return Line(f"- {concept.name}{text}{newline}", What.CONCEPT, concept.name, text=text)
 
 
 def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """Without the headings of groups whose last concept has gone, and the blank lines of theirs."""
+    """The lines without the headings, and blank lines, of groups that became empty."""
     had = {name for name, size in _sizes(before).items() if size}
     has = _sizes(lines)
     kept: list[Line] = []
@@ -144,7 +144,7 @@ def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list
 
 
 def _sizes(lines: Iterable[Line]) -> dict[str, int]:
-    """By group, how many of its lines are anything but blank."""
+    """The number of lines in each group that are not blank."""
     sizes: dict[str, int] = {}
     group: str | None = None
     for line in lines:
@@ -159,7 +159,7 @@ def _sizes(lines: Iterable[Line]) -> dict[str, int]:
 
 
 def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> list[Line]:
-    """The lines with the missing concepts among them, each in its group, by name."""
+    """The lines with the missing concepts added, each in its group, by name."""
     groups: dict[str, list[Concept]] = defaultdict(list)
     for concept in missing:
         groups[_heading(concept.kind)].append(concept)
@@ -180,7 +180,7 @@ def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> 
 
 
 def _places(lines: Sequence[Line]) -> dict[str, int]:
-    """Where each group's heading stands, the first of a name."""
+    """The index of each group's heading, the first of each name."""
     places: dict[str, int] = {}
     for at, line in enumerate(lines):
         if line.what is What.GROUP:
@@ -191,8 +191,7 @@ def _places(lines: Sequence[Line]) -> dict[str, int]:
 def _insert(
     lines: Sequence[Line], heading: int, new: Sequence[Line], inserted: dict[int, list[Line]]
 ) -> None:
-    """Each new line before the first of its group that follows it by name; a person's remark
-    below a concept stays below it."""
+    """Insert each new line in its group by name; a person's remark below a concept stays there."""
     end = heading + 1
     own: list[int] = []
     while end < len(lines) and not _closes(lines[end]):
@@ -242,7 +241,7 @@ def _woven(
 
 
 def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
-    """With one last line, where it stands or at the end."""
+    """The lines with exactly one last line, in its place or at the end."""
     ended: list[Line] = []
     has_end = False
     for line in lines:

@@ -1,9 +1,9 @@
-"""Compressing sessions into a brief that a person writes (triple FR-42).
+"""Compresses sessions into a brief that a person writes (triple FR-42).
 
-memvault takes the key facts out of the sessions, each with its source; what is said of them in the
-end is the person's. Sentences are ranked by their cosine to the centroid of all of them (centroid
+memvault extracts the key facts of the sessions, each with its source; the text of the brief is the
+person's. Sentences are ranked by their cosine to the centroid of all of them (centroid
 summarisation: Radev and others, Information Processing & Management 40, 2004) and chosen by maximal
-marginal relevance, so that one thing is not said twice.
+marginal relevance, so that no fact is repeated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 
 FACTS = 16
-VARIETY = 0.4  # of maximal marginal relevance: how much being new counts beside being central
+VARIETY = 0.4  # weight of novelty against centrality in maximal marginal relevance
 LEAST_WORDS, MOST_CHARS = 4, 400  # of a sentence that can be a fact
 MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
 
@@ -37,7 +37,7 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class KeyFact:
-    """A sentence as its note has it, read without markup; ``line`` is counted from 1."""
+    """A sentence of a note without markup; ``line`` is counted from 1."""
 
     text: str
     memory: Memory
@@ -45,7 +45,7 @@ class KeyFact:
 
 
 class Sources(StrEnum):
-    """Where the sources go when their brief is written."""
+    """What happens to the sources when their brief is written."""
 
     STAY = "stay"
     TRASH = "trash"
@@ -53,7 +53,7 @@ class Sources(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What a person wrote, of which sources, and where these go."""
+    """The text of a person about these sources, and what happens to them."""
 
     title: str
     text: str
@@ -65,7 +65,7 @@ class Brief:
 def key_facts(
     memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, most: int = FACTS
 ) -> list[KeyFact]:
-    """The sentences that say most of what these notes say, in the order of the notes.
+    """The most central sentences of these notes, in the order of the notes.
 
     Args:
         read: a note's bytes, by path; raises MemvaultError.
@@ -89,10 +89,10 @@ def key_facts(
 
 
 def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
-    """Stage the brief as a new note and what becomes of its sources; gives its path.
+    """Stage the brief as a new note; returns its path.
 
-    Sources that stay are linked; of those that go, the names are kept, since no link to the trash
-    would lead anywhere.
+    Sources that stay are linked; of those that go to the trash only the paths are listed, since a
+    link to the trash would lead nowhere.
 
     Raises:
         InvalidParams: it has no title, no text or no source.

@@ -1,4 +1,4 @@
-"""A memory as a client asks to store it, checked before anything is written."""
+"""The checked arguments of ``store_memory``."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ _EBML = b"\x1a\x45\xdf\xa3"
 
 
 def kind_of(data: bytes) -> FileKind | None:
-    """The kind of a picture, sound or film that Obsidian can show; None for anything else."""
+    """The kind of an image, sound or video that Obsidian can show; None for anything else."""
     if data[:4] == b"RIFF":
         return _RIFF.get(data[8:12])
-    if data[4:8] == b"ftyp":  # ISO base media file format: the brand tells
+    if data[4:8] == b"ftyp":  # ISO base media file format, with a brand
         return _BRANDS.get(data[8:12], FileKind("video", ".mp4"))
     if data[:4] == _EBML:
         return FileKind("video", ".webm" if b"webm" in data[:64] else ".mkv")
@@ -107,7 +107,7 @@ def check_rationale(rationale: object) -> str:
 
 
 class Draft(BaseModel):
-    """The arguments of ``store_memory`` and who asks. Build it with `Draft.checked`.
+    """The arguments of ``store_memory``, and the client. Build it with `Draft.checked`.
 
     ``content`` is text of at most 65,536 characters; ``data`` the decoded bytes of a picture,
     sound or film. One of them is there. ``client`` is the name of the AI client, where known,
@@ -139,7 +139,7 @@ class Draft(BaseModel):
 
     @classmethod
     def checked(cls, **arguments: Any) -> Self:
-        """A draft from a tool's arguments; those that are None count as not given.
+        """A draft from a tool's arguments; None counts as not given.
 
         Raises:
             InvalidParams: with the message as **core** words it.

@@ -1,4 +1,4 @@
-"""Making one memory of several, or one concept of several names.
+"""Merges several memories into one, or several concepts into one.
 
 The note that stays keeps its text and gains the others', each under a heading with its origin,
 without the sentences that it has already, and their names as aliases. Links to the others are
@@ -39,10 +39,10 @@ _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What merging asks of the vault as it is indexed.
+    """What merging needs of the index.
 
     Attributes:
-        linking: paths of the notes with a link of one of these keys (`keys_of`).
+        linking: gives the paths of the notes with a link of one of these keys (`keys_of`).
     """
 
     memories: Memories
@@ -52,8 +52,8 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """``path`` is the note that stays, None for concepts; ``notes_changed`` are all notes whose
-    text changes or that go to the trash."""
+    """``path`` is the note that stays, None for concepts; ``notes_changed`` are the notes that are
+    edited or go to the trash."""
 
     node_ids: tuple[str, ...]
     path: str | None
@@ -88,7 +88,7 @@ def _others(sources: Sequence[Target], target: Target) -> list[Target]:
     own = set(target.node_ids)
     others = {each.node_ids: each for each in sources if not own & set(each.node_ids)}
     if not others:
-        raise InvalidParams("Nothing to merge: name at least one thing besides the target")
+        raise InvalidParams("Nothing to merge: name at least one source that is not the target")
     if any(each.kind == NodeKind.TAG for each in (*others.values(), target)):
         raise InvalidParams("A tag cannot be merged: rename it in the notes that carry it")
     named = [each.name for each in others.values() if each.note is not None]
@@ -133,7 +133,7 @@ class _Merging:
         self.changed: list[str] = []
 
     def run(self, names: Sequence[str]) -> None:
-        """Merge the notes, and take these names as well."""
+        """Merge the notes, and add these names as aliases."""
         texts = {memory.path: note_text(memory.path, self._staging.read(memory.path))
                  for memory in self._notes}  # fmt: skip
         parsed = {path: parse_note(path, self._staging.read(path)) for path in texts}
@@ -170,7 +170,7 @@ class _Merging:
         return redirect
 
     def _led(self, leads_to: str | None, link: WrittenLink, source: str) -> NewTarget | None:
-        """Where a link to a merged note leads now."""
+        """The new target of a link to a merged note."""
         heading = self._headings.get(leads_to or "")
         if leads_to is None or heading is None:
             return None
@@ -181,7 +181,7 @@ class _Merging:
         return NewTarget(self._path, self._name_of(self._path, source), subpath)
 
     def _name_of(self, path: str, source: str) -> str:
-        """The shortest that a wikilink may say."""
+        """The shortest name that a wikilink can use."""
         stem = PurePosixPath(path).stem
         if self._known.links.resolve(stem, source) == path:
             return stem
@@ -276,7 +276,7 @@ class _Merging:
         return redirect
 
     def _attachment_of(self, source: str) -> Callable[[str], str | None]:
-        """For files beside a note whose text moves to another folder."""
+        """For relative links to files, if the text moves to another folder."""
         folder = posixpath.dirname(source)
 
         def attached(dest: str) -> str | None:
@@ -300,7 +300,7 @@ def _body(note: ParsedNote, text: str, original: str | None = None) -> str:
 
 
 def _headings(notes: Sequence[Memory]) -> dict[str, str]:
-    """By path, the heading that names where a text is from, each another."""
+    """By path, the heading with the origin of a text, all different."""
     found: dict[str, str] = {}
     for memory in notes:
         title = " ".join(_IN_NO_HEADING.sub(" ", memory.title).split())
@@ -314,7 +314,7 @@ def _headings(notes: Sequence[Memory]) -> dict[str, str]:
 
 
 def _leading_title(note: ParsedNote, text: str) -> int | None:
-    """The line of a first heading that says only the title, which the heading of origin says."""
+    """The line of a first heading that only repeats the title, which the heading has."""
     if not note.headings or note.headings[0].level != 1 or note.headings[0].text != note.title:
         return None
     line = note.headings[0].line
@@ -330,8 +330,7 @@ def _listed(values: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _kept_properties(note: ParsedNote, own: Mapping[str, Any]) -> list[str]:
-    """Frontmatter that the survivor neither takes over nor says itself: links as fields, the rest
-    as it was."""
+    """Frontmatter that the survivor does not have: links as fields, the rest as text."""
     fields, said = [], []
     for key, value in note.frontmatter.items():
         if key.casefold() in _OWN_KEYS or value is None or isinstance(value, dict):

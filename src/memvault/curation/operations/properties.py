@@ -1,4 +1,4 @@
-"""Saying that a memory is right, or that it is not: who looked, and on which day."""
+"""Sets properties of memories: tags, pin, importance, lifecycle, verification."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memvault.vault.parse import frontmatter_of, parse_note
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What was set: its value before and after; ``path`` is None for a concept without a note."""
+    """A value before and after; ``path`` is None for a concept without a note."""
 
     path: str | None
     before: Any
@@ -28,10 +28,10 @@ class Setting:
 
 
 def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> Setting:
-    """Make the frontmatter's tags these; tags in the text stay.
+    """Set the tags of the frontmatter; tags in the text stay.
 
     Raises:
-        InvalidParams: it is no note.
+        InvalidParams: the target has no note.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     path = path_of(target, "tags")
@@ -43,10 +43,10 @@ def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> Setting
 
 
 def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> Setting:
-    """Pin a note, so that it never decays, or take the pin out.
+    """Pin a note, so that it never decays, or unpin it.
 
     Raises:
-        InvalidParams: it is no note.
+        InvalidParams: the target has no note.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     path = path_of(target, "a pin")
@@ -59,24 +59,24 @@ def path_of(target: Target, what: str) -> str:
     """The path of the target's note.
 
     Raises:
-        InvalidParams: it has none, so ``what`` has no place.
+        InvalidParams: it has none that could hold ``what``.
     """
     if target.note is None:
         raise InvalidParams(
-            f"{target.name} is only named in notes and has none of its own that could hold {what}; "
-            "store a memory with this title first"
+            f"{target.name} is only named in notes and has no note of its own that could hold "
+            f"{what}; store a memory with this title first"
         )
     return target.note.path
 
 
 def property_of(staging: Staging, path: str, key: str) -> Any:
-    """The value of a key, however it is spelt; None without it."""
+    """The value of a key, whatever its case; None without it."""
     values = frontmatter_of(staging.read(path))
     return values.get(spelling(values, key))
 
 
 def set_property(staging: Staging, path: str, key: str, value: object | None) -> None:
-    """Set a key of the frontmatter, however it is spelt there; None takes it out.
+    """Set a key of the frontmatter, whatever its case there; None removes it.
 
     Raises:
         MalformedFrontmatter: the YAML cannot be edited safely.
@@ -88,7 +88,7 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
 
 
 def spelling(values: dict[str, Any], key: str) -> str:
-    """The key as the note spells it, else as it is."""
+    """The key as the note spells it, else unchanged."""
     return next((name for name in values if name.casefold() == key), key)
 
 
@@ -103,14 +103,14 @@ def stage_importance(
     """Set the importance, or change it by ``delta``; it stays within [0, 1].
 
     Args:
-        known: what a concept without a note has now.
+        known: the current importance of a concept without a note.
 
     Raises:
         InvalidParams: neither or both are given.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     if (importance is None) == (delta is None):
-        raise InvalidParams("Provide either importance or delta, not both and not neither")
+        raise InvalidParams("Provide exactly one of importance and delta")
     path = target.note.path if target.note else None
     before = read_importance(property_of(staging, path, "importance")) if path else known
     wanted = importance if importance is not None else before + (delta or 0.0)
@@ -127,10 +127,10 @@ def stage_importance(
 
 
 def stage_lifecycle(staging: Staging, target: Target, lifecycle: Lifecycle) -> Setting:
-    """Set the lifecycle; the note stays where it is.
+    """Set the lifecycle; the note keeps its path.
 
     Raises:
-        InvalidParams: it is no note.
+        InvalidParams: the target has no note.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     path = path_of(target, "a lifecycle")
@@ -147,7 +147,7 @@ def stage_verification(
     """Set ``verified``, ``verified_by`` and ``verified_on``.
 
     Raises:
-        InvalidParams: it is no note.
+        InvalidParams: the target has no note.
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
     path = path_of(target, "a verification")
