@@ -100,7 +100,7 @@ class OriginMarks(Middleware):
 
     def _memory(self, shape: Mapping[str, Any]) -> Memory | None:
         catalogue = self._services().catalogue
-        for key in ("path", "stated_in"):
+        for key in ("stated_in", "path"):  # a quoted sentence is of the note that states it
             place = shape.get(key)
             if isinstance(place, str) and (memory := catalogue.by_path(place)) is not None:
                 return memory

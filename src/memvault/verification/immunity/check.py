@@ -24,7 +24,7 @@ THRESHOLD = 1.0  # of the weights of a passage
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
 ENCODED = 0.6  # weight of several words in an encoding, whatever they say
 PASSAGE = 420  # characters within which signs add up
-WINDOWS = 6  # sentences that are embedded at most, the most telling ones
+WINDOWS = 5  # sentences that are embedded at most, the most telling ones
 SURE = 2.6  # log-odds that weigh as much as the strongest wordings do
 _MOST_LEARNED = 0.9  # the classifier alone is never enough
 LEARNED = "instruction"  # the kind of what only the classifier finds
@@ -114,7 +114,7 @@ class Immunity:
 
     def _place(self, name: str, text: str) -> Finding:
         visible = _Visible.of(text)
-        signs = [*visible.signs(), *self._learned(visible)]
+        signs = self._signs(visible)
         best, within = _worst_passage(signs)
         buried = [
             self._hidden(each, visible.quotes(each.start, each.end))
@@ -135,7 +135,7 @@ class Immunity:
     def _hidden(self, found: Hidden, about: bool) -> tuple[float, _Sign]:
         """The score of a hidden text, scaled so that `THRESHOLD` is the limit here, too."""
         visible = _Visible.of(found.decoded)
-        score, signs = _worst_passage([*visible.signs(), *self._learned(visible)])
+        score, signs = _worst_passage(self._signs(visible))
         if not any(wording.orders(sign.kind) for sign in signs if sign.kind != LEARNED):
             score *= HIDDEN_THRESHOLD
         elif found.kind not in ("link", "alt text"):
@@ -146,6 +146,13 @@ class Immunity:
         if found.certain:
             score += THRESHOLD
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
+
+    def _signs(self, visible: _Visible) -> list[_Sign]:
+        """Wordings, and where they are not enough what the classifier finds, which takes longer."""
+        signs = list(visible.signs())
+        if _worst_passage(signs)[0] < THRESHOLD:
+            signs += self._learned(visible)
+        return signs
 
     def _learned(self, visible: _Visible) -> Iterator[_Sign]:
         if self._embed is None:

@@ -1,0 +1,86 @@
+"""Immunity: attacks caught, ordinary texts quarantined, and how long a check takes.
+
+    python -m tests.benchmarks.bench_immunity [--texts FILE] [--show]
+
+``--texts`` is a JSON list of ``{kind, attack, text}``, such as ``../shared/eval/injection-dev``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+from memvault.config.settings import EmbeddingSettings
+from memvault.text.embedding import open_embedder
+from memvault.verification.immunity import Immunity
+from tests.benchmarks import immunity_blind, immunity_texts
+from tests.benchmarks.immunity_texts import Labelled
+from tests.benchmarks.measure import Figure, percentile, show, timed
+
+
+def blind() -> list[Labelled]:
+    """Attacks of kinds that neither rules nor training know, in every carrier, and look-alikes."""
+    attacks = [
+        Labelled(carrier.replace("{}", text), kind, True)
+        for kind, texts in immunity_blind.ATTACKS.items()
+        for text in texts
+        for carrier in immunity_blind.CARRIERS
+    ]
+    return attacks + [Labelled(text, "look-alike", False) for text in immunity_blind.BENIGN]
+
+
+def known() -> list[Labelled]:
+    """Single sentences of the kinds that the classifier was trained on, with other fillings."""
+    rng = random.Random(99)
+    carrier = immunity_blind.CARRIERS[0]
+    return [
+        Labelled(carrier.replace("{}", immunity_texts.filled(text, rng)), kind, True)
+        for kind, texts in immunity_texts.ATTACKS.items()
+        for text in texts
+    ]
+
+
+def read(file: Path) -> list[Labelled]:
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    return [Labelled(row["text"], row["kind"], bool(row["attack"])) for row in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=Path, help="more texts to measure with")
+    parser.add_argument("--show", action="store_true", help="print what was judged wrong")
+    given = parser.parse_args()
+    sets = {"blind": blind(), "single sentences of known kinds": known()}
+    if given.texts:
+        sets[given.texts.parent.name] = read(given.texts)
+    embedder = open_embedder(EmbeddingSettings(), None)
+    immunity = Immunity(embedder.embed_few)
+    figures = []
+    for name, texts in sets.items():
+        caught, total = Counter[bool](), Counter[bool]()
+        for each in texts:
+            finding = immunity.check(each.text)
+            total[each.attack] += 1
+            caught[each.attack] += finding.adversarial
+            if given.show and finding.adversarial != each.attack:
+                print(each.kind, finding.score, finding.kinds, repr(each.text[:120]))
+        for attack, what in ((True, "attacks caught"), (False, "ordinary texts quarantined")):
+            if total[attack]:
+                share = 100 * caught[attack] / total[attack]
+                figures.append(Figure(f"{name}: {what}", share, "%", note=f"of {total[attack]}"))
+    spent = [
+        ms for each in sets["blind"] for ms in timed(lambda t=each.text: immunity.check(t), 1, 0)
+    ]
+    figures += [
+        Figure("check, p50", percentile(spent, 0.5), "ms"),
+        Figure("check, p95", percentile(spent, 0.95), "ms", "10", "3"),
+    ]
+    embedder.close()
+    show("immunity", figures)
+
+
+if __name__ == "__main__":
+    main()
