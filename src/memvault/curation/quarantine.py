@@ -18,7 +18,8 @@ from hashlib import blake2b
 from memvault.curation.provenance import Provenances, lines_of
 from memvault.model.change import Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
-from memvault.model.provenance import Provenance, own_lines
+from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
+from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, NoteStat, Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.verification.immunity import Finding, Immunity
@@ -137,6 +138,9 @@ def _held(entry: JournalEntry, key: str) -> Held:
     )
 
 
+_PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
+
+
 class GuardedVault(Vault):
     """A vault that is read without what is in quarantine; for all that answers, and the index.
 
@@ -174,16 +178,21 @@ class GuardedVault(Vault):
         stat = self.stat(path)
         data = super().read(path)
         provenance = self._provenances.of(path, _claimed_id(data), data)
+        written_by = provenance
         if provenance.is_person:
-            return Examined(data, provenance)
-        text = _foreign(data, provenance)
+            if not path.lower().endswith(PDF):
+                return Examined(data, provenance)
+            # The person keeps the PDF, but hardly wrote it: it is checked, and else trusted.
+            lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
+            written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
+        text = _foreign(data, written_by)
         key = blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
-        finding = self._finding(path, text, provenance)
+        finding = self._finding(path, text, written_by)
         if not finding.adversarial or self._quarantine.is_released(key):
             self._hidden.pop(path, None)
             return Examined(data, provenance)
         whole = not provenance.is_mixed
-        self._quarantine.hold(_new(key, path, data, provenance, finding, whole=whole))
+        self._quarantine.hold(_new(key, path, data, written_by, finding, whole=whole))
         if whole:
             if stat is not None:
                 self._hidden[path] = (stat.size, stat.mtime_ns, key)
