@@ -32,6 +32,7 @@ from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.notes import ConnectorTools, NoteTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools
+from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import GraphTools, RecallTools
 from mcp_server.tools.schemas import lean_input, lean_output
@@ -90,6 +91,7 @@ GROUPS = (
     PlanningTools,
     VerificationTools,
     ImmunityTools,
+    QuestionTools,
 )
 
 

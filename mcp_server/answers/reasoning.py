@@ -188,3 +188,43 @@ class AdversarialAnswer(Answer):
     evidence: list[AdversarialEvidence]
     action: Action
     score: float
+
+
+class SettlesShape(Named):
+    """A memory that the answer to a question would settle."""
+
+
+class SettledShape(Shape):
+    """The session's last question: the mean entropy of its memories when it was asked, and now."""
+
+    question: str
+    entropy_before: float
+    entropy_after: float
+
+
+class EpistemicAnswer(Answer):
+    """``question`` is left out where nothing is open."""
+
+    question: str | None = optional()
+    reason: str | None = optional()
+    settles: list[SettlesShape]
+    entropy_before: float | None = optional()
+    last: SettledShape | None = optional()
+
+
+class EntailmentStep(Shape):
+    """``path`` and ``line`` are left out where a folder or a nested tag implies the step."""
+
+    specific: str
+    general: str
+    why: str
+    path: str | None = optional()
+    line: int | None = optional()
+    sentence: str | None = optional()
+
+
+class EntailmentAnswer(Answer):
+    """``chain`` is empty where nothing states it."""
+
+    entails: bool
+    chain: list[EntailmentStep]

@@ -48,6 +48,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "expand_causal_path": {"node": "Burst sluice"},
     "omni_infer": {"query_type": "forward", "clamped_nodes": [{"node_id": "Frost"}]},
     "probabilistic_query": {"query": "how likely is it that the sluice leaks?"},
+    "check_adversarial": {"content": "The mill was sold in May."},
+    "entailment_query": {"general": "Tide mill", "specific": "Sluice"},
     "set_preference": {"key": "reply language", "value": "Norse", "rationale": WHY},
     "store_memory": {"content": "The mill was sold in May.", "rationale": WHY},
     "forget_concept": {"target": "Old pier", "rationale": WHY},

@@ -139,3 +139,34 @@ def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
             tag = parents.get(node.name.casefold())
             if tag is not None:
                 yield Related(thing_of(node.id, edges), f"#{tag} lies under #{node.name}")
+
+
+MOST_STEPS = 12  # between a thing and what it is part of
+MOST_VISITED = 2_000
+
+
+def chain_of(
+    specific: str, general: str, edges: GraphView, memory_of: Callable[[str], Memory | None]
+) -> tuple[Related, ...] | None:
+    """The shortest chain of stated relations by which one node is, or is part of, another; each
+    step names the next more general node. None if nothing states it; empty for the node itself."""
+    reached: dict[str, tuple[str, Related] | None] = {specific: None}
+    frontier = [specific]
+    for _ in range(MOST_STEPS):
+        if general in reached or not frontier or len(reached) > MOST_VISITED:
+            break
+        following: list[str] = []
+        for node_id in frontier:
+            for above in entailment_cone(node_id, edges, memory_of(node_id), LOOKED_AT).general:
+                if above.thing.id not in reached:
+                    reached[above.thing.id] = (node_id, above)
+                    following.append(above.thing.id)
+        frontier = following
+    if general not in reached:
+        return None
+    chain: list[Related] = []
+    at = general
+    while (step := reached[at]) is not None:
+        at = step[0]
+        chain.append(step[1])
+    return tuple(reversed(chain))
