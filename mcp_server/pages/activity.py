@@ -131,9 +131,7 @@ class ActivityPage:
         wanted = form.texts("change")
         if not wanted:
             raise InvalidParams("Select the changes to undo.")
-        undone = services.curator.undo(wanted, by_person("undone on the page"))
-        if undone.change is not None:
-            services.indexing.index_written(undone.change.paths)
+        undone = services.actions.undo(wanted, by_person("undone on the page"))
         for listener in self._site.on_undo:
             listener()
         back = form.text("back", "/activity")

@@ -13,14 +13,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
+from memvault.model.change import ChangeKind
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault import write as write_module
 from memvault.vault.compose import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
+from memvault.vault.journal import Journal
 from memvault.vault.write import WriterLock
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
+
+
+def create(vault: Vault, folder: str, title: str, data: bytes) -> str:
+    """Write a new note as every operation does; returns its path."""
+    curator = Curator(vault, Journal(vault))
+    return curator.perform(
+        lambda staging: staging.create_note(folder, title, data),
+        ChangeKind.CREATED, (title,), (), Attribution("", "A test asked for it."),
+    ).result  # fmt: skip
 
 
 def write(root: Path, files: dict[str, str]) -> Vault:
@@ -94,7 +107,7 @@ def test_links_are_not_followed_out_of_the_vault_nor_around_in_it(tmp_path: Path
             vault.edit(path, lambda _data: b"x")
         assert vault.stat(path) is None
     with pytest.raises(OutsideVault):
-        vault.create("out/dir", "new", b"x")
+        create(vault, "out/dir", "new", b"x")
     assert not vault.is_note("again.md")
     assert not vault.is_note("b/up/a.md")
     assert (outside / "secret.md").read_text() == "no"
@@ -184,7 +197,7 @@ def test_a_title_becomes_a_name_that_every_system_takes(
     tmp_path: Path, title: str, name: str
 ) -> None:
     vault = Vault(tmp_path)
-    path = vault.create("", title, b"x")
+    path = create(vault, "", title, b"x")
     assert path == name
     assert vault.read(path) == b"x"
     assert vault.is_note(path)
@@ -218,10 +231,10 @@ def test_nothing_is_ever_created_outside_the_vault(
     vault = Vault(home / "vault")
     (home / "vault").mkdir()
     try:
-        path = vault.create("/".join(parts), title, b"x")
+        path = create(vault, "/".join(parts), title, b"x")
     except OutsideVault:
         path = None
-    files = [file for file in home.rglob("*") if file.is_file()]
+    files = [file for file in home.rglob("*") if file.is_file() and ".memvault" not in file.parts]
     assert files == ([vault.root / path] if path else [])
     assert [entry.name for entry in home.iterdir()] == ["vault"]
 
@@ -230,40 +243,41 @@ def test_folders_that_are_not_for_notes_are_refused(tmp_path: Path) -> None:
     vault = write(tmp_path, {".memvaultignore": "private/\n"})
     for folder in ["..", "a/../..", ".obsidian", "a/.git", "private", "private/x", "a\0b"]:
         with pytest.raises(OutsideVault):
-            vault.create(folder, "t", b"")
-    assert vault.create("projects/What?: now", "t", b"") == "projects/What now/t.md"
-    assert vault.create("/projects/", "t", b"") == "projects/t.md"
+            create(vault, folder, "t", b"")
+    assert create(vault, "projects/What?: now", "t", b"") == "projects/What now/t.md"
+    assert create(vault, "/projects/", "t", b"") == "projects/t.md"
 
 
 def test_a_title_that_the_ignore_rules_leave_out_is_refused(tmp_path: Path) -> None:
     vault = write(tmp_path, {".memvaultignore": "*draft*\n"})
     with pytest.raises(OutsideVault, match="another title"):
-        vault.create("", "My draft", b"")
+        create(vault, "", "My draft", b"")
     assert names_in(tmp_path) == [".memvaultignore"]
 
 
 def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
-    assert [vault.create("d", "Note", bytes([n])) for n in range(3)] == [
+    assert [create(vault, "d", "Note", bytes([n])) for n in range(3)] == [
         "d/Note.md",
         "d/Note 2.md",
         "d/Note 3.md",
     ]
     assert vault.read("d/Note.md") == b"\0"
-    assert vault.create("", "manifest", b"") == "manifest 2.md"
+    assert create(vault, "", "manifest", b"") == "manifest 2.md"
 
 
 def test_many_writers_of_one_title_each_get_their_own_note(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from memvault.vault.files import Vault\n"
+        "from tests.unit.test_files import create\n"
         "vault = Vault(Path(sys.argv[1]))\n"
-        "for n in range(20): vault.create('', 'same', f'{sys.argv[2]} {n}'.encode())\n"
+        "for n in range(20): create(vault, '', 'same', f'{sys.argv[2]} {n}'.encode())\n"
     )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(n)]) for n in range(3)
     ]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    texts = {path.read_text() for path in tmp_path.iterdir()}
+    texts = {path.read_text() for path in tmp_path.glob("*.md")}
     assert texts == {f"{writer} {n}" for writer in range(3) for n in range(20)}
 
 
@@ -402,7 +416,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(
     with pytest.raises(DiskFull, match="disk is full"):
         vault.edit("a.md", lambda _data: b"new")
     with pytest.raises(DiskFull):
-        vault.create("", "b", b"new")
+        vault.create_at("b.md", b"new")
     monkeypatch.undo()
     assert names_in(tmp_path) == ["a.md"]
     assert vault.read("a.md") == b"kept"
@@ -416,7 +430,7 @@ def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
         "from memvault.model.errors import StorageError\n"
         "os.getuid() or os.setuid(65534)\n"
         "vault = Vault(Path(sys.argv[1]))\n"
-        "for act in (lambda: vault.create('', 'b', b''), lambda: vault.edit('a.md', lambda d: d + b'!')):\n"
+        "for act in (lambda: vault.create_at('b.md', b''), lambda: vault.edit('a.md', lambda d: d + b'!')):\n"
         "    try: act()\n"
         "    except StorageError as error: print(error.message)\n"
     )
@@ -434,7 +448,7 @@ def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
     finally:
         tmp_path.chmod(0o755)
     first, second = out.stdout.splitlines()
-    assert first.startswith("b cannot be accessed: it is read-only"), out.stderr
+    assert first.startswith("b.md cannot be accessed: it is read-only"), out.stderr
     assert second.startswith("a.md cannot be accessed: it is read-only")
     assert str(tmp_path) not in out.stdout
 
@@ -452,7 +466,7 @@ def test_what_killed_writes_left_behind_is_told_and_kept(tmp_path: Path) -> None
 def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> None:
     vault = write(tmp_path, {"file.md": ""})
     with pytest.raises(StorageError) as refused:
-        vault.create("file.md", "x", b"")
+        create(vault, "file.md", "x", b"")
     assert str(tmp_path) not in refused.value.message
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.errors import InvalidParams
-from tests.desk import Desk
+from tests.desk import WHY, Desk
 
 
 def talk(number: int, *texts: str, title: str = "Seeds") -> dict[str, Any]:
@@ -190,3 +190,18 @@ def test_a_damaged_project_is_skipped_and_the_rest_imported(
     report = desk.take_file(folder)
     assert report.added == ["projects/Seed library/Seed library.md"]
     assert len(report.skipped) == 4
+
+
+def test_an_import_is_one_change_that_can_be_undone_and_made_again(desk: ImportDesk) -> None:
+    desk.take(talk(1, "Hello"))
+    before = desk.notes()
+    talks = (talk(1, "Hello", "And now?"), talk(2, "What?"), talk(3, "Why?"))
+    desk.take(*talks)
+    after = desk.notes()
+    made = desk.curator.history.changes()[0]
+    assert len(desk.curator.history.changes()) == 2 and len(made.files) == 3
+    desk.curator.undo([made.reversal_hash], WHY)
+    assert {path: data for path, data in desk.notes().items() if ".trash" not in path} == before
+    again = desk.take(*talks)
+    assert (len(again.added), len(again.updated), again.left_alone) == (2, 1, [])
+    assert {path: data for path, data in desk.notes().items() if ".trash" not in path} == after

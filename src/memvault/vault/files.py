@@ -36,8 +36,6 @@ from memvault.vault.write import (
 
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
-MAX_NUMBERED = 10_000
-MAX_REFUSED = 3  # names; after these the ignore rules exclude more than a single name
 NOTE_SUFFIX = ".md"
 MAX_DOCUMENT_BYTES = 20_000_000
 
@@ -201,45 +199,6 @@ class Vault:
         place = self._inside(path)
         with _note_errors(path):
             return self._documents.read(path, place) if is_document(path) else place.read_bytes()
-
-    def create(self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX) -> str:
-        """Write a new note, never over another one; a taken name gets " 2", " 3", … appended.
-
-        Args:
-            folder: vault path of the folder, created if missing; empty for the vault's root.
-            title: any text; `safe_name` makes the file name of it.
-            suffix: any other than ``.md`` writes an attachment.
-
-        Returns:
-            the note's vault path.
-
-        Raises:
-            OutsideVault: the folder is outside or hidden, or the ignore rules exclude the folder
-                or the title.
-            DiskFull, StorageError: nothing was written.
-        """
-        self.check()
-        home = self.note_folder(folder)
-        stem = safe_name(title)
-        with storage_errors(f"{home}/{stem}" if home else stem):
-            (self.root / home).mkdir(parents=True, exist_ok=True)
-            self._inside(home)
-            with temporary_beside(self.root / home / stem, data) as temporary:
-                for number in range(1, MAX_NUMBERED):
-                    name = stem if number == 1 else f"{stem} {number}"
-                    path = f"{home}/{name}{suffix}" if home else name + suffix
-                    if suffix == NOTE_SUFFIX and not self.is_note(path):
-                        if number > MAX_REFUSED:
-                            raise OutsideVault(
-                                f"{stem!r} is excluded by .memvaultignore; give another title"
-                            )
-                        continue
-                    try:
-                        publish(temporary, self.root / path)
-                    except FileExistsError:
-                        continue
-                    return path
-        raise StorageError(f"there are too many notes named {stem!r}; give another title")
 
     def create_at(self, path: str, data: bytes) -> bool:
         """Write a new file at exactly this path; False, without any effect, if the path is taken.
