@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from memvault.model.errors import SerializationFailed, UnknownFormat
-from memvault.model.graph import NEW_IN, EdgeLearning, EdgeOrigin, GraphEdge
+from memvault.model.graph import INITIAL_LEARNING, EdgeLearning, EdgeOrigin, GraphEdge
 from memvault.model.memory import (
     ACTIVITY_FORMAT,
     JohariQuadrant,
@@ -409,9 +409,11 @@ def test_the_weight_of_an_edge_keeps_its_bounds(weight):
 
 
 def test_new_edges_of_a_domain_act_by_its_profile():
-    for domain, new in NEW_IN.items():
+    for domain, new in INITIAL_LEARNING.items():
         assert new == EdgeLearning(domain=domain)
-    assert set(NEW_IN) == set(Domain) and NEW_IN[Domain.GENERAL] == EdgeLearning()
+    assert (
+        set(INITIAL_LEARNING) == set(Domain) and INITIAL_LEARNING[Domain.GENERAL] == EdgeLearning()
+    )
 
 
 # -- which domain a note belongs to -----------------------------------------------------------

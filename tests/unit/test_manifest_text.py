@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.manifest.concepts import Concept, concept_key
 from memvault.curation.manifest.writing import write_manifest
-from memvault.vault.manifest import What, faults, last_line, read_lines
+from memvault.vault.manifest import LineKind, faults, last_line, read_lines
 
 STATE = "0123456789abcdef"
 KINDS = st.sampled_from(["note", "person", "project", "tag", "recipe", "session", ""])
@@ -48,14 +48,14 @@ def names_in(text: str) -> dict[str, str]:
     return {
         concept_key(line.name): line.name
         for line in read_lines(text)
-        if line.what is What.CONCEPT and not line.nested
+        if line.kind is LineKind.CONCEPT and not line.nested
     }
 
 
 def is_remark(text: str) -> bool:
     """Whether it is one wherever it stands."""
     below = read_lines(f"## Active Concepts\n{text}\n")[1:]
-    return [line.what for line in below] == [What.REMARK]
+    return [line.kind for line in below] == [LineKind.REMARK]
 
 
 @given(st.text())
@@ -69,7 +69,7 @@ def test_a_written_manifest_lists_each_concept_once_and_reads_back(
 ) -> None:
     text = write_manifest("", concepts, STATE)
     assert names_in(text) == {key: concept.name for key, concept in concepts.items()}
-    concept_lines = [line for line in read_lines(text) if line.what is What.CONCEPT]
+    concept_lines = [line for line in read_lines(text) if line.kind is LineKind.CONCEPT]
     assert len(concept_lines) == len(concepts)
     assert not faults(read_lines(text))
     assert write_manifest(text, concepts, STATE) == text
@@ -87,10 +87,12 @@ def test_remarks_stay_where_they_stood_whatever_comes_and_goes(
     written = write_manifest(edited, after, STATE, gone=lambda key: key in before)
     assert names_in(written) == {key: concept.name for key, concept in after.items()}
     added = [
-        line.raw for line in read_lines(edited) if line.what is What.REMARK and line.raw.strip()
+        line.raw for line in read_lines(edited) if line.kind is LineKind.REMARK and line.raw.strip()
     ]
     kept = [
-        line.raw for line in read_lines(written) if line.what is What.REMARK and line.raw.strip()
+        line.raw
+        for line in read_lines(written)
+        if line.kind is LineKind.REMARK and line.raw.strip()
     ]
     assert kept == added
     assert write_manifest(written, after, STATE) == written
@@ -154,7 +156,7 @@ def test_line_ends_of_windows_stay() -> None:
 )
 def test_a_merge_names_two_or_more_things(line: str, names: tuple[str, ...]) -> None:
     [found] = read_lines(line)
-    assert (found.what, found.names, found.fault) == (What.MERGE, names, "")
+    assert (found.kind, found.names, found.fault) == (LineKind.MERGE, names, "")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_a_merge_names_two_or_more_things(line: str, names: tuple[str, ...]) -> 
 )  # fmt: skip
 def test_a_note_names_one_thing_and_says_something(line: str, name: str, text: str) -> None:
     [found] = read_lines(line)
-    assert (found.what, found.fault) == (What.NOTE, "")
+    assert (found.kind, found.fault) == (LineKind.NOTE, "")
     assert (found.name, found.text) == (name, text)
 
 
@@ -175,7 +177,7 @@ def test_a_note_names_one_thing_and_says_something(line: str, name: str, text: s
     "line", ["[note to self] call her", "text [MERGE: A, B]", "`[MERGE: A, B]`"]
 )
 def test_what_only_looks_like_a_directive_is_a_remark(line: str) -> None:
-    assert [each.what for each in read_lines(line)] == [What.REMARK]
+    assert [each.kind for each in read_lines(line)] == [LineKind.REMARK]
 
 
 WHOLE = write_manifest("", {"mill": Concept("Mill", "note", ("m",), ("Mill.md",))}, STATE)

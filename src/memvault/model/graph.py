@@ -23,7 +23,7 @@ SHORTCUT_REWARD = 0.3  # and its reward is greater than this
 class EdgeLearning(BaseModel):
     """What an edge has learned from being traversed (core appendix A, *GraphEdge*).
 
-    An edge that was never traversed has the value of its domain in `NEW_IN`.
+    An edge that was never traversed has the value of its domain in `INITIAL_LEARNING`.
     ``neurotransmitter_weights`` defaults to those of the domain. ``steering_reward`` lies in
     [-1, 1], ``confidence`` in [0, 1]. Unknown times are None.
     """
@@ -61,9 +61,9 @@ class EdgeLearning(BaseModel):
         )
 
 
-UNLEARNT = EdgeLearning()
-NEW_IN = {
-    domain: UNLEARNT if domain is UNLEARNT.domain else EdgeLearning(domain=domain)
+NOT_LEARNED = EdgeLearning()
+INITIAL_LEARNING = {
+    domain: NOT_LEARNED if domain is NOT_LEARNED.domain else EdgeLearning(domain=domain)
     for domain in Domain
 }
 """The initial learning state per domain, shared by all edges."""
@@ -133,7 +133,7 @@ class GraphEdge:
     weight: float = 1.0
     place: int = -1
     length: int = 0
-    learned: EdgeLearning = field(default=UNLEARNT, hash=False)
+    learned: EdgeLearning = field(default=NOT_LEARNED, hash=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.weight <= 1.0:

@@ -15,8 +15,8 @@ from heapq import nsmallest
 from sys import intern
 
 from memvault.model.graph import (
-    NEW_IN,
-    UNLEARNT,
+    INITIAL_LEARNING,
+    NOT_LEARNED,
     EdgeLearning,
     GraphEdge,
     GraphNode,
@@ -227,7 +227,7 @@ class GraphView:
     def _state(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
         """Make these the edges that a note states; the ends of edges that are new or gone."""
         old = self._stated.get(source, ())
-        learned = self._new_in(source) if edges else UNLEARNT
+        learned = self._new_in(source) if edges else NOT_LEARNED
         new = tuple(_shared(edge, learned) for edge in sorted(edges, key=_place))
         for target in {edge.target for edge in old}:
             self._strongest.pop(target, None)
@@ -255,7 +255,7 @@ class GraphView:
     def _new_in(self, source: str) -> EdgeLearning:
         """What the edges that a note states begin with: the profile of its domain."""
         memory = self._memory_of(source)
-        return UNLEARNT if memory is None else NEW_IN[domain_of(memory)]
+        return NOT_LEARNED if memory is None else INITIAL_LEARNING[domain_of(memory)]
 
 
 def folder_of(path: str) -> str:

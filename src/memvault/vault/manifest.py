@@ -33,7 +33,7 @@ _NOT_UTF8 = re.compile("[\ud800-\udfff]")
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
-class What(StrEnum):
+class LineKind(StrEnum):
     REMARK = "remark"
     ACTIVE = "active"
     GROUP = "group"
@@ -57,7 +57,7 @@ class Line:
     """
 
     raw: str
-    what: What = What.REMARK
+    kind: LineKind = LineKind.REMARK
     name: str = ""
     names: tuple[str, ...] = ()
     text: str = ""
@@ -97,13 +97,13 @@ def faults(lines: Sequence[Line]) -> list[Fault]:
         if _NOT_UTF8.search(line.raw)
     ]
     found += [Fault(number, line.fault) for number, line in enumerate(lines, 1) if line.fault]
-    found += _once(lines, What.ACTIVE, f"the heading `{ACTIVE}`")
-    found += _once(lines, What.END, "the last line, `%% memvault: end of the manifest … %%`,")
-    end = next((n for n, line in enumerate(lines, 1) if line.what is What.END), len(lines))
-    active = next((n for n, line in enumerate(lines, 1) if line.what is What.ACTIVE), 1)
+    found += _once(lines, LineKind.ACTIVE, f"the heading `{ACTIVE}`")
+    found += _once(lines, LineKind.END, "the last line, `%% memvault: end of the manifest … %%`,")
+    end = next((n for n, line in enumerate(lines, 1) if line.kind is LineKind.END), len(lines))
+    active = next((n for n, line in enumerate(lines, 1) if line.kind is LineKind.ACTIVE), 1)
     if end < active:
         found.append(Fault(end, f"the last line is above `{ACTIVE}`"))
-    if end <= len(lines) and lines[end - 1].what is What.END and not lines[end - 1].name:
+    if end <= len(lines) and lines[end - 1].kind is LineKind.END and not lines[end - 1].name:
         found.append(Fault(end, "the last line no longer identifies the version"))
     return sorted(found, key=lambda fault: fault.line)
 
@@ -153,9 +153,9 @@ def _read(text: str) -> Iterator[Line]:
             yield Line(raw)
             continue
         found = _own(raw, line, listing)
-        if found.what is What.ACTIVE:
+        if found.kind is LineKind.ACTIVE:
             listing = True
-        elif found.what is What.END or line.startswith(("# ", "## ")):
+        elif found.kind is LineKind.END or line.startswith(("# ", "## ")):
             listing = False
         yield found
 
@@ -172,7 +172,7 @@ def _own(raw: str, line: str, listing: bool) -> Line:
     end = _END.match(line) if line.startswith("%%") else None
     if end:
         writing = _WRITING.match(end["rest"])
-        return Line(raw, What.END, writing["id"] if writing else "")
+        return Line(raw, LineKind.END, writing["id"] if writing else "")
     directive = _DIRECTIVE.match(line) if "[" in line else None
     if directive:
         word = (directive["loud"] or directive["word"]).upper()
@@ -185,16 +185,16 @@ def _own(raw: str, line: str, listing: bool) -> Line:
     bullet = _BULLET.match(line)
     if listing and bullet:
         name, text = named(bullet["rest"])
-        return Line(raw, What.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
+        return Line(raw, LineKind.CONCEPT, name, text=text, nested=bool(bullet["indent"]))
     return Line(raw)
 
 
 def _heading(raw: str, line: str, listing: bool) -> Line:
     heading = _HEADING.match(line)
     if heading and f"{heading['marks']} {heading['text']}".casefold() == ACTIVE.casefold():
-        return Line(raw, What.ACTIVE)
+        return Line(raw, LineKind.ACTIVE)
     if heading and listing and heading["marks"] == "###":
-        return Line(raw, What.GROUP, heading["text"])
+        return Line(raw, LineKind.GROUP, heading["text"])
     return Line(raw)
 
 
@@ -205,20 +205,20 @@ def _merge(raw: str, rest: str) -> Line:
     names = _names(body[:-1])
     if len(names) < 2 or not all(names):
         return _faulty(raw, "MERGE")
-    return Line(raw, What.MERGE, names=names)
+    return Line(raw, LineKind.MERGE, names=names)
 
 
 def _note(raw: str, rest: str) -> Line:
     name, closed, text = _first_name(rest.strip())
     if not (closed and name and text.strip()):
         return _faulty(raw, "NOTE")
-    return Line(raw, What.NOTE, name, text=text.strip())
+    return Line(raw, LineKind.NOTE, name, text=text.strip())
 
 
 def _faulty(raw: str, word: str) -> Line:
     shown = {"MERGE": "[MERGE: Keep, Other]", "NOTE": "[NOTE: Name] what you want to add"}[word]
-    what = What.MERGE if word == "MERGE" else What.NOTE
-    return Line(raw, what, fault=f"this should read `{shown}`")
+    kind = LineKind.MERGE if word == "MERGE" else LineKind.NOTE
+    return Line(raw, kind, fault=f"this should read `{shown}`")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -244,11 +244,11 @@ def _bare(name: str) -> str:
     return name.strip('"').strip() if name.startswith('"') else name.strip()
 
 
-def _once(lines: Sequence[Line], what: What, called: str) -> list[Fault]:
-    places = [number for number, line in enumerate(lines, 1) if line.what is what]
+def _once(lines: Sequence[Line], kind: LineKind, called: str) -> list[Fault]:
+    places = [number for number, line in enumerate(lines, 1) if line.kind is kind]
     if len(places) == 1:
         return []
-    if not places and what is What.END:
+    if not places and kind is LineKind.END:
         return [Fault(len(lines), f"the manifest is truncated: {called} is missing")]
     if not places:
         return [Fault(1, f"{called} is missing")]

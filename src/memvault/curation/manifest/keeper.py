@@ -30,7 +30,7 @@ from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
-from memvault.vault.manifest import Fault, Line, What, faults, read_lines
+from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
 
 MOST_UNCONFIRMED = 10  # concepts that are forgotten without being asked twice …
 MOST_UNCONFIRMED_SHARE = 0.05  # … and notes, of all there are, if they are more than one
@@ -47,7 +47,7 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Previewed:
-    """What applying would do, or why it cannot.
+    """LineKind applying would do, or why it cannot.
 
     Attributes:
         touched: for each change, the notes that it touches.
@@ -135,7 +135,7 @@ class ManifestKeeper:
         return write_manifest("", now, state_name(map(Written.of, now.values())))
 
     def preview(self, path: str = MANIFEST) -> Previewed:
-        """What a person's edits would change, note by note and line by line.
+        """LineKind a person's edits would change, note by note and line by line.
 
         Raises:
             NoteNotFound: there is no manifest.
@@ -313,8 +313,8 @@ def _text(data: bytes) -> str:
 
 
 def _state_of(lines: Sequence[Line]) -> str:
-    return next((line.name for line in lines if line.what is What.END), "")
+    return next((line.name for line in lines if line.kind is LineKind.END), "")
 
 
 def _listed(lines: Sequence[Line]) -> set[str]:
-    return {concept_key(line.name) for line in lines if line.what is What.CONCEPT}
+    return {concept_key(line.name) for line in lines if line.kind is LineKind.CONCEPT}

@@ -14,7 +14,7 @@ from memvault.curation.manifest.concepts import Concept, Written, concept_key, w
 from memvault.curation.targets import Target
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import NodeKind
-from memvault.vault.manifest import Fault, Line, What, faults
+from memvault.vault.manifest import Fault, Line, LineKind, faults
 
 MOST_NAMED = 5  # paths that a message lists
 
@@ -90,7 +90,7 @@ def read_edits(
     """
     wrong = faults(lines)
     if not wrong and written is None:
-        end = next(number for number, line in enumerate(lines, 1) if line.what is What.END)
+        end = next(number for number, line in enumerate(lines, 1) if line.kind is LineKind.END)
         wrong = [Fault(end, "what this manifest held when it was written is not known here; "
                             "`memvault manifest` writes a new one")]  # fmt: skip
     if wrong or written is None:
@@ -118,9 +118,11 @@ class _Comparison:
     def reading(self) -> Reading:
         self._compare_list()
         merges = [
-            self._merge(number, line) for number, line in self._lines if line.what is What.MERGE
+            self._merge(number, line) for number, line in self._lines if line.kind is LineKind.MERGE
         ]
-        notes = [self._note(number, line) for number, line in self._lines if line.what is What.NOTE]
+        notes = [
+            self._note(number, line) for number, line in self._lines if line.kind is LineKind.NOTE
+        ]
         deletions = [self._deletion(key, each) for key, each in self._deleted.items()]
         wanted = (each for each in (*notes, *merges, *deletions) if each is not None)
         found = tuple(wanted)
@@ -133,9 +135,9 @@ class _Comparison:
         listed: set[str] = set()
         heading = 1
         for number, line in self._lines:
-            if line.what is What.ACTIVE:
+            if line.kind is LineKind.ACTIVE:
                 heading = number
-            if line.what is not What.CONCEPT:
+            if line.kind is not LineKind.CONCEPT:
                 continue
             key = concept_key(line.name)
             listed.add(key)

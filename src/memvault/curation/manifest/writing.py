@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memvault.curation.manifest.concepts import Concept, concept_key
 from memvault.model.graph import NodeKind
-from memvault.vault.manifest import ACTIVE, Line, What, counts, last_line, read_lines
+from memvault.vault.manifest import ACTIVE, Line, LineKind, counts, last_line, read_lines
 
 HEAD = f"""\
 # Knowledge Manifest
@@ -81,9 +81,9 @@ def _with_sections(lines: Sequence[Line], newline: str) -> Sequence[Line]:
     """The lines, with the list of concepts and what follows it if they have none."""
     if not any(line.raw.strip() for line in lines):
         return read_lines(HEAD + TAIL)
-    if any(line.what is What.ACTIVE for line in lines):
+    if any(line.kind is LineKind.ACTIVE for line in lines):
         return lines
-    bare = "".join(line.raw for line in lines if line.what is not What.END).rstrip("\r\n")
+    bare = "".join(line.raw for line in lines if line.kind is not LineKind.END).rstrip("\r\n")
     return read_lines(bare + f"\n\n{ACTIVE}\n{TAIL}".replace("\n", newline))
 
 
@@ -100,7 +100,7 @@ def _kept(
     for number, line in enumerate(lines, 1):
         if number in done:
             continue
-        if line.what is What.CONCEPT:
+        if line.kind is LineKind.CONCEPT:
             key = concept_key(line.name)
             if key in concepts:
                 seen.add(key)
@@ -123,7 +123,7 @@ def _current(line: Line, concept: Concept, newline: str) -> Line:
 def _line(concept: Concept, newline: str) -> Line:
     is_tag = concept.kind == NodeKind.TAG  # a tag needs no note
     text = counts(concept.name, 1 if is_tag else len(concept.paths), concept.naming)
-    return Line(f"- {concept.name}{text}{newline}", What.CONCEPT, concept.name, text=text)
+    return Line(f"- {concept.name}{text}{newline}", LineKind.CONCEPT, concept.name, text=text)
 
 
 def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
@@ -133,7 +133,7 @@ def _without_empty_groups(before: Sequence[Line], lines: Sequence[Line]) -> list
     kept: list[Line] = []
     blank = 0  # lines that go with a heading
     for line in lines:
-        if line.what is What.GROUP and line.name in had and not has[line.name]:
+        if line.kind is LineKind.GROUP and line.name in had and not has[line.name]:
             blank = 2
         elif blank and not line.raw.strip() and kept and not kept[-1].raw.strip():
             blank -= 1
@@ -148,10 +148,10 @@ def _sizes(lines: Iterable[Line]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     group: str | None = None
     for line in lines:
-        if line.what is What.GROUP:
+        if line.kind is LineKind.GROUP:
             group = line.name
             sizes.setdefault(group, 0)
-        elif line.what is What.END or line.raw.startswith(("# ", "## ")):
+        elif line.kind is LineKind.END or line.raw.startswith(("# ", "## ")):
             group = None
         elif group is not None and line.raw.strip():
             sizes[group] += 1
@@ -172,7 +172,7 @@ def _listed(lines: Sequence[Line], missing: Sequence[Concept], newline: str) -> 
             _insert(lines, places[heading], new, inserted)
         else:
             blank = Line(newline)
-            fresh[heading] = [Line(f"### {heading}{newline}", What.GROUP), blank, *new, blank]
+            fresh[heading] = [Line(f"### {heading}{newline}", LineKind.GROUP), blank, *new, blank]
     for heading in sorted(fresh, key=_group_order):
         after = [at for name, at in places.items() if _group_order(name) > _group_order(heading)]
         inserted[min(after, default=_end_of_list(lines))] += fresh[heading]
@@ -183,7 +183,7 @@ def _places(lines: Sequence[Line]) -> dict[str, int]:
     """The index of each group's heading, the first of each name."""
     places: dict[str, int] = {}
     for at, line in enumerate(lines):
-        if line.what is What.GROUP:
+        if line.kind is LineKind.GROUP:
             places.setdefault(line.name, at)
     return places
 
@@ -195,7 +195,7 @@ def _insert(
     end = heading + 1
     own: list[int] = []
     while end < len(lines) and not _closes(lines[end]):
-        if lines[end].what is What.CONCEPT and not lines[end].nested:
+        if lines[end].kind is LineKind.CONCEPT and not lines[end].nested:
             own.append(end)
         end += 1
     names = [_sorting(lines[at].name) for at in own]
@@ -212,15 +212,15 @@ def _insert(
 
 def _end_of_list(lines: Sequence[Line]) -> int:
     """The place after the last line of the list."""
-    start = next(at for at, line in enumerate(lines) if line.what is What.ACTIVE)
+    start = next(at for at, line in enumerate(lines) if line.kind is LineKind.ACTIVE)
     for at in range(start + 1, len(lines)):
-        if _closes(lines[at]) and lines[at].what is not What.GROUP:
+        if _closes(lines[at]) and lines[at].kind is not LineKind.GROUP:
             return at
     return len(lines)
 
 
 def _closes(line: Line) -> bool:
-    return line.what in (What.GROUP, What.END) or line.raw.startswith(("# ", "## "))
+    return line.kind in (LineKind.GROUP, LineKind.END) or line.raw.startswith(("# ", "## "))
 
 
 def _woven(
@@ -231,7 +231,7 @@ def _woven(
         new = inserted.get(at, ())
         if new and woven and not woven[-1].raw.endswith(("\r", "\n")):
             woven.append(Line(newline))
-        starts_group = bool(new) and new[0].what is What.GROUP
+        starts_group = bool(new) and new[0].kind is LineKind.GROUP
         if starts_group and woven and woven[-1].raw.strip():
             woven.append(Line(newline))
         woven.extend(new)
@@ -245,20 +245,20 @@ def _ended(lines: Sequence[Line], writing: str, newline: str) -> list[Line]:
     ended: list[Line] = []
     has_end = False
     for line in lines:
-        if line.what is not What.END:
+        if line.kind is not LineKind.END:
             ended.append(line)
         elif not has_end:
             has_end = True
             end = line.raw[len(line.raw.rstrip("\r\n")) :]
             same = line.name == writing
-            ended.append(line if same else Line(last_line(writing) + end, What.END, writing))
+            ended.append(line if same else Line(last_line(writing) + end, LineKind.END, writing))
     if has_end:
         return ended
     if ended and not ended[-1].raw.endswith(("\r", "\n")):
         ended.append(Line(newline))
     if ended and ended[-1].raw.strip():
         ended.append(Line(newline))
-    return [*ended, Line(last_line(writing) + newline, What.END, writing)]
+    return [*ended, Line(last_line(writing) + newline, LineKind.END, writing)]
 
 
 def _heading(kind: str) -> str:
