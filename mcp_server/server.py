@@ -17,17 +17,17 @@ from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownT
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.toolsets import ToolSet, ToolSets
-from mcp_server.pages.routes import pages_app
+from mcp_server.pages import pages_app
 from mcp_server.prompts import Prompts
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.pulse_history import EVERY_SECONDS, PulseHistory
+from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
-from mcp_server.tools.curation import CurationTools
+from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.history import HistoryTools
-from mcp_server.tools.manifest import ManifestTools
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.notes import ConnectorTools, NoteTools
 from mcp_server.tools.operations import OperationTools
@@ -35,7 +35,6 @@ from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import GraphTools, RecallTools
-from mcp_server.tools.schemas import lean_input, lean_output
 from mcp_server.tools.status import SessionTools, StatusTools
 from mcp_server.tools.store import PreferenceTools, StoreTools
 from mcp_server.tools.toolbox import Toolbox

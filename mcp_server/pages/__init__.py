@@ -1,1 +1,39 @@
-"""The web pages: what the memory holds, who put it there, and setting it right by hand."""
+"""All pages, as one application to be mounted at ``/``."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+
+from mcp_server.engine.startup import Opening
+from mcp_server.pages.activity import ActivityPage
+from mcp_server.pages.ask import AskPage
+from mcp_server.pages.compress import CompressPage
+from mcp_server.pages.concepts import ConceptsPage, MergePage
+from mcp_server.pages.curate import CuratePage
+from mcp_server.pages.events import Events
+from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
+from mcp_server.pages.site import Site
+from mcp_server.pages.timeline import TimelinePage
+from mcp_server.pages.today import TodayPage
+from mcp_server.runtime.pulse_history import PulseHistory
+from mcp_server.tools.toolbox import Toolbox
+
+
+def pages_app(box: Toolbox, opening: Opening, course: PulseHistory) -> Starlette:
+    """The pages over one vault."""
+    site = Site(box, opening)
+    pages = (
+        TodayPage(site, course),
+        AskPage(site),
+        CuratePage(site),
+        TimelinePage(site),
+        MemoriesPage(site),
+        MemoryPage(site),
+        MemoryActions(site),
+        MergePage(site),
+        ConceptsPage(site),
+        CompressPage(site),
+        ActivityPage(site),
+        Events(site),
+    )
+    return site.app([route for page in pages for route in page.routes])

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastmcp.tools import tool
 
 from mcp_server.answers.base import utc
-from mcp_server.answers.notes import (
+from mcp_server.answers.recalled import (
     FetchAnswer,
     LinkShape,
     MemoryAnswer,

@@ -92,7 +92,7 @@ def test_a_memory_is_linked_by_any_name_of_a_note_and_stored_even_if_a_link_cann
         rationale="They asked me to note the next count.",
         link_to=["kelp census", "Counting by drone.md", "No such note"],
     )
-    assert "not linked" in stored["notice"] and "No such note" in stored["notice"]
+    assert "without a link to" in stored["notice"] and "No such note" in stored["notice"]
     note = writer.ok("get_memory", path=stored["path"])
     assert {link["title"] for link in note["links"]} >= {"Kelp census", "Counting by drone"}
 

@@ -138,7 +138,8 @@ def _called(target: str, memories: Memories, graph: GraphStore) -> list[Target]:
 
 
 def _notes_called(target: str, memories: Memories) -> list[Target]:
-    key = name_key(target)
+    stem, _, suffix = target.rpartition(".")
+    key = name_key(stem if f".{suffix}" in NOTE_SUFFIXES else target)
     return [
         Target(memory.title, memory)
         for memory in memories.all()
