@@ -43,7 +43,7 @@ def by_person(rationale: str, reason: str | None = None) -> Attribution:
 
 
 def last_of_person(services: Services) -> Change | None:
-    """The newest change that a person made and that was not taken back yet."""
+    """The newest change of the person that is not undone."""
     for change in services.curator.history.changes(limit=LOOKED_BACK):
         is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
         if is_own and change.undone_by is None and change.undoable:

@@ -339,7 +339,7 @@ class CuratePage:
             self._answered[_name(task)] = time.monotonic() + ANSWERED_SECONDS
 
     def _open_again(self) -> None:
-        """After something was taken back, what was answered may be a task once more."""
+        """After an undo, answered tasks may be open again."""
         with self._lock:
             self._answered.clear()
 

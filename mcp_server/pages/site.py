@@ -1,7 +1,7 @@
 """The site: its routes, what every page shows, and what goes with every answer.
 
-Pages are rendered here, on the server, from templates that escape all they are given. The one
-script adds keys and takes in what changes; without it every link and form works.
+Pages are rendered on the server, from templates that escape everything. Scripts add keys, live
+updates and the graph; without them every link and form works.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Site:
         self.revision = 0  # of what is made in the background
         # Called when somebody opens a page, to begin in the background what other pages need.
         self.on_visit: list[Callable[[], object]] = []
-        self.on_undo: list[Callable[[], None]] = []  # called when something was taken back
+        self.on_undo: list[Callable[[], None]] = []  # called after an undo
 
     @property
     def services(self) -> Services:

@@ -28,7 +28,7 @@ SHOWN = {
 }
 NAMED = 5  # of each, in the fragment
 NAME_CHARS = 40
-NO_GRAPH = "the graph does not answer: concepts and relations are missing from this answer"
+NO_GRAPH = "The graph is unreachable; concepts and relations are missing from this answer."
 
 
 class Manifests:

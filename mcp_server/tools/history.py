@@ -1,4 +1,4 @@
-"""What became of a memory, and what was forgotten or merged, and why."""
+"""The history of a memory, and the log of forgotten and merged memories."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ _ACTIONS: dict[str, Action] = {
 
 
 class HistoryTools:
-    """Tools that read the history; nothing is changed."""
+    """Read-only tools over the history."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    @tool(annotations=READS, tags=FULL, title="See how a memory came to be")
+    @tool(annotations=READS, tags=FULL, title="History of a memory")
     def get_node_lineage(
         self,
         node_id: MemoryId,
@@ -70,9 +70,9 @@ class HistoryTools:
             bool, Field(description="Also the note's text before and after each change.")
         ] = False,
     ) -> LineageAnswer:
-        """Tell what was done to a memory, by whom, when and why, newest first.
+        """List the changes of a memory: what, who, when and why, newest first.
 
-        Each change has a `reversal_hash`, by which undo_change takes it back.
+        undo_change undoes a change by its `reversal_hash`.
         """
         services = self._box.services
         history = services.curator.history
@@ -80,7 +80,7 @@ class HistoryTools:
         changes = history.lineage(node_id, depth, memory.path if memory else None)
         if memory is None and not changes and not services.stores.graph.nodes([node_id]):
             raise NoteNotFound(
-                f"No memory has the id {node_id}: recall_memory gives the ids there are",
+                f"No memory has the id {node_id}. Use recall_memory to find ids.",
                 id=node_id,
             )
         every = history.changes(node_id=node_id, limit=None)
@@ -102,7 +102,7 @@ class HistoryTools:
             pulse=self._box.meter.of_vault(),
         )
 
-    @tool(annotations=READS, tags=FULL, title="See what was forgotten or merged")
+    @tool(annotations=READS, tags=FULL, title="Log of forgotten and merged memories")
     def get_system_logs(
         self,
         *,
@@ -113,10 +113,10 @@ class HistoryTools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
     ) -> LogsAnswer:
-        """Tell why something is missing: what was forgotten, deleted or merged, by whom and why.
+        """List what was forgotten, deleted or merged, by whom and why.
 
-        Use it when the person asks why you do not remember something. `explanation_for_user` can
-        be shown to them.
+        Call it when the person asks why you do not remember something; show them
+        `explanation_for_user`.
         """
         now = datetime.now(UTC)
         start = now - USUAL_SPAN if since is None else _with_zone(since)

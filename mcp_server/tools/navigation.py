@@ -1,4 +1,4 @@
-"""Finding one's way in the memory without a question."""
+"""Overview of the memory, neighbours of a node, and recent notes."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ NodeId = Annotated[
     Field(
         min_length=1,
         max_length=1024,
-        description="A memory's id or path, or the name of a note, person, project or #tag.",
+        description="Title, alias, file name, path or id of a note; a person, project or #tag.",
     ),
 ]
-Hops = Annotated[int, Field(ge=1, le=3, description="How many relations away to go.")]
+Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
 Most = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Since = Annotated[
     datetime | None,
-    Field(description="From when on, ISO 8601; left out, the last 24 hours."),
+    Field(description="Start, ISO 8601; default: 24 hours ago."),
 ]
 
 
 class NavigationTools:
-    """Tools over the whole, the surroundings of one thing, and time."""
+    """get_graph_manifest, get_neighborhood and get_recent_context."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
         self._manifests = Manifests(lambda: box.services)
 
-    @tool(annotations=READS, tags=FULL, title="What this memory holds")
+    @tool(annotations=READS, tags=FULL, title="Overview")
     def get_graph_manifest(
         self, verbosity_level: Verbosity = None, session_id: SessionId = None
     ) -> ManifestAnswer:
-        """What the person's memory is about: projects, people and things named most, tags,
-        relations, time span, and a fragment to keep in your context.
+        """Summarise the memory: projects, most named people and concepts, tags, relations, time
+        span, and a text to keep in your context.
 
-        Call it once, when you first meet this memory or do not know what to ask it.
+        Call it once at the start, or when you do not know what to ask.
         """
         level = self._box.touch(session_id).level(verbosity_level)
         return self._manifests.answer(level, self._box.meter.of_vault())
 
-    @tool(annotations=READS, tags=FULL, title="What stands around it")
+    @tool(annotations=READS, tags=FULL, title="Neighbours")
     def get_neighborhood(
         self,
         node_id: NodeId,
@@ -80,10 +80,8 @@ class NavigationTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> NeighbourhoodAnswer:
-        """What a note, person, project or tag is related to, strongest first, with the sentence
-        that says so.
-
-        For looking around something you have found; to answer a question ask graph_query.
+        """List what a note, person, project or tag is related to, strongest first, with the
+        sentences that state it. To answer a question, use graph_query.
         """
         session = self._box.touch(session_id)
         centre = thing_called(self._box.services, node_id)
@@ -115,7 +113,7 @@ class NavigationTools:
             pulse=self._box.meter.of([*own, *memories]),
         )
 
-    @tool(annotations=READS, tags=FULL, title="What happened lately")
+    @tool(annotations=READS, tags=FULL, title="Recent notes")
     def get_recent_context(
         self,
         *,
@@ -125,10 +123,9 @@ class NavigationTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> RecentAnswer:
-        """Notes that were written, changed or read lately, by project; what this session used
-        comes first.
+        """List notes written, changed or read recently, by project; those of this session first.
 
-        For picking up where the person, or another assistant, left off.
+        To continue where the person, or another assistant, stopped.
         """
         session = self._box.touch(session_id)
         now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Which tool to call next, and what to ask."""
+"""Suggestions of calls: for a goal, and for a vague question."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ class _Measure:
 
 
 class PlanningTools:
-    """Tools that suggest calls of others."""
+    """reflect_on_memory and generate_search_plan."""
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
         self._known: tuple[tuple[Indexer, int], frozenset[str]] | None = None
 
-    @tool(annotations=READS, tags=FULL, title="Which tools to call")
+    @tool(annotations=READS, tags=FULL, title="Plan calls for a goal")
     def reflect_on_memory(
         self, goal: AimedAt, session_id: SessionId = None, max_steps: Steps = 3
     ) -> ReflectionAnswer:
-        """Say what you want to achieve and get the calls to make, in order, chosen by the goal's
-        words and by how well the memory knows of it.
+        """Get the calls to make, in order, for a goal that no single tool serves.
 
-        For goals that no single tool plainly serves. The calls can be made as they stand.
+        They are chosen by the goal's words and by what the memory holds on it, and can be made
+        unchanged.
         """
         self._box.touch(session_id)
         now = datetime.now(UTC)
@@ -112,7 +112,7 @@ class PlanningTools:
             pulse=pulse,
         )
 
-    @tool(annotations=READS, tags=FULL, title="Make a question concrete")
+    @tool(annotations=READS, tags=FULL, title="Split a question")
     def generate_search_plan(
         self,
         query: Query,
@@ -120,10 +120,9 @@ class PlanningTools:
         project: InProject = None,
         session_id: SessionId = None,
     ) -> SearchPlanAnswer:
-        """Turn a vague or compound question into concrete ones, in the vault's own names and
-        narrowed by project, type and time, each with the call to make.
+        """Split a vague or compound question into specific ones, each with the call to make.
 
-        Call it when entropy is high, or when one question asks several things.
+        They use the vault's own names and are narrowed by project, type and time.
         """
         self._box.touch(session_id)
         self._box.scope(project)
@@ -182,7 +181,7 @@ class PlanningTools:
         try:
             edges.node("")
         except (StoreUnavailable, GraphQueryError):
-            return None, "the graph does not answer: the plan goes by projects and types alone"
+            return None, "The graph is unreachable; the plan uses projects and types only."
         return edges, None
 
 

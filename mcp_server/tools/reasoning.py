@@ -1,4 +1,4 @@
-"""How probable something is, what follows from it, and what is behind it."""
+"""Probabilities, causes and effects, and inference over the notes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ThingName = Annotated[
     Field(
         min_length=1,
         max_length=1024,
-        description="A memory's id or path, or the name of a note or of a thing that notes name.",
+        description="Title, alias, file name, path or id of a note, or the name of a concept.",
     ),
 ]
 ChanceQuery = Annotated[
@@ -64,33 +64,32 @@ Aim = Annotated[
     Field(
         min_length=1,
         max_length=1024,
-        description="Instead of a query: the note or thing whose chance is asked, by id, path or "
-        "name.",
+        description="Instead of a query: the note or concept, by name, path or id.",
     ),
 ]
 Known = Annotated[
     dict[str, bool] | None,
     Field(
         max_length=MOST_CLAMPED,
-        description="What is known: notes or things by name or id, each true or false.",
+        description="Known facts: notes or concepts, each true or false.",
     ),
 ]
 Supposed = Annotated[
     dict[str, bool] | None,
     Field(
         max_length=MOST_CLAMPED,
-        description="What somebody makes so (what-if), whatever usually causes it.",
+        description="What-if: notes or concepts that are set to true or false by intervention.",
     ),
 ]
-Depth = Annotated[int, Field(ge=1, le=5, description="How many steps of cause and effect to go.")]
+Depth = Annotated[int, Field(ge=1, le=5, description="Longest chain of causes.")]
 Ways = Annotated[
     Direction, Field(description="effects: what follows. causes: what brings it about.")
 ]
 
 
 class Clamped(BaseModel):
-    """A thing that is known, and how: true or false, how sure in [0, 1], or by its likeness to an
-    embedding of the vault's model."""
+    """A known node: true or false, a probability in [0, 1], or its similarity to an embedding of
+    the vault's model."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -101,11 +100,11 @@ class Clamped(BaseModel):
 
 ClampedNodes = Annotated[
     list[Clamped],
-    Field(min_length=1, max_length=MOST_CLAMPED, description="Known things, fixed to a value."),
+    Field(min_length=1, max_length=MOST_CLAMPED, description="Known nodes with their values."),
 ]
 PredictNodes = Annotated[
     list[ThingName] | None,
-    Field(max_length=20, description="What to predict; left out, what is connected."),
+    Field(max_length=20, description="Nodes to predict; default: those connected."),
 ]
 Iterations = Annotated[
     int, Field(ge=1, le=200, description="Rounds of belief propagation at most.")
@@ -130,12 +129,11 @@ class ReasoningTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> ProbabilityAnswer:
-        """How sure the notes make an answer: a distribution with 95% intervals, and the notes it
-        rests on.
+        """Estimate how probable an answer is: a distribution with 95% intervals and its evidence.
 
-        For "how confident are we", for answers on which notes disagree, and for what-if. It weighs
-        how many notes say so, how recent, important and verified they are, what contradicts or
-        replaces them, and the causes that they name. An empty distribution: the notes do not tell.
+        For "how likely", for answers on which notes disagree, and for what-if. It weighs how many
+        independent notes agree, their age, importance and verification, contradictions and stated
+        causes. An empty distribution means that the notes do not say.
         """
         session = self._box.touch(session_id)
         if (query is None) is (target is None):
@@ -165,7 +163,7 @@ class ReasoningTools:
             pulse=self._box.meter.of(ids),
         )
 
-    @tool(annotations=READS, tags=FULL, title="What follows from it")
+    @tool(annotations=READS, tags=FULL, title="Causes and effects")
     def query_causal(
         self,
         action: ThingName,
@@ -176,8 +174,8 @@ class ReasoningTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> CausalAnswer:
-        """What follows from something, or what brings it about, by the causes that notes name,
-        with how probable each is with it and without it."""
+        """List the effects or the causes of something that notes state, each with its probability
+        with and without it."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
         thing = self._thing(action, scope)
@@ -192,7 +190,7 @@ class ReasoningTools:
             pulse=self._box.meter.of(ids),
         )
 
-    @tool(annotations=READS, tags=FULL, title="Causal chains through it")
+    @tool(annotations=READS, tags=FULL, title="Causal chains")
     def expand_causal_path(
         self,
         node: ThingName,
@@ -202,8 +200,8 @@ class ReasoningTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> ChainsAnswer:
-        """Find the causal connections that anchor a question: the chains of cause and effect that
-        lead to a note or thing and on from it, strongest first."""
+        """List the chains of cause and effect that lead to a note or concept and on from it,
+        strongest first."""
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
         thing = self._thing(node, scope)
@@ -228,9 +226,8 @@ class ReasoningTools:
         project: InProject = None,
         session_id: SessionId = None,
     ) -> InferenceAnswer:
-        """Predict unknown things given known ones. forward: clamp a cause, predict effects.
-        backward: clamp an effect, predict causes. bridge: clamp two ends, predict what connects
-        them. abduction: clamp observations, predict what explains them.
+        """Predict unknown nodes from known ones. forward: effects of causes. backward: causes of
+        effects. bridge: what connects two nodes. abduction: what explains observations.
         """
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
@@ -252,7 +249,7 @@ class ReasoningTools:
         thing = thing_called(self._box.services, name)
         memory = self._box.services.catalogue.by_id(thing.id)
         if memory is not None and not in_scope(memory, scope):
-            raise InvalidParams(f"{name!r} belongs to another project: leave project out")
+            raise InvalidParams(f"{name!r} belongs to another project; leave project out")
         return thing
 
     def _truths(self, names: Mapping[str, bool] | None, scope: Scope) -> dict[str, bool]:
@@ -263,7 +260,7 @@ class ReasoningTools:
         value, where = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
         if clamped.clamp_type == "semantic":
             if not isinstance(value, list):
-                raise InvalidParams(where + "semantic clamps take an embedding")
+                raise InvalidParams(where + "a semantic clamp needs an embedding")
             return self._likeness(self._thing(clamped.node_id, scope).id, value)
         if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
             raise InvalidParams(where + "must be true, false or a number from 0 to 1")
@@ -337,7 +334,7 @@ class ReasoningTools:
         name_of, by_id = services.reasoner.name_of, services.catalogue.by_id
         notice = None
         if not found.predictions:
-            notice = "The notes name nothing that stands in this relation to what is clamped."
+            notice = "No note states a relation of this kind to the known nodes."
         return InferenceAnswer(
             predictions=[
                 PredictionShape(
