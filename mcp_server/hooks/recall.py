@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from memvault.capture.extract import is_command, says_little
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
-from memvault.model.search import Filters, Hit, Mode, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.search.calibration import CONCERNS, features
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ RECENT_SESSIONS = 12  # whose decisions are given at a start
 MOST_OF_SESSIONS = 10  # quotations from them
 # Calibrated chance that the vault knows of the matter: of a question, and of an instruction, which
 # usually concerns the code at hand. `bench_hooks` measures both.
-QUESTION_THRESHOLD = 0.55
+QUESTION_THRESHOLD = 0.6
 COMMAND_THRESHOLD = 0.9
 EACH_THRESHOLD = 0.3  # of each memory, where the best one clears its threshold
 EDIT_THRESHOLD = 0.5
@@ -219,11 +219,12 @@ class HookRecall:
     def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the chance that it concerns the query's matter."""
         searcher = self._services.searcher
-        result = searcher.search(query, mode=Mode.DEFAULT, top_k=max(10, most), scope=scope)
-        if not result.hits:
+        found = searcher.find(query, max(10, most), scope)
+        if not found:
             return []
-        chances = CONCERNS.confidences(features(query, result.hits, searcher.shift))
-        pairs = zip(result.hits, chances, strict=True)
+        chances = CONCERNS.confidences(features(query, found, searcher.shift))
+        hits = searcher.check(query, found, scope).hits  # withholds what the person must verify
+        pairs = zip(hits, chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
     def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:

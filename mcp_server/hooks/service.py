@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,20 +158,23 @@ class HookService:
         return context
 
     def _notice(self, record: SessionRecord) -> str:
-        """At most one line a session: what stored notes contradict."""
+        """At most one line a session, and each matter once: a conflict, or a note in quarantine."""
         if record.noticed or not self._settings.notices:
             return ""
-        pressing = [
-            task
-            for task in self._services.curation.tasks()
-            if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH
-        ]
-        if not pressing:
-            return ""
-        record.noticed = True
-        count = len(pressing)
-        notes = "1 conflict" if count == 1 else f"{count} conflicts"
-        return f"memory_drift_warning: {notes} between notes in memvault: {pressing[0].detail}"
+        notice = next((line for line in self._matters() if self.records.is_news(line)), "")
+        record.noticed = bool(notice)
+        return notice
+
+    def _matters(self) -> Iterator[str]:
+        for task in self._services.curation.tasks():
+            if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH:
+                notes = ", ".join(task.paths)
+                yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
+        for held in self._services.guarded.held():
+            yield (
+                f"memvault keeps {held.path} from AI clients: it holds what looks like orders to a "
+                "model. Release or delete it on the Curate page."
+            )
 
     def _project(self, folder: str) -> str | None:
         return project_of(folder, self._services.catalogue.projects())

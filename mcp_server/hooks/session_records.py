@@ -111,6 +111,22 @@ class SessionRecords:
         found = [self._read(file.stem) for file in files]
         return [record for record in found if record is not None]
 
+    def is_news(self, notice: str) -> bool:
+        """Whether the person has not been told this yet; then it counts as told."""
+        told = self._folder.parent / "told"
+        key = hashlib.blake2b(notice.encode(), digest_size=12).hexdigest()
+        with self._lock:
+            try:
+                told.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                known = told.read_text(encoding="ascii").split() if told.is_file() else []
+                if key in known:
+                    return False
+                with told.open("a", encoding="ascii") as file:
+                    file.write(f"{key}\n")
+            except OSError:
+                return False  # rather not at all than at every session
+        return True
+
     def prune(self) -> None:
         """Delete the records of sessions that ended long ago."""
         oldest = time.time() - KEPT_DAYS * 86_400

@@ -349,3 +349,21 @@ def test_what_an_earlier_session_decided_is_given_after_later_ones(
     assert services.hooks.captures.wait(20)
     start = context_of(ask("SessionStart", source="startup", session_id="new"))
     assert "Never merge when the CI is yellow" in start
+
+
+def test_a_conflict_is_told_once_and_never_twice(services: Services, ask: Ask) -> None:
+    notes = {
+        "Mill.md": "---\ntype: project\n---\nLead: [[Ada]]\n\nBuilds a tide mill.\n",
+        "archive/Mill.md": "---\ntype: project\n---\nLead: [[Emil]]\n\nWhat was thought of first.\n",
+        "Ada.md": "Works with [[Emil]].\n",
+        "Emil.md": "Works with [[Ada]].\n",
+    }
+    for path, text in notes.items():
+        (services.vault.root / path).parent.mkdir(exist_ok=True)
+        (services.vault.root / path).write_text(text)
+    services.indexing.scan()
+    assert services.curation.wait(20)
+    told = ask("SessionStart", source="startup")["systemMessage"]
+    assert told.startswith("memory_drift_warning: ") and "archive/Mill.md" in told
+    assert ask("Notification", message="idle") == {}
+    assert "systemMessage" not in ask("SessionStart", source="startup", session_id="s-2")
