@@ -1,4 +1,5 @@
-"""Ask every question set beside the repository, through MCP, and print one table.
+"""Ask every question set beside the repository, through MCP, and print the tables: each set as a
+client sees it, then the constants of search with each set left out (`leave_one_out`).
 
 A set is a folder of ``../shared/eval`` with ``vault/`` and ``queries.json``; sets whose questions
 tell their number of hops are asked with graph_query too. Each vault is copied first, so nothing is
@@ -17,18 +18,27 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from mcp_server.engine.client import connect
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
+from tests.benchmarks.leave_one_out import Measured, measured, table
 
+FOREIGN = 12  # questions of each other vault
 SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"
+
+
+def vault_of(folder: Path) -> Path:
+    """A set's own vault, or that of Obsidian's help."""
+    own = folder / "vault"
+    return own if own.is_dir() else folder.parent / "obsidian-help"
 
 
 def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     vault, queries = scratch / folder.name, folder / "queries.json"
-    shutil.copytree(folder / "vault", vault)
+    shutil.copytree(vault_of(folder), vault)
     state = StateFolder.of_vault(vault)
     hops = any(question.get("hops") for question in json.loads(queries.read_text("utf-8")))
     with connect(Launcher(state, engine_command(vault)), state) as engine:
@@ -50,6 +60,21 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
         engine.shutdown()
 
 
+def left_out(sets: Sequence[Path], scratch: Path) -> dict[str, Measured]:
+    """Every set at every point of the grid, with a dozen questions of each other vault."""
+    asked = {
+        queries: [each["question"] for each in json.loads(queries.read_text("utf-8"))]
+        for queries in sets
+    }
+    found = {}
+    for queries in sets:
+        vault = scratch / queries.parent.name
+        others = (each for each in sets if vault_of(each.parent) != vault_of(queries.parent))
+        foreign = [question for other in others for question in asked[other][:FOREIGN]]
+        found[vault.name] = measured(vault, queries, StateFolder.of_vault(vault), foreign)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=Path, default=SETS)
@@ -61,8 +86,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         os.environ["MEMVAULT_STATE"] = str(Path(scratch) / "state")
-        for queries in sorted(given.sets.glob("*/queries.json")):
+        sets = sorted(given.sets.glob("*/queries.json"))
+        for queries in sets:
             ask(queries.parent, harness, Path(scratch), given.limit)
+        print("\n## Each set left out\n")
+        print(table(left_out(sets, Path(scratch))))
 
 
 if __name__ == "__main__":

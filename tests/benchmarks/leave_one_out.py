@@ -1,0 +1,151 @@
+"""The constants of search, chosen on all question sets but one and judged on the one left out.
+
+Each set is held out in turn: the grid's best point on the other sets is what would have been chosen
+without it. Where that scores as the defaults do on the set, no constant is good for one set only.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from statistics import mean
+
+from mcp_server.runtime.container import Services, open_services
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.model.search import Mode
+from memvault.search import association
+from memvault.search.hybrid import FusionSettings
+
+SHOWN = 10
+MOST_ASKED = 120  # questions of each set, at every point of the grid
+DENSE_WEIGHTS = (0.25, 0.4, 0.6)
+HALVES = (1.35, 2.7, 5.4)
+KEPT = (1, 3, 10)  # 10 leaves every first result where it is: links then add nothing
+DEFAULTS = FusionSettings()
+
+
+@dataclass(frozen=True)
+class Point:
+    """The constants of one trial."""
+
+    dense_weight: float
+    half_keywords: float
+    kept: int
+
+    def __str__(self) -> str:
+        return f"{self.dense_weight:g}, {self.half_keywords:g}, {self.kept}"
+
+
+GRID = [Point(*each) for each in product(DENSE_WEIGHTS, HALVES, KEPT)]
+IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.KEPT)
+
+
+@contextmanager
+def trial(services: Services, point: Point) -> Iterator[None]:
+    """Searches with these constants."""
+    hybrid, kept = services.searcher.hybrid, association.KEPT
+    hybrid._settings = FusionSettings(point.dense_weight, point.half_keywords)
+    association.KEPT = point.kept
+    try:
+        yield
+    finally:
+        hybrid._settings, association.KEPT = DEFAULTS, kept
+
+
+def score(services: Services, questions: Sequence[Mapping[str, object]]) -> float:
+    """The mean of R@5, all@10 and MRR."""
+    parts: list[float] = []
+    for question in questions:
+        gold = set(question["gold"])  # type: ignore[call-overload]
+        hits = services.searcher.find(str(question["question"]), SHOWN)
+        found = [hit.memory.path for hit in hits]
+        rank = next((k for k, path in enumerate(found, 1) if path in gold), 0)
+        recall = len(gold & set(found[:5])) / len(gold)
+        parts.append((recall + float(gold <= set(found)) + (1 / rank if rank else 0.0)) / 3)
+    return mean(parts)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """The shares of questions that get no memory: of those that the vault answers, of those that it
+    plausibly might but does not, and of another vault's."""
+
+    answered: float
+    unanswered: float | None
+    foreign: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One set."""
+
+    scores: Mapping[Point, float]
+    silence: Silence
+
+
+def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[str]) -> Measured:
+    """A set at every point of the grid; its vault is indexed if it is not.
+
+    Args:
+        foreign: questions of other vaults.
+    """
+    questions = json.loads(queries.read_text("utf-8"))
+    asked = [each for each in questions if each["gold"]]
+    asked = random.Random(1).sample(asked, min(MOST_ASKED, len(asked)))
+    open_ = [each["question"] for each in questions if not each["gold"]]
+    services = open_services(vault, Settings(), state)
+    try:
+        services.start(watch=False)
+        services.searcher.warm_up()
+        found = {}
+        for point in GRID:
+            with trial(services, point):
+                found[point] = score(services, asked)
+        silence = Silence(
+            silent(services, [each["question"] for each in asked]),
+            silent(services, open_) if open_ else None,
+            silent(services, foreign),
+        )
+        return Measured(found, silence)
+    finally:
+        services.close()
+
+
+def silent(services: Services, questions: Sequence[str]) -> float:
+    """The share of questions that get no memory."""
+    results = [services.searcher.search(each, mode=Mode.DEFAULT) for each in questions]
+    return mean(not result.hits for result in results) if results else 0.0
+
+
+def table(sets: Mapping[str, Measured]) -> str:
+    """One line a set, in Markdown."""
+    found = {name: each.scores for name, each in sets.items()}
+    lines = [
+        "| set left out | chosen without it (dense weight, half, kept) | with that | in use "
+        f"({IN_USE}) | the best for it alone |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, own in found.items():
+        others = [each for other, each in found.items() if other != name]
+        chosen = max(GRID, key=lambda point: mean(each[point] for each in others))
+        best = max(GRID, key=lambda point: own[point])
+        lines.append(
+            f"| {name} | {chosen} | {own[chosen]:.3f} | {own[IN_USE]:.3f} | "
+            f"{own[best]:.3f} ({best}) |"
+        )
+    lines += [
+        "",
+        "| set | answerable questions that get nothing | unanswerable ones | another vault's |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, each in sets.items():
+        own = each.silence
+        unanswered = "" if own.unanswered is None else f"{own.unanswered:.2f}"
+        lines.append(f"| {name} | {own.answered:.3f} | {unanswered} | {own.foreign:.2f} |")
+    return "\n".join(lines)
