@@ -24,7 +24,7 @@ from mcp_server.tools.arguments import (
     Verbosity,
 )
 from mcp_server.tools.toolbox import Toolbox
-from memvault.model.memory import JohariQuadrant, Memory
+from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
 from memvault.search.pipeline import Fitting
@@ -100,7 +100,7 @@ class RecallTools:
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
-        wanted = filters.johari_quadrants if filters else None
+        fitting = self._fitting(filters)
         search = self._box.services.searcher.hybrid.search_chunks
         scope = self._box.scope(project, filters)
         by_id = self._box.services.indexer.catalogue.by_id
@@ -110,10 +110,10 @@ class RecallTools:
             return [(hit, memory) for hit in hits if (memory := by_id(hit.note_id)) is not None]
 
         def fits(known: Sequence[tuple[ChunkHit, Memory]]) -> list[tuple[ChunkHit, Memory]]:
-            fitting = self._in_quadrants([memory for _, memory in known], wanted)
-            return [pair for pair in known if pair[1].id in fitting]
+            ids = fitting([memory for _, memory in known]) if fitting else ()
+            return [pair for pair in known if pair[1].id in ids]
 
-        shown = (widened(look, fits, top_k) if wanted else look(top_k))[:top_k]
+        shown = (widened(look, fits, top_k) if fitting else look(top_k))[:top_k]
         best: dict[str, float] = {}
         for hit, memory in shown:
             best.setdefault(memory.id, hit.score)
@@ -130,17 +130,24 @@ class RecallTools:
         )
 
     def _fitting(self, filters: Filters | None) -> Fitting | None:
-        wanted = filters.johari_quadrants if filters else None
-        return (lambda memories: self._in_quadrants(memories, wanted)) if wanted else None
+        if filters is None or not (filters.johari_quadrants or filters.origins):
+            return None
+        return lambda memories: self._passing(memories, filters)
 
-    def _in_quadrants(
-        self, memories: Sequence[Memory], wanted: list[JohariQuadrant] | None
-    ) -> set[str]:
-        ids = list(dict.fromkeys(memory.id for memory in memories))
-        if not wanted:
+    def _passing(self, memories: Sequence[Memory], filters: Filters) -> set[str]:
+        """Ids of the memories that pass the filters which stores cannot apply."""
+        quadrants, origins = filters.johari_quadrants, filters.origins
+        ids = list(
+            dict.fromkeys(
+                memory.id
+                for memory in memories
+                if not origins or not memory.provenance.kinds.isdisjoint(origins)
+            )
+        )
+        if not quadrants:
             return set(ids)
         states = self._box.meter.states(ids)
-        return {key for key in ids if states[key].quadrant in wanted}
+        return {key for key in ids if states[key].quadrant in quadrants}
 
 
 def _hit(chunk: ChunkHit, memory: Memory) -> Hit:

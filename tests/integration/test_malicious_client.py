@@ -336,3 +336,14 @@ def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
     answer = call("recall_memory", query="How much is the club fee?")
     assert "4,000" not in json.dumps(answer)
     assert "40 EUR" in json.dumps(answer)
+
+
+def test_memories_can_be_asked_for_by_origin(call: Caller, services: Services) -> None:
+    for origin in ("person", "client"):
+        answer = call("recall_memory", query="the bank", filters={"origins": [origin]})
+        found = call("vector_search", query="the bank", filters={"origins": [origin]})
+        assert answer["nodes"]
+        for each in (*answer["nodes"], *found["chunks"]):
+            memory = services.catalogue.by_id(each["id"])
+            assert memory is not None
+            assert origin in memory.provenance.kinds

@@ -54,6 +54,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "store_memory": {"content": "The mill was sold in May.", "rationale": WHY},
     "forget_concept": {"target": "Old pier", "rationale": WHY},
     "restore_concept": {"target": "Old pier", "rationale": WHY},
+    "edit_memory": {
+        "target": "Frost",
+        "operation": "append",
+        "content": "Every winter.",
+        "rationale": WHY,
+    },
     "annotate_node": {"target": "Frost", "note": "Every year.", "rationale": WHY},
     "boost_importance": {"target": "Frost", "importance": 0.8, "rationale": WHY},
     "set_lifecycle": {"target": "Frost", "lifecycle": "temporary", "rationale": WHY},

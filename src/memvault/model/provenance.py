@@ -109,6 +109,12 @@ class Provenance(BaseModel):
     def is_mixed(self) -> bool:
         return bool(self.spans) and bool(self.own)
 
+    @property
+    def kinds(self) -> frozenset[OriginKind]:
+        """The origins that it has words of."""
+        others = {span.origin.kind for span in self.spans}
+        return frozenset(others | ({OriginKind.PERSON} if self.own or not others else set()))
+
     def of_lines(self, lines: LineRange) -> Origin:
         """The person if no other wrote in these lines, else whoever is trusted least."""
         found = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]

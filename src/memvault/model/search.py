@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
 from memvault.model.note import ChunkSize, LineRange
+from memvault.model.provenance import OriginKind
 
 
 class Mode(StrEnum):
@@ -31,6 +32,7 @@ class Filters(BaseModel):
     lifecycles: list[Lifecycle] | None = None
     types: list[str] | None = None
     tags: list[str] | None = None
+    origins: list[OriginKind] | None = None
 
 
 @dataclass(frozen=True, slots=True)
