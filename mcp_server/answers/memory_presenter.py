@@ -151,11 +151,18 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
     return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
 
 
+def is_verified(hit: Hit, lines: list[int]) -> bool:
+    """Whether all that is shown of a hit is verified: the person's words do not vouch for those of
+    others in the same lines."""
+    check, origin = hit.verification, origin_shown(hit.memory, lines)
+    vouches = check.marked or hit.own_only or origin.is_person or not check.by_person
+    return check.verified and vouches
+
+
 def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     """What is withheld has no text and no path to it."""
-    memory, check = hit.memory, hit.verification
+    memory = hit.memory
     origin = origin_shown(memory, list(excerpt.lines))
-    is_mixed = check.by_person and not check.marked and not origin.is_person and not hit.own_only
     return bare(hit).model_copy(
         update={
             "hops": None if hit.withheld else _hops(hit),
@@ -164,7 +171,7 @@ def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
             "content": None if hit.withheld else excerpt.text,
             "confidence": round(hit.confidence, 3),
             "importance": memory.importance,
-            "verified": check.verified and not is_mixed,
+            "verified": is_verified(hit, list(excerpt.lines)),
             "origin": OriginKind.PERSON if hit.own_only else origin.kind,
             "verification": _shape(hit.verification, withheld=hit.withheld),
             "lifecycle": memory.lifecycle,

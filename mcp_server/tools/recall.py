@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fastmcp.tools import tool
 
-from mcp_server.answers.memory_presenter import log_unverified
+from mcp_server.answers.memory_presenter import is_verified, log_unverified
 from mcp_server.answers.recalled import ChunksAnswer, ChunkShape, GraphAnswer, RecallAnswer
 from mcp_server.tools.arguments import (
     CORE,
@@ -166,7 +166,7 @@ def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
         lines=list(hit.lines),
         text=hit.text if told and not hit.withheld else None,
         score=round(hit.relevance, 3),
-        verified=hit.verification.verified if told else None,
+        verified=is_verified(hit, list(hit.lines)) if told else None,
         withheld=hit.withheld or None,
         origin=OriginKind.PERSON if hit.own_only else None,
     )
