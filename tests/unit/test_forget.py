@@ -330,6 +330,24 @@ def test_the_order_in_which_the_journals_files_are_read_does_not_matter(desk: Tr
         assert [each.path for each in read.kept()] == ["B.md"]
 
 
+def test_what_another_process_is_doing_is_not_taken_for_interrupted(
+    desk: TrashDesk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("memvault.curation.changes.curator.START_SECONDS", 0.1)
+    target, move = desk.put("Plan.md"), Vault.move
+
+    def start_another(vault: Vault, source: str, to: str) -> bool:
+        other = TrashDesk(desk.root)  # as an engine that starts at this moment
+        assert other.recovered == []
+        return move(vault, source, to)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Vault, "move", start_another)
+        desk.forget(target)
+    desk.open()
+    assert desk.files() == {".trash/Plan.md": NOTE} and len(desk.kept()) == 1
+
+
 def entry_of(kind: TrashEntry, tombstone: Tombstone, path: str = "") -> JournalEntry:
     """As earlier versions wrote it."""
     whole = kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN)

@@ -44,6 +44,7 @@ from memvault.vault.write import storage_errors
 ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
 MOST_NAMES = 20  # of a change that are recorded
 LOCK_SECONDS = 60.0  # that a change waits for one of another process
+START_SECONDS = 2.0  # that recovery waits for one
 _NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
 _SYSTEM = Actor(kind="system", name="memvault")
 
@@ -233,7 +234,7 @@ class Curator:
         if not self.history.begun():
             return []
         try:
-            with self._alone():
+            with self._alone(START_SECONDS):
                 return self._recover()
         except StorageError as error:
             logger.warning("interrupted changes are not recovered yet: %s", error.message)
@@ -258,7 +259,7 @@ class Curator:
     # -- making a change ------------------------------------------------------------------------
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         """Within the block no other thread or process makes a change. One thread may nest it.
 
         Raises:
@@ -272,11 +273,11 @@ class Curator:
                 if not folder.resolve().is_relative_to(self.vault.root):
                     raise OutsideVault("The vault's .memvault folder is a link out of the vault")
                 try:
-                    self._other_processes.acquire()
+                    self._other_processes.acquire(timeout=seconds)
                 except Timeout as error:
                     raise StorageError(
                         "Another memvault process has been changing this vault for "
-                        f"{LOCK_SECONDS:.0f} s; wait for it or end it, then try again"
+                        f"{seconds:.0f} s; wait for it or end it, then try again"
                     ) from error
             try:
                 yield
