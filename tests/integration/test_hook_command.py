@@ -117,10 +117,11 @@ def silent_engine(hooks: Hooks) -> Iterator[None]:
             each.close()
 
 
-def test_the_command_imports_next_to_nothing() -> None:
+def test_the_command_imports_next_to_nothing(tmp_path: Path) -> None:
+    state, vault = tmp_path / "state", tmp_path / "no vault"
     code = (
         "import sys; from memvault.cli.hook import run_hook_command; "
-        "run_hook_command(['hook', 'Stop', '--state=/nowhere/at/all', '--vault=/nowhere']); "
+        f"run_hook_command(['hook', 'Stop', '--state={state}', '--vault={vault}']); "
         "print(*sorted(sys.modules))"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -143,6 +144,16 @@ def test_every_event_of_the_specification_has_its_limit() -> None:
         "PreCompact": 5, "Stop": 10, "SubagentStop": 10, "SessionEnd": 120,
         "Notification": 5, "PermissionRequest": 2,
     }  # fmt: skip
+
+
+def test_no_arguments_whatever_end_in_another_exit_code_than_zero(hooks: Hooks) -> None:
+    """Clients take the exit code 2 as an order to block."""
+    hooks.vault.rmdir()
+    for more in ([], ["--new-option"], ["two", "words"], ["--client"], ["--client=nobody"]):
+        assert hooks.run("UserPromptSubmit", {"session_id": "s-1"}, *more).returncode == 0
+    command = [sys.executable, "-m", "memvault.cli", "hook"]
+    ran = subprocess.run(command, input=b"{}", check=False, env=hooks.environment)
+    assert ran.returncode == 0
 
 
 def test_a_missing_vault_is_a_line_in_the_log(hooks: Hooks, tmp_path: Path) -> None:

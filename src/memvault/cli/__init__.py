@@ -1,7 +1,7 @@
 """The command line, ``memvault``.
 
-AI clients start ``memvault mcp``, several at a time, and it must answer at once. So it runs without
-Typer, Rich and the library that the other commands load.
+AI clients start ``memvault mcp`` and ``memvault hook``, several at a time, and these must answer at
+once. So they run without Typer, Rich and the library that the other commands load.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ import traceback
 def main() -> None:
     """Runs the command that the process was started with, and exits with its code."""
     arguments = sys.argv[1:]
+    if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
+        from memvault.cli.hook import run_hook_command
+
+        sys.exit(run_hook_command(arguments))
     if "mcp" in arguments:
         code = run_bridge_command(arguments)
         if code is not None:

@@ -24,14 +24,9 @@ _START_SECONDS = 60.0  # an engine that was started less long ago may still be o
 _MOST_INPUT = 16_000_000
 
 
-def run_hook_command(arguments: list[str]) -> int | None:
-    """Run one hook; None where the arguments are for Typer to judge (help).
-
-    Exit code 0 whatever happens: anything else would block or disturb the client.
-    """
+def run_hook_command(arguments: list[str]) -> int:
+    """Run one hook. Exit code 0 whatever happens: clients take 2 as an order to block."""
     options = _options(arguments)
-    if options is None:
-        return None
     event, client = options["event"], options["client"]
     try:
         files = HookFiles(options["state"] or _state_of(options))
@@ -187,8 +182,8 @@ def _write(data: bytes) -> None:
         pass  # the client is gone
 
 
-def _options(arguments: list[str]) -> dict[str, str] | None:
-    """Options by name, and ``event``; None where they are not a hook's."""
+def _options(arguments: list[str]) -> dict[str, str]:
+    """Options by name, and ``event``; what a later version may add is passed over."""
     options = {"vault": "", "config": "", "state": "", "client": "claude-code", "event": ""}
     rest = iter(arguments)
     words = []
@@ -196,13 +191,9 @@ def _options(arguments: list[str]) -> dict[str, str] | None:
         name, mark, value = argument.removeprefix("--").partition("=")
         if argument.startswith("--") and name in options:
             options[name] = value if mark else next(rest, "")
-        elif argument.startswith("-"):
-            return None
-        else:
+        elif not argument.startswith("-"):
             words.append(argument)
-    if len(words) != 2 or words[0] != "hook":
-        return None
-    options["event"] = words[1]
+    options["event"] = words[1] if len(words) > 1 else "none"
     return options
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memvault.cli.hook import run_hook_command
 from memvault.cli.terminal import AsJson, places_of, print_json
 from memvault.config.hook_files import LIMITS, MOST_TIMEOUTS, HookFiles
 from memvault.model.errors import InvalidParams
@@ -21,7 +22,22 @@ app = typer.Typer(help="Hooks of AI clients: state, log, off and on.", no_args_i
 
 
 def add_commands(program: typer.Typer) -> None:
+    program.command()(hook)
     program.add_typer(app, name="hooks")
+
+
+def hook(
+    context: typer.Context,
+    event: Annotated[str, typer.Argument(metavar="EVENT", help=f"One of {', '.join(LIMITS)}.")],
+    client: Annotated[str, typer.Option(help="The client that calls.")] = "claude-code",
+) -> None:
+    """Answer a client's hook: its JSON on stdin, what it should print on stdout.
+
+    `memvault connect CLIENT --hooks` writes this command into the client's configuration.
+    """
+    given = context.find_root().params
+    options = [f"--{name}={given[name]}" for name in ("vault", "config") if given[name]]
+    raise typer.Exit(run_hook_command(["hook", event, f"--client={client}", *options]))
 
 
 def _files(context: typer.Context) -> HookFiles:
