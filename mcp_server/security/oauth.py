@@ -34,6 +34,7 @@ _WAITING_SECONDS = 600
 _CODE_SECONDS = 60
 _MOST_WAITING = 20
 _MOST_REGISTERED = 100  # not yet approved; anyone who knows the address can register
+_MOST_METADATA_BYTES = 8_192
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
 
 
@@ -148,6 +149,8 @@ class ApprovalProvider(OAuthProvider):
         return self._registered.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        if len(client_info.model_dump_json()) > _MOST_METADATA_BYTES:
+            raise RegistrationError("invalid_client_metadata", "The registration is too long.")
         for address in client_info.redirect_uris or ():
             parts = urlsplit(str(address))
             if parts.scheme == "http" and parts.hostname not in _LOCAL_HOSTS:

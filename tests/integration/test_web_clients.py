@@ -224,6 +224,11 @@ def test_redirects_without_https_are_refused_at_registration(web: Web) -> None:
     assert register(web, redirect_uris=["http://localhost:1/back"])["status"] == 201
 
 
+def test_a_registration_that_would_fill_the_memory_is_refused(web: Web) -> None:
+    assert register(web, client_name="x" * 100_000)["status"] == 400
+    assert register(web, client_name="x" * 1_000)["status"] == 201
+
+
 def test_a_code_works_once_and_only_with_the_verifier(web: Web) -> None:
     client = register(web)
     # RFC 7636, appendix B
