@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.extract import is_command, says_little
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -76,7 +77,15 @@ class Quotation:
         words = self.text.replace("<", "‹").replace(">", "›")
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in _LASTING else ""
-        return f'- "{words}" ({self.memory.path}{lines}{kind})'
+        return f'- "{words}" ({self.memory.path}{lines}{kind}{self._claim()})'
+
+    def _claim(self) -> str:
+        """Whose word it is, where the person neither wrote nor confirmed it."""
+        origin = origin_shown(self.memory, list(self.lines) if self.lines else None)
+        if origin.is_person or self.memory.verified:
+            return ""
+        by = (origin.name or str(origin.kind)).replace("<", "‹").replace(">", "›")
+        return f", claimed by {' '.join(by.split())[:60]}"
 
 
 class HookRecall:
@@ -229,7 +238,9 @@ class HookRecall:
 
     def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
-        shown = self._services.excerpts.of(query, found, limits)
+        gated = any(hit.gated for hit in found)
+        choose = self._services.own_excerpts if gated else self._services.excerpts
+        shown = choose.of(query, found, limits)
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, shown, limits, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)
