@@ -127,7 +127,7 @@ def test_labels_fields_and_standard_verbs_are_relations(text: str, relation: str
     assert relation in {found for found, target, _ in relations if target == "Ada Berg"}
 
 
-WORDS = st.text("abcdefghij", min_size=2, max_size=8)
+WORDS = st.text("bcdfghkl", min_size=2, max_size=8)  # no words of a sentence
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
@@ -136,7 +136,7 @@ def test_words_in_front_never_become_a_relation_but_as_a_label(words: list[str])
     prose = Notes({**PEOPLE, "Plan.md": f"{front} [[Ada Berg]]."}).relations("Plan.md")
     label = Notes({**PEOPLE, "Plan.md": f"{front}: [[Ada Berg]]."}).relations("Plan.md")
     assert [relation for relation, target, _ in prose if target == "Ada Berg"] == ["links to"]
-    if len(words) <= 4 and not {"be", "i", "if"} & set(words) and len(front) <= 40:
+    if len(words) <= 4 and len(front) <= 40:
         assert [relation for relation, target, _ in label if target == "Ada Berg"] == [front]
 
 
