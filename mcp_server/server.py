@@ -102,6 +102,7 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
     """
     opening = services if isinstance(services, Opening) else Opening.of(services)
     box = Toolbox(opening)
+    box.tool_set = tools
     opening.metrics.watch(EngineFigures(opening, box.memory_nodes))
     resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
@@ -140,6 +141,8 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         for each in _tools_of(group(box)):
             server.add_tool(each)
             box.tools.add(each.name)
+            if "core" in each.tags:
+                box.core_tools.add(each.name)
     drawn, manifest = VisualResources(box), ManifestResources(box)
     for read in (*reads, *readable(drawn), *readable(manifest)):
         server.add_resource(read)

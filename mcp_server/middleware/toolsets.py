@@ -41,6 +41,11 @@ def connection_with(tools: ToolSet | None) -> Iterator[None]:
         _asked.reset(token)
 
 
+def wanted_set() -> ToolSet | None:
+    """The set that the connection of the present call asked for, if any."""
+    return _asked.get() or _asked_over_http()
+
+
 class ToolSets(Middleware):
     """Lists the tools of the set that the connection asked for, else of the engine's own."""
 
@@ -53,7 +58,7 @@ class ToolSets(Middleware):
         call_next: CallNext[mt.ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
         tools = await call_next(context)
-        if (_asked.get() or _asked_over_http() or self._usual) == "full":
+        if (wanted_set() or self._usual) == "full":
             return tools
         return [tool for tool in tools if "core" in tool.tags]
 

@@ -14,7 +14,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.finder import TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts
-from memvault.model.change import CurationTask
+from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError
 
 if TYPE_CHECKING:
@@ -101,6 +101,10 @@ class CurationTasks:
     def pending(self) -> int:
         """How many tasks were found last."""
         return len(self._still_open())
+
+    def has_pending(self, kind: TaskType) -> bool:
+        """Whether tasks of this kind were found last."""
+        return any(task.task_type is kind for task in self._still_open())
 
     def _still_open(self) -> tuple[CurationTask, ...]:
         """Every answer says how many there are, so they are sorted out once for each search and

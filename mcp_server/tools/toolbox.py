@@ -11,10 +11,12 @@ from mcp_server.answers.recalled import FullAnswer, NodeShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom
 from mcp_server.engine.startup import Opening
 from mcp_server.middleware.client_identity import client_name, connection_id
+from mcp_server.middleware.toolsets import ToolSet, wanted_set
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
 from memvault.curation.targets import nearest_names, resolve
+from memvault.model.change import TaskType
 from memvault.model.errors import (
     GraphQueryError,
     InvalidParams,
@@ -68,9 +70,13 @@ class Toolbox:
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
         self.tools: set[str] = set()  # names of all that can be called
+        self.core_tools: set[str] = set()  # of these, what clients see that ask for no other set
+        self.tool_set: ToolSet = "core"  # of connections that ask for none
         self.meter = PulseMeter(
             lambda: self.services.similarity_index,
             lambda: self.services.curation.pending() > 0,
+            lambda: self.services.curation.has_pending(TaskType.NEAR_DUPLICATES),
+            self._offers,
             lambda: self.services.worker,
         )
         self.memory_nodes = MemoryNodes(
@@ -94,6 +100,11 @@ class Toolbox:
             return LOOK_SECONDS
         self.meter.measure_all()
         return None
+
+    def _offers(self, tool: str) -> bool:
+        """Whether the client of the present call has this tool."""
+        is_full = (wanted_set() or self.tool_set) == "full"
+        return tool in (self.tools if is_full else self.core_tools)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.services.catalogue.by_id(memory_id)

@@ -239,15 +239,22 @@ CELLS = [
 
 @pytest.mark.parametrize(("entropy", "coherence", "action"), CELLS)
 def test_every_cell_of_the_square_has_its_action(entropy, coherence, action):
-    assert suggest_action(entropy, coherence) is action
-
-
-@pytest.mark.parametrize(("entropy", "coherence", "action"), CELLS)
-def test_pending_tasks_change_the_action_only_where_the_document_says(entropy, coherence, action):
+    """A question is suggested only where a task waits for its answer."""
+    assert suggest_action(entropy, coherence) is (READY if action is ASK else action)
     curating = suggest_action(entropy, coherence, curation_pending=True)
     assert curating is (SuggestedAction.CURATE if action is READY else action)
     consolidating = suggest_action(entropy, coherence, consolidation_due=True)
-    assert consolidating is (SuggestedAction.CONSOLIDATE if action is ASK else action)
+    expected = SuggestedAction.CONSOLIDATE if action is ASK else action
+    assert consolidating is expected
+
+
+def test_an_action_that_is_a_tool_is_suggested_only_to_clients_that_have_it():
+    def offers_none(_: str) -> bool:
+        return False
+
+    for entropy, coherence, _ in CELLS:
+        action = suggest_action(entropy, coherence, curation_pending=True, offers=offers_none)
+        assert action not in (ASK, DREAM)
 
 
 def test_every_action_can_be_suggested():

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
+import numpy as np
+
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import JohariQuadrant, UTLState
-from memvault.model.note import Vector
+from memvault.model.note import Vector, mean_vector
 from memvault.model.state import CognitivePulse, suggest_action
 
 LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
@@ -29,9 +31,11 @@ Asked = tuple[tuple[str, ...], tuple[float, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """Entropy and coherence of one memory among the memories it is linked with, in [0, 1].
+    """Entropy and coherence of one memory among the memories it is most related to, in [0, 1].
 
-    A memory linked to no other has neither spread nor connection: 0 and 0.
+    A memory related to no other has neither spread nor connection: 0 and 0. So *open* is linked
+    with its like, *unknown* links things that differ, *blind* stands among different things with
+    which it shares little, and *hidden* is related to nothing, or to its like without links.
     """
 
     entropy: float
@@ -55,6 +59,8 @@ class PulseMeter:
     Args:
         similarity_index: gives that of the stores that answer now.
         curation_pending: whether tasks wait for a person.
+        consolidation_due: whether near-duplicates wait to be merged.
+        offers: whether the client that asks has a tool of this name.
         background: what measures while nobody waits; without it only what is asked is measured.
     """
 
@@ -62,11 +68,15 @@ class PulseMeter:
         self,
         similarity_index: Callable[[], SimilarityIndex],
         curation_pending: Callable[[], bool] = lambda: False,
+        consolidation_due: Callable[[], bool] = lambda: False,
+        offers: Callable[[str], bool] = lambda _: True,
         background: Callable[[], Background | None] = lambda: None,
     ) -> None:
         self._similarity_index = similarity_index
         self._seen: SimilarityIndex | None = None
         self._curation_pending = curation_pending
+        self._consolidation_due = consolidation_due
+        self._offers = offers
         self._vault: tuple[Version, MemoryState] | None = None
         self._states: dict[str, MemoryState] = {}
         self._answers: dict[Asked, MemoryState] = {}
@@ -190,10 +200,7 @@ class PulseMeter:
         every = similarity_index.memory_ids()
         sample = every[:: max(1, -(-len(every) // SAMPLE))]
         if sample:
-            spread = entropy(similarity(list(similarity_index.vectors(sample).values())))
-            states, _ = self._look_up(sample)
-            holds = [state.coherence for state in states.values()]
-            state = MemoryState(spread, sum(holds) / len(holds))
+            state = _measured_together(similarity_index, sample, None)
         else:
             state = MemoryState(0.0, 0.0)
         self._vault = (version, state)
@@ -201,7 +208,11 @@ class PulseMeter:
 
     def _pulse(self, state: MemoryState) -> CognitivePulse:
         action = suggest_action(
-            state.entropy, state.coherence, curation_pending=self._curation_pending()
+            state.entropy,
+            state.coherence,
+            curation_pending=self._curation_pending(),
+            consolidation_due=self._consolidation_due(),
+            offers=self._offers,
         )
         return CognitivePulse(
             entropy=round(state.entropy, 3),
@@ -221,13 +232,7 @@ def _measured_together(
 
 def _measured(similarity_index: SimilarityIndex, ids: Sequence[str]) -> dict[str, MemoryState]:
     around = similarity_index.around(ids)
-    local = {
-        key: [
-            key,
-            *islice(filter(similarity_index.is_memory, sorted(around[key].neighbours)), LOCAL),
-        ]
-        for key in ids
-    }
+    local = {key: [key, *similarity_index.related(key, LOCAL)] for key in ids}
     everyone = {key for keys in local.values() for key in keys}
     vectors = similarity_index.vectors(everyone)
     around.update(similarity_index.around(everyone - around.keys()))
@@ -252,7 +257,10 @@ def _states(
         return [MemoryState(0.0, 0.0)] * len(groups)
     kernels = similarities([[vectors[key] for key in keys] for keys in groups])
     share = shares(None, count)
-    spread = entropies(kernels, share).tolist()
+    # The effective number of different memories (Vendi score, arXiv 2210.02410), scaled to [0, 1]:
+    # plain entropy is above 0.5 wherever cosines are below 0.73, which is everywhere.
+    effective = np.exp(entropies(kernels, share) * np.log(count))
+    spread = ((effective - 1.0) / (count - 1.0)).tolist()
     joined = coherences(groups, kernels, around, share)
     return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
 
@@ -271,19 +279,41 @@ class Learnt:
 def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
     """The state of a memory that has just been indexed.
 
-    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory, ``delta_c`` the
-    coherence of the memory among those it is linked with. Nothing is known yet of the affect and
-    the phase of the call, so ``w_e`` and ``phi`` stay neutral.
+    ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is how
+    much the memory changes the coherence of those it is related to (of the nearest, if there are
+    none). ``w_e`` is the weight that the person gave it, ``importance`` + 0.5. ``phi`` is the angle
+    between the memory and the mean of those around it.
     """
-    vector = meter.similarity_index.vectors([memory_id])[memory_id]
-    hits = meter.similarity_index.nearest(vector, NEAREST + 1) if vector is not None else []
+    index = meter.similarity_index
+    vector = index.vectors([memory_id])[memory_id]
+    hits = index.nearest(vector, NEAREST + 1) if vector is not None else []
     others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
-    surprise = 1.0 - max(others.values(), default=0.0)
-    joins = meter.states([memory_id])[memory_id].coherence
+    group = index.related(memory_id, LOCAL) or list(others)
     state = UTLState(
-        delta_s=round(min(1.0, max(0.0, surprise)), 3), delta_c=round(joins, 3), w_e=1.0, phi=0.0
+        delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),
+        delta_c=round(_coherence_change(index, memory_id, group), 3),
+        w_e=round(0.5 + index.importance(memory_id), 3),
+        phi=round(_angle(index, memory_id, group), 3),
     )
     return Learnt(state, tuple(sorted(others, key=lambda key: -others[key])))
+
+
+def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
+    if not group:
+        return 0.0
+    before = _measured_together(index, group, None).coherence
+    after = _measured_together(index, [memory_id, *group], None).coherence
+    return min(1.0, abs(after - before))
+
+
+def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:
+    """In [0, pi]; 0 where there is nothing to compare."""
+    vectors = index.vectors([memory_id, *group])
+    own = vectors.pop(memory_id)
+    mean = mean_vector([vector for vector in vectors.values() if vector is not None])
+    if own is None or mean is None:
+        return 0.0
+    return float(np.arccos(np.clip(own @ mean, -1.0, 1.0)))
 
 
 def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:

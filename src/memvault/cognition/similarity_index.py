@@ -96,6 +96,7 @@ class VectorRows:
 logger = logging.getLogger(__name__)
 MOST_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
+MOST_SHARING = 50  # notes that name one thing, for it to relate them
 _FAULTS = (StorageError, GraphQueryError)
 
 
@@ -140,6 +141,11 @@ class SimilarityIndex:
         """Whether this is a note's id, rather than that of an entity without a note."""
         return self._memories.by_id(node_id) is not None
 
+    def importance(self, memory_id: str) -> float:
+        """As the note gives it, in [0, 1]; 0.5 for an unknown memory."""
+        memory = self._memories.by_id(memory_id)
+        return 0.5 if memory is None else memory.importance
+
     def memory_ids(self) -> list[str]:
         """The ids of all memories, in order."""
         return sorted(memory.id for memory in self._memories.all())
@@ -176,6 +182,36 @@ class SimilarityIndex:
             logger.warning("the graph does not answer; the pulse has no links: %s", error.message)
             return dict.fromkeys(wanted, Surroundings())
 
+    def related(self, memory_id: str, most: int) -> list[str]:
+        """The memories that this one is linked with, the strongest first: by the weight of a direct
+        link, or by what both link to or name (tags count), which tells more the rarer it is."""
+        try:
+            weights = self._weights(memory_id)
+        except _FAULTS:
+            return []
+        return sorted(weights, key=lambda key: (-weights[key], key))[:most]
+
+    def _weights(self, memory_id: str) -> dict[str, float]:
+        apart: dict[str, float] = {}
+        for edge in self._view.touching(memory_id):
+            other = edge.target if edge.source == memory_id else edge.source
+            if other == memory_id:
+                continue
+            if self.is_memory(other):
+                apart[other] = apart.get(other, 1.0) * (1.0 - edge.effective_weight())
+                continue
+            sharing = self._sharing(other) - {memory_id}
+            for each in sharing:
+                apart[each] = apart.get(each, 1.0) * (1.0 - 1.0 / (1.0 + len(sharing)))
+        return {key: 1.0 - rest for key, rest in apart.items()}
+
+    def _sharing(self, entity_id: str) -> set[str]:
+        """The memories that link to or name an entity; none if there are too many to tell much."""
+        edges = self._view.touching(entity_id)
+        if len(edges) > MOST_SHARING:
+            return set()
+        return {edge.source for edge in edges if self.is_memory(edge.source)}
+
     def nearest(self, vector: Vector, limit: int) -> list[ChunkHit]:
         """The notes nearest to a vector as wholes; none if the store does not answer."""
         try:
@@ -211,15 +247,22 @@ class SimilarityIndex:
                 self._rows.put(key, vector)
         touched = {*change.touched, *vectors}
         if self._view.is_loaded:
-            near = [
-                {edge.target, edge.source}
-                for key in touched
-                if self.is_memory(key)
-                for edge in self._view.touching(key)
-            ]
-            touched.update(*near)
+            touched.update(*[self._near(key) for key in touched])
         for listener in self.on_change:
             listener(touched)
+
+    def _near(self, node_id: str) -> set[str]:
+        """What is linked with a node directly, or through an entity that few name."""
+        near = set()
+        for edge in self._view.touching(node_id):
+            near |= {edge.source, edge.target}
+        if not self.is_memory(node_id):
+            return near if len(near) <= MOST_SHARING + 2 else set()
+        for other in list(near):
+            if not self.is_memory(other):
+                sharing = self._view.touching(other)
+                near |= {e.source for e in sharing} if len(sharing) <= MOST_SHARING + 1 else set()
+        return near
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, Vector | None]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,21 +37,28 @@ def suggest_action(
     *,
     curation_pending: bool = False,
     consolidation_due: bool = False,
+    offers: Callable[[str], bool] = lambda _: True,
 ) -> SuggestedAction:
     """The action that entropy and coherence suggest (REQ-CORE-004).
 
     Two rules of the specification share the cell entropy > 0.7, coherence > 0.5: *consolidate*
     ("process pending consolidation tasks") is suggested there if such tasks are pending, else
-    *epistemic_action* ("novel, adapting"). *trigger_dream* (entropy > 0.7, coherence < 0.4) and
-    *explore* (both below 0.4) are more specific than *clarify* (coherence < 0.4), so they take
-    precedence over it. *curate* is suggested where no other rule applies.
+    *epistemic_action* ("novel, adapting") if any task is: a question that a person could settle.
+    *trigger_dream* (entropy > 0.7, coherence < 0.4) and *explore* (both below 0.4) are more
+    specific than *clarify* (coherence < 0.4), so they take precedence over it. *curate* is
+    suggested where no other rule applies and tasks wait, else *ready*.
+
+    Args:
+        offers: whether the client has a tool of this name; an action that is a tool of its own is
+            suggested only then.
     """
     if entropy > 0.7 and coherence > 0.5:
-        return (
-            SuggestedAction.CONSOLIDATE if consolidation_due else SuggestedAction.EPISTEMIC_ACTION
-        )
+        if consolidation_due:
+            return SuggestedAction.CONSOLIDATE
+        if curation_pending and offers(SuggestedAction.EPISTEMIC_ACTION):
+            return SuggestedAction.EPISTEMIC_ACTION
     if coherence < 0.4:
-        if entropy > 0.7:
+        if entropy > 0.7 and offers(SuggestedAction.TRIGGER_DREAM):
             return SuggestedAction.TRIGGER_DREAM
         return SuggestedAction.EXPLORE if entropy < 0.4 else SuggestedAction.CLARIFY
     return SuggestedAction.CURATE if curation_pending else SuggestedAction.READY
