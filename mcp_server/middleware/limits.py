@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 
 import mcp_types as mt
+from cachetools import LRUCache
 from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
@@ -33,7 +33,7 @@ class Buckets:
         self._rate = rate
         self._burst = burst
         self._clock = clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # calls left, when
+        self._levels: LRUCache[str, tuple[float, float]] = LRUCache(MOST_REMEMBERED)  # left, when
         self._lock = threading.Lock()
 
     def take(self, client: str) -> float:
@@ -44,9 +44,6 @@ class Buckets:
             left = min(float(self._burst), left + (now - since) * self._rate)
             wait = 0.0 if left >= 1.0 else (1.0 - left) / self._rate
             self._levels[client] = (left if wait else left - 1.0, now)
-            self._levels.move_to_end(client)
-            if len(self._levels) > MOST_REMEMBERED:
-                self._levels.popitem(last=False)
         return wait
 
 

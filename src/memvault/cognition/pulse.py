@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 
 from memvault.cognition.coherence import Surroundings, coherence, coherences
 from memvault.cognition.entropy import entropies, entropy, shares, similarities, similarity
@@ -79,7 +80,7 @@ class PulseMeter:
         self._offers = offers
         self._vault: tuple[Version, MemoryState] | None = None
         self._states: dict[str, MemoryState] = {}
-        self._answers: dict[Asked, MemoryState] = {}
+        self._answers: LRUCache[Asked, MemoryState] = LRUCache(MOST_ANSWERS)
         self._changes = 0
         self._background = background
         self._keeps_all = False  # once the states of all memories were wanted
@@ -94,7 +95,8 @@ class PulseMeter:
             with self._lock:
                 if similarity_index is not self._seen:
                     similarity_index.on_change.append(self._forget)
-                    self._seen, self._states, self._answers = similarity_index, {}, {}
+                    self._seen, self._states = similarity_index, {}
+                    self._answers.clear()
                     self._keeps_all = False
                     self._changes += 1
         return similarity_index
@@ -114,8 +116,6 @@ class PulseMeter:
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
                     self._answers[asked] = known
-                    while len(self._answers) > MOST_ANSWERS:
-                        self._answers.pop(next(iter(self._answers)))
         return self._pulse(known)
 
     def of_vault(self) -> CognitivePulse:
