@@ -33,13 +33,14 @@ from memvault.search.diversity import Floats, diverse
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Asked, Fallback, Found
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, ModePlan, detect_mode
-from memvault.search.relations.question import stems
+from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import widened
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
+from memvault.text.words import STOP_WORDS
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
@@ -49,6 +50,7 @@ NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 
+_SAYS_NOTHING = frozenset(stem(word) for word in (*STOP_WORDS, *ANYTHING))
 _ASKS_FOR_NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|"
     r"right now|at the moment|last time)\b"
@@ -288,10 +290,13 @@ class Searcher:
         """Whether the vault knows of what is asked: relations lead to it, or a text is relevant or
         has every word of the question (a word that most notes have makes none of them relevant).
 
-        What is narrowed by filters is always shown: there the person has said what they want."""
+        What is narrowed by filters is always shown: there the person has said what they want. So
+        is what a question finds that has no word to look for."""
         if not hits or request.fitting is not None or request.scope.filters is not None:
             return True
         words = stems(request.query)
+        if words <= _SAYS_NOTHING:
+            return True
         return any(
             hit.found_by is FoundBy.RELATION
             or hit.relevance - self.shift >= KNOWN
