@@ -20,7 +20,7 @@ READ_WHOLE = 5  # notes whose every sentence is compared; of later ones the pass
 _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
-_AFTER, _AFTER_LABEL, _BEFORE = 0.3, 0.75, 0.15
+_AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
 _LEAST = 0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
@@ -76,8 +76,11 @@ class Excerpts:
 
 def _excerpt(title: str, outline: Outline, scored: Scores, limit: int) -> Excerpt:
     statements = outline.statements
-    worth = _worth(statements, scored)
-    chosen = _chosen(statements, worth, limit)
+    own = [
+        score if each.shown else 0.0
+        for score, each in zip(scored.statements.tolist(), statements, strict=True)
+    ]
+    chosen = _chosen(statements, own, _worth(statements, own), limit)
     code = _code_of(outline, chosen, limit - sum(_size(statements[place]) for place in chosen))
     best = statements[chosen[0]]
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
@@ -89,8 +92,8 @@ def _excerpt(title: str, outline: Outline, scored: Scores, limit: int) -> Excerp
     return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
 
 
-def _worth(statements: Sequence[Statement], scored: Scores) -> list[float]:
-    own: list[float] = scored.statements.tolist()
+def _worth(statements: Sequence[Statement], own: Sequence[float]) -> list[float]:
+    """The scores with what neighbours add; below zero for what is not shown by itself."""
     worth = list(own)
     for place, (one, following) in enumerate(pairwise(statements)):
         if one.heading == following.heading:
@@ -106,11 +109,17 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _chosen(statements: Sequence[Statement], worth: Sequence[float], limit: int) -> list[int]:
-    """The best sentences that fit, then those next to them in their sections, best first."""
+def _chosen(
+    statements: Sequence[Statement], own: Sequence[float], worth: Sequence[float], limit: int
+) -> list[int]:
+    """The sentence with the best score of its own, then the worthiest that fit, then those next to
+    them in their sections."""
     order = sorted(range(len(worth)), key=lambda place: (-worth[place], place))
-    chosen = order[:1]
-    left = limit - _size(statements[order[0]])
+    best = max(
+        range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place)
+    )
+    chosen = [best]
+    left = limit - _size(statements[best])
 
     def take(place: int) -> bool:
         nonlocal left
