@@ -95,7 +95,7 @@ FIRST_BATCH = 16  # notes
 
 
 @dataclass(slots=True)
-class Pending:
+class ChangeSet:
     """First pass over changed notes.
 
     Attributes:
@@ -136,8 +136,8 @@ class Pending:
                 yield list(self.readings.take([path]))
 
 
-class PendingReader:
-    """Fills a `Pending` from the vault and the catalogue."""
+class ChangeSetReader:
+    """Fills a `ChangeSet` from the vault and the catalogue."""
 
     def __init__(self, vault: Vault, catalogue: Catalogue, max_bytes: int) -> None:
         self._vault = vault
@@ -151,17 +151,17 @@ class PendingReader:
         report: Report,
         result: ScanReport,
         anew: Collection[str] = (),
-    ) -> Pending:
+    ) -> ChangeSet:
         """Read the notes; those that turn out to be gone, or unchanged but for those that are
         wanted ``anew``, are sorted out."""
-        pending = Pending(gone=set(gone))
+        pending = ChangeSet(gone=set(gone))
         for done, path in enumerate(sorted(paths), 1):
             self._read_one(path, pending, result, anew=path in anew)
             report(Progress("reading", done, len(paths)))
         self._settle_ids(pending, result)
         return pending
 
-    def _read_one(self, path: str, pending: Pending, result: ScanReport, *, anew: bool) -> None:
+    def _read_one(self, path: str, pending: ChangeSet, result: ScanReport, *, anew: bool) -> None:
         try:
             reading = read_note(self._vault, path, self._max_bytes)
         except Unreadable as error:
@@ -188,7 +188,7 @@ class PendingReader:
         )
 
     @staticmethod
-    def _add(reading: Reading, pending: Pending) -> None:
+    def _add(reading: Reading, pending: ChangeSet) -> None:
         path = reading.note.path
         pending.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
@@ -198,7 +198,7 @@ class PendingReader:
         pending.memories[path] = memory
         pending.names[path] = names_of(reading.note, memory)
 
-    def _settle_ids(self, pending: Pending, result: ScanReport) -> None:
+    def _settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
         """Where several notes ask for one id (a copied note), the first path keeps it."""
         asked = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
@@ -208,7 +208,7 @@ class PendingReader:
         for memory_id in sorted(asked):
             self._settle_id(memory_id, pending, result)
 
-    def _settle_id(self, memory_id: str, pending: Pending, result: ScanReport) -> None:
+    def _settle_id(self, memory_id: str, pending: ChangeSet, result: ScanReport) -> None:
         others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
         moved = {path for path in others if not self._is_there(path)}
         pending.gone |= moved  # their own event is still to come, but the id is free already

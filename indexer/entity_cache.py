@@ -19,7 +19,7 @@ NAMESPACE = "entities:1"  # raise the number when the pipeline finds something e
 _entities = TypeAdapter(tuple[FoundEntity, ...])
 
 
-class FoundEntities:
+class EntityCache:
     """Lists of entities by content hash, in a file that outlives the indexes."""
 
     def __init__(self, file: Path) -> None:
@@ -41,7 +41,7 @@ class FoundEntities:
         self._store.close()
 
 
-def open_found(file: Path) -> FoundEntities:
+def open_found(file: Path) -> EntityCache:
     """What was found, begun anew where the file is damaged.
 
     Raises:
@@ -49,11 +49,11 @@ def open_found(file: Path) -> FoundEntities:
         DiskFull: there is no room for it.
     """
     try:
-        return FoundEntities(file)
+        return EntityCache(file)
     except StorageError as error:
         if not is_corrupt(error):
             raise
         logger.error("the entity cache is damaged: beginning a new one")
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
-    return FoundEntities(file)
+    return EntityCache(file)

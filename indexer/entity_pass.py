@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from itertools import islice
 
 from indexer.change_set import Unreadable, read_note
-from indexer.entity_cache import FoundEntities
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote
@@ -29,7 +29,7 @@ class EntityPass:
     """
 
     def __init__(
-        self, indexer: Callable[[], Indexer], found: FoundEntities, settings: IndexSettings
+        self, indexer: Callable[[], Indexer], found: EntityCache, settings: IndexSettings
     ) -> None:
         self._indexer = indexer
         self._found = found

@@ -10,8 +10,8 @@ from itertools import islice
 
 from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
-from indexer.entity_cache import FoundEntities
-from indexer.name_registry import Directory
+from indexer.entity_cache import EntityCache
+from indexer.name_registry import NameRegistry
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
@@ -22,7 +22,7 @@ from memvault.vault.files import Vault
 NAMESPACE = "left_out"  # id of the forgotten thing, tab, path of a note that names it
 
 
-class Hidden:
+class SuppressedNodes:
     """The edges of one generation of indexes that are left out.
 
     Args:
@@ -150,9 +150,9 @@ class GraphWriter:
         graph: GraphStore,
         catalogue: Catalogue,
         *,
-        directory: Callable[[], Directory],
-        found: FoundEntities,
-        hidden: Hidden,
+        directory: Callable[[], NameRegistry],
+        found: EntityCache,
+        hidden: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
         max_note_bytes: int,
         report: Callable[[NotesIndexed], None],
@@ -160,7 +160,7 @@ class GraphWriter:
         self._vault = vault
         self._graph = graph
         self._catalogue = catalogue
-        self._directory = directory
+        self._name_registry = directory
         self._found = found
         self._hidden = hidden
         self._embed = embed
@@ -243,7 +243,7 @@ class GraphWriter:
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()
-        graph = self._directory().graph_of(note, memory, found)
+        graph = self._name_registry().graph_of(note, memory, found)
         return self._bounded(self._hidden.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.change_set import Pending, PendingReader, Reading, read_note
-from indexer.entity_cache import FoundEntities
-from indexer.graph_writer import GraphWriter, Hidden
-from indexer.name_registry import Affected, Directory
+from indexer.change_set import ChangeSet, ChangeSetReader, Reading, read_note
+from indexer.entity_cache import EntityCache
+from indexer.graph_writer import GraphWriter, SuppressedNodes
+from indexer.name_registry import Affected, NameRegistry
 from indexer.progress import Progress, Report, ScanReport, silent
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import index_preferences
@@ -66,7 +66,7 @@ class Indexer:
         vault: Vault,
         stores: Stores,
         embedder: Embedder,
-        found: FoundEntities,
+        found: EntityCache,
         settings: IndexSettings,
         *,
         forgotten: Callable[[], frozenset[str]] = frozenset,
@@ -84,16 +84,16 @@ class Indexer:
         self._embedder = embedder
         self._lock = threading.RLock()
         self._stopped = threading.Event()
-        self._reader = PendingReader(vault, self.catalogue, settings.max_note_bytes)
+        self._reader = ChangeSetReader(vault, self.catalogue, settings.max_note_bytes)
         self.max_note_bytes = settings.max_note_bytes
-        self._directory = Directory((r.memory, r.names) for r in self.catalogue.records())
+        self._name_registry = NameRegistry((r.memory, r.names) for r in self.catalogue.records())
         self._graphs = GraphWriter(
             vault,
             stores.graph,
             self.catalogue,
-            directory=lambda: self._directory,
+            directory=lambda: self._name_registry,
             found=found,
-            hidden=Hidden(stores.keyvalue, forgotten, joined),
+            hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,
@@ -160,17 +160,17 @@ class Indexer:
 
     def warm_up(self) -> None:
         """Load what finds names in questions now rather than with the first one."""
-        self._directory.warm_up()
+        self._name_registry.warm_up()
 
     @property
     def links(self) -> LinkIndex:
         """Which note a link means, as the vault is indexed now."""
-        return self._directory.links
+        return self._name_registry.links
 
     @property
     def names(self) -> NameMatcher:
         """What the vault has names for, as it is indexed now."""
-        return self._directory.names
+        return self._name_registry.names
 
     def differing(self) -> Differing:
         """What a scan would look at; reads file names, sizes and times only.
@@ -199,9 +199,9 @@ class Indexer:
             for path in changed:
                 record = self.catalogue.record(path)
                 if record is None:
-                    self._directory.update(path, None)
+                    self._name_registry.update(path, None)
                 else:
-                    self._directory.update(path, record.memory, record.names)
+                    self._name_registry.update(path, record.memory, record.names)
             gone = frozenset(key for key in known if self.catalogue.by_id(key) is None)
             self._report(NotesIndexed(frozenset(changed), removed=gone))
             rest = iter(self.catalogue.paths() if paths is None else {*changed, *paths})
@@ -273,7 +273,7 @@ class Indexer:
             known = frozenset(memory.id for memory in self.catalogue.all())
             paths = frozenset(self.catalogue.paths())
             self.catalogue.commit([], paths)
-            self._directory = Directory(())
+            self._name_registry = NameRegistry(())
             self._report(NotesIndexed(paths, removed=known))
 
     def has_lost_an_index(self) -> bool:
@@ -397,17 +397,17 @@ class Indexer:
         vectors = {key: mean_vector(read.get(key, ())) for key in ids}
         return NotesIndexed(frozenset(paths), graphs, vectors)
 
-    def _learn_names(self, pending: Pending) -> Affected:
+    def _learn_names(self, pending: ChangeSet) -> Affected:
         affected = Affected()
         for path in (*pending.gone, *pending.memories):
             old, new = self.catalogue.by_path(path), pending.memories.get(path)
             if old is not None and (new is None or new.id != old.id):
-                affected |= self._directory.update(path, None)
+                affected |= self._name_registry.update(path, None)
         for path, memory in pending.memories.items():
-            affected |= self._directory.update(path, memory, pending.names[path])
+            affected |= self._name_registry.update(path, memory, pending.names[path])
         return affected
 
-    def _remove(self, pending: Pending) -> None:
+    def _remove(self, pending: ChangeSet) -> None:
         """Remove notes that are gone, and what stands under an id that a note no longer has."""
         stale = set()
         for path in (*pending.gone, *pending.memories):
@@ -423,7 +423,7 @@ class Indexer:
         self.catalogue.commit([], pending.gone)
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
-    def _index_batch(self, batch: list[Reading], pending: Pending, *, flush: bool) -> None:
+    def _index_batch(self, batch: list[Reading], pending: ChangeSet, *, flush: bool) -> None:
         began = time.perf_counter()
         paths = [reading.note.path for reading in batch]
         notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
@@ -453,7 +453,7 @@ class Indexer:
         text = f"it has too many links: {more:,} of them are not in the graph; split the note"
         return [text] if more else []
 
-    def _record(self, reading: Reading, pending: Pending) -> NoteRecord:
+    def _record(self, reading: Reading, pending: ChangeSet) -> NoteRecord:
         note, path = reading.note, reading.note.path
         targets = {link.target for link in note.links if link.target}
         problem = note.frontmatter_problem

@@ -50,7 +50,7 @@ def _identity(memory: Memory) -> tuple[object, ...]:
     )
 
 
-class Directory:
+class NameRegistry:
     """Links, names and memories of the vault as it is (or is about to be) indexed."""
 
     def __init__(self, known: Iterable[tuple[Memory, Iterable[Name]]]) -> None:

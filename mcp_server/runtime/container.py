@@ -24,7 +24,7 @@ from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
 from mcp_server.runtime.indexing_service import Indexing
 from mcp_server.runtime.tuning import give_back_memory, share_the_processor
-from mcp_server.runtime.vault_stats import Tally
+from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
@@ -107,7 +107,7 @@ class Services:
         self.curator.recover()
         self.actions = Actions(self.curator, self._now_indexed, self._index_written)
         self.answers = AnswerCache()  # outlives a generation
-        self.indexed = Tally()
+        self.indexed = IndexCounters()
         self.worker = Worker()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         with ExitStack() as opened:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from indexer.entity_cache import FoundEntities
+from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
 from indexer.indexer import Indexer
 from mcp_server.runtime import tuning as heap
@@ -71,7 +71,7 @@ def open_index(
     vault: Vault,
     settings: Settings,
     embedder: Embedder,
-    found: FoundEntities,
+    found: EntityCache,
     reranker: Reranker | None,
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from indexer.doctor import Finding, examine
-from indexer.entity_cache import FoundEntities
+from indexer.entity_cache import EntityCache
 from indexer.entity_pass import EntityPass
 from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
@@ -17,7 +17,7 @@ from indexer.watch import Watcher
 from mcp_server.runtime import tuning as heap
 from mcp_server.runtime.generations import Index, OpenIndexes
 from mcp_server.runtime.replication import Replication
-from mcp_server.runtime.vault_stats import Tally
+from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
@@ -52,8 +52,8 @@ class Indexing:
         self,
         settings: Settings,
         indexes: OpenIndexes,
-        found: FoundEntities,
-        indexed: Tally,
+        found: EntityCache,
+        indexed: IndexCounters,
         worker: Worker,
         *,
         began: Callable[[], None],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Services
 
 
-class Tally:
+class IndexCounters:
     """Thread-safe.
 
     Attributes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.entity_cache import FoundEntities
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -28,7 +28,7 @@ def open_indexer(
 
     def open_one(name: str = "live") -> Indexer:
         stores = open_stores(settings, state.root / name, embedder.dimension)
-        found = FoundEntities(state.entity_cache)
+        found = EntityCache(state.entity_cache)
         one = Indexer(Vault(vault_folder), stores, embedder, found, settings.index)
         opened.append(one)
         return one

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from indexer.entity_cache import FoundEntities
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
@@ -100,7 +100,7 @@ def _opened(
     vault: Vault, state: Path, curator: Curator, embedder: Embedder, settings: Settings
 ) -> Indexer:
     stores = open_stores(settings, state, embedder.dimension)
-    found = FoundEntities(state.parent / "found.sqlite")
+    found = EntityCache(state.parent / "found.sqlite")
     return Indexer(
         vault,
         stores,
