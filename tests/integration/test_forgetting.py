@@ -233,14 +233,13 @@ def test_forgetting_wants_a_rationale(caller: Caller, rationale: str | None, mes
     assert (error["code"], error["message"]) == (-32602, message)
 
 
-def test_clients_see_that_forgetting_is_destructive_and_restoring_is_listed_in_the_full_set(
+def test_clients_see_that_forgetting_is_destructive_and_restoring_is_not(
     caller: Caller,
 ):
-    async def listed(tools: Any) -> dict[str, Any]:
-        async with Client(build_server(caller.services, tools=tools)) as client:
+    async def listed() -> dict[str, Any]:
+        async with Client(build_server(caller.services)) as client:
             return {each.name: each for each in await client.list_tools()}
 
-    core, full = asyncio.run(listed("core")), asyncio.run(listed("full"))
+    core = asyncio.run(listed())
     assert core["forget_concept"].annotations.destructive_hint is True
-    assert "restore_concept" not in core
-    assert full["restore_concept"].annotations.destructive_hint is False
+    assert core["restore_concept"].annotations.destructive_hint is False
