@@ -4,7 +4,7 @@ and Beyond*, 2009): the document side is computed here, the idf side by the stor
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
 languages, and texts in scripts without spaces by character and pairs of characters, as by Lucene's
 CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer, too. A query asks
-for the English stems and for those of every other language that the store has.
+for the stems of its own language, and for those of all if its words do not tell which that is.
 """
 
 from __future__ import annotations
@@ -138,35 +138,31 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
 def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     """Each distinct term with weight 1, or `FUNCTION_WORD`.
 
+    The terms are stems of the query's language, so that no word counts twice; of all languages if
+    the query has no function word that tells which it is in.
+
     Args:
         languages: other than English, of the notes that are searched.
     """
-    searchable = _searchable(text)
-    terms = _model("english").embed_query(searchable)
     spoken = _language_of_query(text, languages)
-    if spoken == "english":
-        telling = set(_without_function_words("english").embed_query(searchable).indices)
-        common = {term for term in terms.indices if term not in telling}
-    else:
-        function_words = " ".join(_function_words(text, spoken))
-        common = set(_model("english").embed_query(_searchable(function_words)).indices)
-    weights = {term: FUNCTION_WORD if term in common else 1.0 for term in terms.indices}
-    normal, function_words = _normal(text), " ".join(_function_words(text, spoken))
-    for language in languages:
-        model = _model(language)
-        faint = set(model.embed_query(function_words).indices)
-        for term in model.embed_query(normal).indices:
-            weights.setdefault(term, FUNCTION_WORD if term in faint else 1.0)
+    weights: dict[int, float] = {}
+    for language in (spoken,) if spoken else ("english", *languages):
+        normal = _searchable if language == "english" else _normal
+        faint = " ".join(_function_words(text, language)) if spoken else ""
+        common = set(_model(language).embed_query(normal(faint)).indices)
+        for term in _model(language).embed_query(normal(text)).indices:
+            weights.setdefault(term, FUNCTION_WORD if term in common else 1.0)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
-def _language_of_query(text: str, languages: Collection[str]) -> str:
-    """The language with most function words in the query; English if there is none or a tie."""
+def _language_of_query(text: str, languages: Collection[str]) -> str | None:
+    """The language with most function words in the query; None if there is none."""
     if not languages:
         return "english"
-    counts = Counter({each: sum(1 for _ in _function_words(text, each)) for each in languages})
-    best, most = counts.most_common(1)[0]
-    return best if most > sum(1 for _ in _function_words(text, "english")) else "english"
+    spoken = ("english", *languages)
+    counts = Counter({each: sum(1 for _ in _function_words(text, each)) for each in spoken})
+    best, most = counts.most_common(1)[0]  # of equal ones the first
+    return best if most else None
 
 
 def _function_words(text: str, language: str) -> Iterator[str]:
