@@ -200,7 +200,7 @@ def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_wha
     assert done.returncode == 1
     said = " ".join(done.stderr.split())
     assert str(taken).replace(" ", "") in said.replace(" ", "")
-    assert "read, write and enter that folder" in said and "Traceback" not in said
+    assert "read, write and execute permission for that folder" in said and "Traceback" not in said
 
 
 def test_ec_core_010_the_cache_of_memories_keeps_to_its_size_and_logs_what_it_puts_away(

@@ -69,7 +69,8 @@ class LadybugGraphStore(CypherGraphStore):
             for statement in _SCHEMA:
                 self._writer.execute(statement)
             self.counts()
-        except (RuntimeError, GraphQueryError) as error:
+        except (RuntimeError, MemoryError, GraphQueryError) as error:
+            # A damaged log makes the engine ask for more memory than there is.
             if "lock" in str(error).lower():
                 raise StoreUnavailable("Another process has the indexes open.") from error
             raise faults.integrity_error() from error
