@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,13 +150,20 @@ def test_a_picture_is_saved_inside_whatever_it_is_called(home: Home) -> None:
     assert any('"node_id"' in answer for answer in home.call(*calls))
 
 
-def test_a_link_to_a_place_outside_is_refused(home: Home) -> None:
-    before = len(home.notes())
+def test_a_memory_is_linked_to_nothing_outside(home: Home) -> None:
+    """A link that cannot be made is left out, and the answer says so."""
+    before = home.notes()
     traps = [home.trap(trap) for trap in TRAPS]
     given = {"content": "It links.", "rationale": WHY}
     answers = home.call(*[("store_memory", {**given, "link_to": [trap]}) for trap in traps])
-    assert all("error" in answer for answer in answers)
-    assert len(home.notes()) == before
+    inside = {Path(path).stem for path in before if path.endswith(".md")}
+    stored = home.notes().keys() - before.keys()
+    texts = [home.notes()[path].decode() for path in stored if path.endswith(".md")]
+    linked = [Path(target).name for text in texts for target in re.findall(r"\[\[([^]|]+)", text)]
+    unlinked = [answer for answer in answers if "Stored without a link to" in answer]
+    refused = [answer for answer in answers if '"error"' in answer]
+    assert texts and unlinked and set(linked) <= inside
+    assert len(linked) + len(unlinked) + len(refused) == len(traps)
 
 
 @pytest.mark.parametrize(
