@@ -228,9 +228,10 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
     kept = services.vault.root / ".trash/Island.md"
     (journal,) = services.journal.files()
     aged = journal.read_text()
-    for entry in services.journal.entries({"forgotten"}):
-        until = entry.data["restorable_until"]
-        aged = aged.replace(until, (datetime.now(UTC) - timedelta(seconds=1)).isoformat())
+    for entry in services.journal.entries({"change_done"}):
+        for forgotten in entry.data.get("forgot", ()):
+            past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
+            aged = aged.replace(forgotten["restorable_until"], past)
     own = services.vault.root / ".trash/Own.md"
     own.write_text("the person's own trash")
     journal.write_text(aged)
