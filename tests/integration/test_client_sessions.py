@@ -347,7 +347,9 @@ def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(se
             await answer(client, "set_verbosity", level=0)
             raw = await client.call_tool_mcp("vector_search", asked)
             [bare] = raw.structured_content["chunks"]
-            assert set(usual) - set(bare) == {"heading", "text"} and bare["title"] and bare["path"]
+            told = {"heading", "text", "verified", "origin"}
+            assert set(usual) - set(bare) == told and bare["title"] and bare["path"]
+            assert usual["origin"] == "person"
             assert services.embedder.tokens.count(raw.content[0].text) <= 180
             [once] = (await answer(client, "vector_search", verbosity_level=1, **asked))["chunks"]
             assert once == usual
