@@ -5,15 +5,22 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from pydantic_core import to_json
 
 from mcp_server.answers.base import Shape
 from mcp_server.answers.context import SourceShape
 from mcp_server.answers.insights import InsightsShape, NearShape, SurroundingsShape
+from mcp_server.middleware.origin_marks import marked
 from memvault.model.insights import Neighbour
 from memvault.model.memory import Memory
 from memvault.model.search import VerbosityLevel
 from memvault.search.context.distil import Room
 from memvault.text.embedding import TokenCounter
+
+if TYPE_CHECKING:
+    from indexer.catalogue import Catalogue
 
 # Of a whole answer (core REQ-CORE-020 to -022).
 ANSWER_TOKENS = {
@@ -36,12 +43,18 @@ def bare(memory: Memory) -> SourceShape:
 class AnswerRoom:
     """Counts what an answer takes beside its text."""
 
-    def __init__(self, tokens: TokenCounter) -> None:
+    def __init__(self, tokens: TokenCounter, catalogue: Catalogue) -> None:
         self._tokens = tokens
+        self._catalogue = catalogue
 
     def of(self, answer: Shape) -> int:
         """Tokens of an answer as the client gets it."""
-        return self._tokens.count(answer.model_dump_json(by_alias=True))
+        return self._tokens.count(self._sent(answer))
+
+    def _sent(self, shape: Shape) -> str:
+        """The JSON that the client gets, with the marks of origin."""
+        plain = shape.model_dump(mode="json", by_alias=True)
+        return to_json(marked(plain, self._catalogue)).decode()
 
     def for_text(self, level: VerbosityLevel, empty: Shape) -> Room:
         """The room for text and sources at levels 1 and 2.
@@ -76,9 +89,7 @@ class AnswerRoom:
         for key, near in found.items():
             shapes = [NearShape.of(each, quoted=True) for each in near]
             empty = SurroundingsShape(id=key, near=[])
-            head, *sizes = self._tokens.count_all(
-                [shape.model_dump_json(by_alias=True) for shape in (empty, *shapes)]
-            )
+            head, *sizes = self._tokens.count_all([self._sent(shape) for shape in (empty, *shapes)])
             fit = bisect_right(list(accumulate(sizes, initial=head)), left) - 1
             if fit < 1:
                 break

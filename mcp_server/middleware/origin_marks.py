@@ -22,6 +22,7 @@ from memvault.model.provenance import Origin, OriginKind
 from memvault.verification.sensitive_topics import matter_of
 
 if TYPE_CHECKING:
+    from indexer.catalogue import Catalogue
     from mcp_server.runtime.container import Services
 
 QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments that ask
@@ -53,11 +54,11 @@ class OriginMarks(Middleware):
         asked = " ".join(str(arguments[key]) for key in QUESTIONS if key in arguments)
         critical = bool(asked) and matter_of(asked) is not None
         gated = critical and not arguments.get("allow_unverified")
-        marked = self._marked(structured, gated=gated)
+        shown = self._marked(structured, gated=gated)
         parts = result.content
         is_json = len(parts) == 1 and isinstance(parts[0], mt.TextContent)
-        content: Any = to_json(marked).decode() if is_json else parts
-        return ToolResult(content=content, structured_content=marked, meta=result.meta)
+        content: Any = to_json(shown).decode() if is_json else parts
+        return ToolResult(content=content, structured_content=shown, meta=result.meta)
 
     async def on_read_resource(
         self,
@@ -77,38 +78,43 @@ class OriginMarks(Middleware):
         )  # fmt: skip
 
     def _marked(self, value: Any, *, gated: bool) -> Any:
-        if isinstance(value, list):
-            return [self._marked(each, gated=gated) for each in value]
-        if not isinstance(value, dict):
-            return value
-        found = {key: self._marked(each, gated=gated) for key, each in value.items()}
-        memory = self._memory(value)
-        if memory is None:
-            return found
-        if value.get("origin") == OriginKind.PERSON:
-            return found  # the tool shows the person's own words alone
-        origin = origin_shown(memory, value.get("lines"))
-        if origin.is_person:
-            if not QUOTATIONS.isdisjoint(value) and not _TITLED.isdisjoint(value):
-                found.setdefault("origin", str(origin.kind))
-            return found
-        found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})
-        found.setdefault("verified", memory.verified)
-        if gated and not found["verified"]:
-            found |= {key: "" for key in found if key in QUOTATIONS and isinstance(found[key], str)}
-        return found
+        return marked(value, self._services().catalogue, gated=gated)
 
-    def _memory(self, shape: Mapping[str, Any]) -> Memory | None:
-        catalogue = self._services().catalogue
-        for key in ("stated_in", "path"):  # a quoted sentence is of the note that states it
-            place = shape.get(key)
-            if isinstance(place, str) and (memory := catalogue.by_path(place)) is not None:
-                return memory
-        for key in ("id", "node_id"):
-            name = shape.get(key)
-            if isinstance(name, str) and (memory := catalogue.by_id(name)) is not None:
-                return memory
-        return None
+
+def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
+    """An answer with the origin of every memory that it shows; if ``gated``, without claims."""
+    if isinstance(value, list):
+        return [marked(each, catalogue, gated=gated) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: marked(each, catalogue, gated=gated) for key, each in value.items()}
+    memory = _memory(value, catalogue)
+    if memory is None:
+        return found
+    if value.get("origin") == OriginKind.PERSON:
+        return found  # the tool shows the person's own words alone
+    origin = origin_shown(memory, value.get("lines"))
+    if origin.is_person:
+        if not QUOTATIONS.isdisjoint(value) and not _TITLED.isdisjoint(value):
+            found.setdefault("origin", str(origin.kind))
+        return found
+    found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})
+    found.setdefault("verified", memory.verified)
+    if gated and not found["verified"]:
+        found |= {key: "" for key in found if key in QUOTATIONS and isinstance(found[key], str)}
+    return found
+
+
+def _memory(shape: Mapping[str, Any], catalogue: Catalogue) -> Memory | None:
+    for key in ("stated_in", "path"):  # a quoted sentence is of the note that states it
+        place = shape.get(key)
+        if isinstance(place, str) and (memory := catalogue.by_path(place)) is not None:
+            return memory
+    for key in ("id", "node_id"):
+        name = shape.get(key)
+        if isinstance(name, str) and (memory := catalogue.by_id(name)) is not None:
+            return memory
+    return None
 
 
 def origin_shown(memory: Memory, lines: object = None) -> Origin:

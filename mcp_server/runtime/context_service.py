@@ -254,7 +254,7 @@ class Contexts:
 
     @cached_property
     def _room(self) -> AnswerRoom:
-        return AnswerRoom(self._box.services.embedder.tokens)
+        return AnswerRoom(self._box.services.embedder.tokens, self._box.services.catalogue)
 
 
 _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())

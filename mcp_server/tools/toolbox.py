@@ -255,7 +255,7 @@ class Toolbox:
             return answer
         try:
             answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
-            room = AnswerRoom(self.services.embedder.tokens)
+            room = AnswerRoom(self.services.embedder.tokens, self.services.catalogue)
             left = ANSWER_TOKENS[level] - room.of(answer)
             if left <= 0:
                 return answer
