@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from memvault.cognition.similarity_index import Rows
 from memvault.curation.targets import names_of_memory
+from memvault.curation.tasks.promotions import is_captured
 from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import SUPERSEDED, NodeKind, relation_name
@@ -328,6 +329,8 @@ class Duplicates:
         judged: dict[Pair, Likeness] = {}
         for one, other in sorted(pairs):
             self._go_on()
+            if is_captured(memories[one]) != is_captured(memories[other]):
+                continue  # a decision kept from a session repeats it, and outlasts it
             first, second = wording_of(one), wording_of(other)
             if first is None or second is None:
                 continue
