@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.pages.page_actions import PageActions
 from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskType
 
 Write = Callable[..., Path]
@@ -150,7 +152,8 @@ def test_at_most_twenty_tasks_are_shown_the_most_pressing_first_and_all_are_coun
 def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     services: Services, write: Write
 ) -> None:
-    """A malformed note is for the person's editor: no tool writes what it cannot read."""
+    """A malformed note is for the person's editor: no tool writes what it cannot read. What a
+    client verifies waits until the person agrees."""
     old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
     write("Yard.md", "The yard is by the water. See [[Crane]], [[Opening]] and [[Slip]].\n")
     write("Crane.md", LONG)
@@ -164,6 +167,8 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Island.md", "Nothing here speaks of any other thing in this place.\n")
     write("Mole.md", "It begins at the [[Missing tower]], says the [[Yard]].\n")
     write("Broken.md", "---\ntags: [unclosed\n---\nSee [[Yard]].\n")
+    session = "---\ntype: session\nsession: s-1\nlifecycle: ephemeral\n---\n"
+    write("Session.md", session + "## Decisions\n\n- We decided to paint the boats in June.\n")
     found = status(services)["curation_tasks"]
     kinds = {task["task_type"] for task in found}
     assert kinds == set(TaskType) - {TaskType.MALFORMED_TEXT}
@@ -173,7 +178,10 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         if task["suggested_tool"] == "store_memory":
             more["content"] = "What the person told about it."
         async with Client(build_server(services, tools="full")) as client:
-            await client.call_tool(task["suggested_tool"], {**task["suggested_arguments"], **more})
+            await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
+        for proposal in services.proposals.waiting(services.catalogue.by_id):
+            if proposal.kind is ProposalKind.VERIFIED:
+                PageActions(lambda: services).verify(proposal.note_id, verified=True)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
