@@ -66,7 +66,7 @@ true. Say so when you rely on a claim.
 
 Cite the title, path and lines of what you rely on. If no result answers, say so; do not guess. \
 pulse.suggested_action is a hint: clarify means the notes disagree, so ask the person; \
-epistemic_action or explore means little is known, so ask or search more widely; curate means that \
+explore means little is known, so ask or search more widely; curate means that \
 tasks wait for the person (get_memetic_status); trigger_dream or consolidate means that notes \
 repeat each other, which the person can merge; ready means go on."""
 

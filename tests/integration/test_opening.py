@@ -230,7 +230,7 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
     services.close()
     thread.join(PATIENCE_SECONDS)
     assert [str(each) for each in stopped] == [
-        "The engine is stopping; indexing continues at the next start."
+        "The engine is stopping; the next one indexes what is left."
     ]
     with opened(vault_folder, settings, state) as services:
         kept = len(services.catalogue)

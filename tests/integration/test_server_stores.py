@@ -68,7 +68,7 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
     assert set(servers.stores.graph.all_nodes()) == set(embedded.stores.graph.all_nodes())
     assert set(servers.stores.graph.all_edges()) == set(embedded.stores.graph.all_edges())
     for one in (embedded, servers):
-        one._live.warm_up()
+        one._live.warm_up(one.worker)
     for question in QUESTIONS:
         for scope in SCOPES:
             ours, theirs = (

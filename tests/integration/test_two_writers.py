@@ -15,6 +15,7 @@ from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.model.change import ChangeKind
 
 NOTE = "permanent/preferences.md"
 SAVES = 60
@@ -62,7 +63,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
                 result = await client.call_tool_mcp("set_preference", asked)
                 error = (result.structured_content or {}).get("error")
                 if error:
-                    assert "keeps changing" in error["message"]
+                    assert "changed in the meantime; try again" in error["message"]
                 else:
                     done += 1
             final = {"key": "Tone", "value": "dry at last", "rationale": "They asked for it."}
@@ -81,9 +82,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
         text = HEAD.replace("warm", "dry at last") + " ".join(words) + "\n"
         assert note.read_text() == text
         assert [entry.name for entry in note.parent.iterdir()] == [note.name]
-        kept = [
-            entry.after for entry in services.journal.entries() if entry.kind == "preference_set"
-        ]
-        assert len(kept) == agreed + 1
+        changes = services.curator.history.changes(limit=None)
+        assert [each.kind for each in changes] == [ChangeKind.PREFERENCE_SET] * (agreed + 1)
     finally:
         services.close()
