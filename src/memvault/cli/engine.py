@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from memvault.cli import run_bridge_command
+from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
