@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memvault import __version__
-from memvault.cli.bridge import run_bridge_command
 from memvault.cli.app import run
+from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import find_places, take_global_options
 from memvault.config.paths import user_config_file
 from memvault.config.settings import load_settings

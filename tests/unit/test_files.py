@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memvault.curation.changes.apply import make
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
 from memvault.vault import write as write_module
@@ -279,6 +281,24 @@ def test_many_writers_of_one_title_each_get_their_own_note(tmp_path: Path) -> No
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     texts = {path.read_text() for path in tmp_path.glob("*.md")}
     assert texts == {f"{writer} {n}" for writer in range(3) for n in range(20)}
+
+
+def test_a_file_that_appears_while_a_note_is_planned_is_not_overwritten(tmp_path: Path) -> None:
+    vault = Vault(tmp_path)
+    staging = Staging(vault)
+    find = staging.free_path
+
+    def find_then_appear(path: str, first: int) -> str:
+        free = find(path, first)
+        (tmp_path / free).write_text("theirs")
+        return free
+
+    staging.free_path = find_then_appear  # type: ignore[method-assign]
+    staging.create("a.md", b"mine")
+    [edit] = staging.plan(ChangeKind.CREATED, ("a",), ()).edits
+    with pytest.raises(NoteConflict):
+        make(vault, edit)
+    assert (tmp_path / "a.md").read_text() == "theirs"
 
 
 @posix_only

@@ -72,8 +72,7 @@ class Staging:
 
     def create(self, path: str, data: bytes) -> str:
         """A new file, never over another: a taken name gets " 2", " 3", …. Returns its path."""
-        path = self.free_path(path, first=2)
-        self._look(path)
+        path = self._claim(self.free_path(path, first=2))
         self._now[path] = data
         self._created.add(path.casefold())
         return path
@@ -111,7 +110,8 @@ class Staging:
         if origin is None and self._before[path] is None:
             del self._now[path]
             return None
-        return self.move(path, self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1))
+        target = self.free_path(f"{TRASH}/{PurePosixPath(path).name}", first=1)
+        return self.move(path, self._claim(target))
 
     def free_path(self, path: str, first: int) -> str:
         """The path, or the first with a number behind its name that no file has."""
@@ -213,6 +213,13 @@ class Staging:
                 found = None
             self._before[path] = self._now[path] = found
         return self._now[path]
+
+    def _claim(self, path: str) -> str:
+        """A path found free. It is not read again: another process may have taken it just now, and
+        its file would count as what this change replaces."""
+        self._before.setdefault(path, None)
+        self._now.setdefault(path, None)
+        return path
 
     def _is_free(self, path: str) -> bool:
         is_staged = self._now.get(path) is not None or path.casefold() in self._created
