@@ -42,7 +42,7 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     state = StateFolder.of_vault(vault)
     hops = any(question.get("hops") for question in json.loads(queries.read_text("utf-8")))
     with connect(Launcher(state, engine_command(vault)), state) as engine:
-        notes = sum(1 for _ in vault.rglob("*.md"))
+        notes = sum(not path.name.startswith(".") for path in vault.rglob("*.md"))
         while True:
             status = engine.status()
             ready = status.get("notes") == notes and not status.get("indexing")
