@@ -129,6 +129,7 @@ class Searcher:
         self._reranker = reranker
         self._checker = checker
         self._vectors = stores.vectors
+        self._keywords_only = stores.outdated
         self._embedder = embedder
         self._shift: float | None = None
 
@@ -295,7 +296,7 @@ class Searcher:
         if not hits or request.fitting is not None or request.scope.filters is not None:
             return True
         words = stems(request.query)
-        if words <= _SAYS_NOTHING:
+        if self._keywords_only or words <= _SAYS_NOTHING:  # without vectors all relevances are low
             return True
         return any(
             hit.found_by is FoundBy.RELATION
