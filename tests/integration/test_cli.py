@@ -235,7 +235,9 @@ def test_an_export_brings_back_every_byte_that_is_gone_and_changes_none_that_is_
     report = printed(capsys)
     assert isinstance(report, dict)
     assert report["written"] == [gone.relative_to(vault).as_posix()]
-    assert report["left_alone"] == [edited.relative_to(vault).as_posix()]
+    # An engine of this vault may have written to the journal in the meantime.
+    notes_left = [path for path in report["left_alone"] if not path.startswith(".memvault/")]
+    assert notes_left == [edited.relative_to(vault).as_posix()]
     assert {note: note.read_bytes() for note in notes} == {**notes, edited: b"Mine.\n"}
 
 
