@@ -22,6 +22,7 @@ _HANDOVER_SECONDS = 1.2
 _MARGIN = 0.9  # of the limit, so that the client's own limit is never what ends this process
 _START_SECONDS = 60.0  # an engine that was started less long ago may still be opening
 _MOST_INPUT = 16_000_000
+_ending = threading.Lock()  # taken by the one thread that counts the timeout and ends the process
 
 
 def run_hook_command(arguments: list[str]) -> int:
@@ -160,7 +161,7 @@ def _start_engine(files: HookFiles, options: dict[str, str]) -> None:
 
 def _timed_out(files: HookFiles, client: str, event: str) -> None:
     """End the process: also called from a thread, while stdin or the engine keeps it waiting."""
-    off = False
+    _ending.acquire()  # the other thread waits here until the process ends
     try:
         off = files.count_timeout(event)
         files.log(client, event, "timed out" + ("; the hook is off now" if off else ""))
