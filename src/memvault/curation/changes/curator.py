@@ -137,12 +137,14 @@ class Curator:
         why: Attribution,
         *,
         preview: bool = False,
+        alone: bool = False,
     ) -> Performed[Result]:
         """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
-        result with both."""
+        result with both. ``alone`` is for an operation that depends on which notes there are:
+        nothing else changes the vault while it is staged."""
         for attempt in range(1, ATTEMPTS + 1):
             # The first attempt stages beside other changes; a further one waits for them.
-            with self._alone() if attempt > 1 else nullcontext():
+            with self._alone() if alone or attempt > 1 else nullcontext():
                 staging = self.stage()
                 result, names, node_ids = stage(staging)
                 plan = staging.plan(kind, names, node_ids)

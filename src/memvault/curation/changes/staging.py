@@ -72,10 +72,7 @@ class Staging:
 
     def create(self, path: str, data: bytes) -> str:
         """A new file, never over another: a taken name gets " 2", " 3", …. Returns its path."""
-        path = self._claim(self.free_path(path, first=2))
-        self._now[path] = data
-        self._created.add(path.casefold())
-        return path
+        return self._create(self.free_path(path, first=2), data)
 
     def create_note(
         self, folder: str, title: str, data: bytes, *, suffix: str = NOTE_SUFFIX
@@ -95,7 +92,7 @@ class Staging:
                 if refused == MAX_REFUSED:
                     break
             elif self._is_free(each):
-                return self.create(each, data)
+                return self._create(each, data)
         raise OutsideVault(
             f"A note named {stem!r} is excluded by .memvaultignore; give another title"
         )
@@ -213,6 +210,11 @@ class Staging:
                 found = None
             self._before[path] = self._now[path] = found
         return self._now[path]
+
+    def _create(self, path: str, data: bytes) -> str:
+        self._now[self._claim(path)] = data
+        self._created.add(path.casefold())
+        return path
 
     def _claim(self, path: str) -> str:
         """A path found free. It is not read again: another process may have taken it just now, and

@@ -83,7 +83,7 @@ def remember(
         stored = stage_memory(staging, draft, related, curator.now(), links)
         return stored, (stored.title,), (stored.id,) if stored.id else ()
 
-    return curator.perform_described(stage, ChangeKind.CREATED, why)
+    return curator.perform_described(stage, ChangeKind.CREATED, why, alone=True)
 
 
 def stage_memory(
