@@ -14,7 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -160,6 +160,8 @@ class Fallback:
         except DOWN as error:
             logger.warning("answering without the vectors: %s", error)
             slow = False
+        except CancelledError as error:  # closed before its turn came
+            raise faults.closed() from error
         except NotInTime:
             logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, asked.query)
             slow = True
@@ -249,5 +251,5 @@ def _soon(asked: Future[list[Hit]], seconds: float) -> list[Hit] | None:
     """What was asked for; None if it is down or not there in time."""
     try:
         return asked.result(max(0.0, seconds))
-    except (*DOWN, NotInTime):
+    except (*DOWN, NotInTime, CancelledError):
         return None
