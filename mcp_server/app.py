@@ -21,7 +21,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_server.engine.administration import Backend, admin_routes
-from mcp_server.middleware.toolsets import asked_in, connection_with
+from mcp_server.middleware.client_identity import asked_in, connection_with
 from mcp_server.runtime.activity_tracker import Presence, PresenceMiddleware
 from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware
 from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes

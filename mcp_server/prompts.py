@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastmcp.prompts import prompt
 from pydantic import Field
 
-from mcp_server.answers.memory_presenter import log_unverified
+from mcp_server.answers.memories import log_unverified
 from mcp_server.answers.status import Behaviour
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox

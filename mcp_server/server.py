@@ -11,31 +11,27 @@ from fastmcp.decorators import get_fastmcp_meta
 from starlette.routing import Mount
 
 from mcp_server.engine.startup import Opening, WaitForServices
-from mcp_server.metrics.collector import EngineFigures, ToolMetrics
-from mcp_server.middleware.client_identity import NoteCalls
+from mcp_server.metrics import EngineFigures, ToolMetrics
+from mcp_server.middleware.client_identity import NoteCalls, ToolSet, ToolSets
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
-from mcp_server.middleware.toolsets import ToolSet, ToolSets
 from mcp_server.pages import pages_app
+from mcp_server.pages.today import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import Prompts
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.history import HistoryTools
-from mcp_server.tools.navigation import NavigationTools
-from mcp_server.tools.notes import ConnectorTools, NoteTools
 from mcp_server.tools.operations import OperationTools
-from mcp_server.tools.planning import PlanningTools
-from mcp_server.tools.questions import QuestionTools
+from mcp_server.tools.planning import PlanningTools, QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
-from mcp_server.tools.recall import GraphTools, RecallTools
-from mcp_server.tools.status import SessionTools, StatusTools
+from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, RecallTools
+from mcp_server.tools.status import NavigationTools, SessionTools, StatusTools
 from mcp_server.tools.store import PreferenceTools, StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.verification import ImmunityTools, VerificationTools

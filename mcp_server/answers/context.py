@@ -7,8 +7,8 @@ from datetime import datetime
 from pydantic import Field
 
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
-from mcp_server.answers.insights import InsightsShape
-from mcp_server.answers.recalled import StateShape
+from mcp_server.answers.memories import StateShape
+from mcp_server.answers.reasoning import InsightsShape
 from memvault.search.context.forms import Form
 
 

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from mcp_server.answers.base import Shape
 from mcp_server.answers.context import SourceShape
-from mcp_server.answers.insights import InsightsShape, NearShape, SurroundingsShape
+from mcp_server.answers.reasoning import InsightsShape, NearShape, SurroundingsShape
 from mcp_server.middleware.origin_marks import marked
 from memvault.model.insights import Neighbour
 from memvault.model.memory import Memory

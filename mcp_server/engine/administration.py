@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from indexer.progress import Progress, Report
-from mcp_server.metrics.collector import Metrics
+from mcp_server.metrics import Metrics
 from mcp_server.runtime.activity_tracker import Presence
 from memvault.model.errors import MemvaultError, StorageError
 

@@ -19,7 +19,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from mcp import MCPError
 
-from mcp_server.metrics.collector import Metrics
+from mcp_server.metrics import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.model_files import EXPORTING

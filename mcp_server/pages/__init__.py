@@ -7,15 +7,12 @@ from starlette.applications import Starlette
 from mcp_server.engine.startup import Opening
 from mcp_server.pages.activity import ActivityPage
 from mcp_server.pages.ask import AskPage
-from mcp_server.pages.compress import CompressPage
-from mcp_server.pages.concepts import ConceptsPage, MergePage
+from mcp_server.pages.concepts import CompressPage, ConceptsPage, MergePage
 from mcp_server.pages.curate import CuratePage
-from mcp_server.pages.events import Events
 from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
-from mcp_server.pages.site import Site
+from mcp_server.pages.site import Events, Site
 from mcp_server.pages.timeline import TimelinePage
-from mcp_server.pages.today import TodayPage
-from mcp_server.runtime.pulse_history import PulseHistory
+from mcp_server.pages.today import PulseHistory, TodayPage
 from mcp_server.tools.toolbox import Toolbox
 
 

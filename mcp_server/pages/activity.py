@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.changes import by_person, shown
-from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
+from mcp_server.pages.page_actions import PAGE_SIZE, Form, back_to, by_person, shown
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable

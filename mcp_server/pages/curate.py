@@ -16,10 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.changes import PERSON
-from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import marked, note_html
+from mcp_server.pages.page_actions import PERSON, Form
 from mcp_server.pages.site import Site
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import Actor, CurationTask, Settling, TaskType

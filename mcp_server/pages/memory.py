@@ -12,12 +12,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.changes import shown, who_made
-from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.note_text import MAX_CHARS, Resolve, editable, note_html
-from mcp_server.pages.pictures import local_graph
+from mcp_server.pages.page_actions import Form, paged, shown, who_made
 from mcp_server.pages.site import Act, Site
-from mcp_server.tools.notes import STATED
+from mcp_server.tools.recall import STATED
 from memvault.curation.changes.plan import lines_changed
 from memvault.model.change import ChangeKind
 from memvault.model.errors import (
@@ -28,6 +26,8 @@ from memvault.model.errors import (
     StoreUnavailable,
 )
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
+from memvault.reasoning.neighbours import neighbours
+from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_header, strings_of
 from memvault.vault.parse import content_hash
 
@@ -255,3 +255,33 @@ def resolver(site: Site, source: str) -> Resolve:
 
 def obsidian_address(vault: str, path: str) -> str:
     return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(path, safe='')}"
+
+
+NEAR, FAR = 14, 24  # nodes one relation away, and in all
+
+
+def local_graph(node_id: str, name: str, edges: GraphView) -> dict[str, Any]:
+    """What is one and two relations away, as the page's script draws it: nodes, the centre first,
+    and links between their numbers.
+
+    Raises:
+        StoreUnavailable, GraphQueryError: the graph does not answer.
+    """
+    near = neighbours(node_id, edges, hops=1, limit=NEAR)
+    inside = {each.thing.id for each in near}
+    both = neighbours(node_id, edges, hops=2, limit=FAR + NEAR)
+    far = [each for each in both if each.distance == 2 and each.via.id in inside]
+    far = [each for each in far if each.thing.id not in inside][: FAR - len(near)]
+    nodes: list[dict[str, Any]] = [{"name": name, "centre": True, "href": None}]
+    links: list[dict[str, Any]] = []
+    number = {node_id: 0}
+    for each in (*near, *far):
+        number[each.thing.id] = len(nodes)
+        is_far = each.distance == 2
+        is_note = each.thing.path is not None
+        href = f"/memory/{each.thing.id}" if is_note else None
+        nodes.append({"name": each.thing.name, "href": href, "far": is_far})
+        source = number.get(each.via.id, 0)
+        target = number[each.thing.id]
+        links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})
+    return {"nodes": nodes, "links": links}

@@ -6,7 +6,9 @@ updates and the graph; without them every link and form works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +18,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.startup import Opening
-from mcp_server.pages.forms import Form, FormToken, back_to
-from mcp_server.pages.page_actions import PageActions
+from mcp_server.pages.page_actions import Form, FormToken, PageActions, back_to
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
@@ -153,7 +154,7 @@ class Site:
 
     def last_change(self) -> Change | None:
         """The person's last change that still stands: what the undo key takes back."""
-        from mcp_server.pages.changes import last_of_person
+        from mcp_server.pages.page_actions import last_of_person
 
         return last_of_person(self.services)
 
@@ -191,3 +192,49 @@ class _Guarded:
             await send(message)
 
         await self._app(scope, receive, guarded)
+
+
+LOOK_SECONDS = 0.5
+ALIVE_SECONDS = 15.0  # between two lines at most, so that a dead connection is noticed
+
+
+class Events:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.routes: list[BaseRoute] = [Route("/events", self._stream, methods=["GET"])]
+
+    async def _stream(self, request: Request) -> Response:
+        headers = {"Cache-Control": "no-store"}
+        return StreamingResponse(
+            self._lines(request), media_type="text/event-stream", headers=headers
+        )
+
+    async def _lines(self, request: Request) -> AsyncIterator[bytes]:
+        """Ends with the engine, so that an open page does not keep it from ending."""
+        await run_in_threadpool(self._begin)
+        told, silent = "", 0.0
+        while not self._site.opening.stopping and not await request.is_disconnected():
+            now = await run_in_threadpool(self._standing)
+            if now != told:
+                told, silent = now, 0.0
+                yield f"data: {now}\n\n".encode()
+            elif silent >= ALIVE_SECONDS:
+                silent = 0.0
+                yield b": still here\n\n"
+            await asyncio.sleep(LOOK_SECONDS)
+            silent += LOOK_SECONDS
+
+    def _begin(self) -> None:
+        with suppress(MemvaultError):  # still opening
+            for begin in self._site.on_visit:
+                begin()
+
+    def _standing(self) -> str:
+        try:
+            services = self._site.services
+            newest = services.curator.history.changes(limit=1)
+        except MemvaultError:
+            return "closed"
+        last = newest[0].reversal_hash if newest else ""
+        notes = f"{id(services.indexer):x}.{services.indexer.version}"
+        return f"{notes}.{services.curation.pending()}.{last}.{self._site.revision}"

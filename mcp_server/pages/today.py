@@ -1,20 +1,96 @@
-"""*today*: recent changes, what there is to review, and the state of the memory."""
+"""*today*: recent changes, what there is to review, and the pulse of the vault over time."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from heapq import nlargest
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.changes import shown
-from mcp_server.pages.pictures import plotted
+from mcp_server.pages.page_actions import shown
 from mcp_server.pages.site import Site
-from mcp_server.runtime.pulse_history import PulseHistory
+from mcp_server.tools.toolbox import Toolbox
+from memvault.cognition.pulse_history import Course, Point
 from memvault.model.change import ChangeKind
+
+PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines as SVG points, dots as places of the last values, and the first and last day."""
+
+    entropy: str
+    coherence: str
+    last: tuple[float, float, float]  # x, and y of both
+    first_day: str
+    last_day: str
+    width: int = PLOT_WIDTH
+    height: int = PLOT_HEIGHT
+
+
+def plotted(points: Sequence[Point]) -> Plot:
+    """At least one point, oldest first. Time goes evenly from left to right; both values lie in
+    [0, 1], from the bottom to the top."""
+    start, end = points[0].at.timestamp(), points[-1].at.timestamp()
+    span = max(end - start, 1.0)
+
+    def x(point: Point) -> float:
+        return round(LEFT + (PLOT_WIDTH - LEFT - 8) * (point.at.timestamp() - start) / span, 1)
+
+    def y(value: float) -> float:
+        return round(8 + (PLOT_HEIGHT - BOTTOM - 8) * (1.0 - value), 1)
+
+    def line(value: Callable[[Point], float]) -> str:
+        return " ".join(f"{x(point)},{y(value(point))}" for point in points)
+
+    last = points[-1]
+    return Plot(
+        line(lambda point: point.entropy),
+        line(lambda point: point.coherence),
+        (x(last), y(last.entropy), y(last.coherence)),
+        f"{points[0].at:%Y-%m-%d}",
+        f"{last.at:%Y-%m-%d}",
+    )
+
+
+EVERY_SECONDS = 300.0
+
+
+class PulseHistory:
+    """The pulse of the vault over time, as the toolbox measures it. Thread-safe."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+        self._course: Course | None = None
+
+    def points(self, days: int) -> Sequence[Point]:
+        """Those of so many days, and how it is at this moment.
+
+        Raises StoreUnavailable: the services are not open yet.
+        """
+        now = datetime.now(UTC)
+        pulse, notes = self._box.meter.of_vault(), len(self._box.services.catalogue)
+        kept = self._of_vault().points(now - timedelta(days=days))
+        return [*kept, Point(now, pulse.entropy, pulse.coherence, notes)]
+
+    def measure(self) -> float:
+        """Record the pulse as it is now; the seconds until that is due again."""
+        notes = len(self._box.services.catalogue)
+        if notes:
+            self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
+        return EVERY_SECONDS
+
+    def _of_vault(self) -> Course:
+        if self._course is None:
+            self._course = Course(self._box.services.journal)
+        return self._course
+
 
 DAYS = 30  # that the plot shows
 CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,

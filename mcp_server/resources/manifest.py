@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
-from mcp_server.answers.navigation import KnownShape, ManifestAnswer
+from mcp_server.answers.status import KnownShape, ManifestAnswer
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import VerbosityLevel

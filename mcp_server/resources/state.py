@@ -15,7 +15,7 @@ from fastmcp.resources import ResourceContent, ResourceResult, resource
 from pydantic import BaseModel
 
 from mcp_server.answers.base import Named, Shape, optional, utc
-from mcp_server.answers.recalled import StateShape
+from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
 from mcp_server.runtime.vault_stats import Overview

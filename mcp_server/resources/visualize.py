@@ -9,7 +9,7 @@ from typing import Any
 
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
-from mcp_server.answers.navigation import VisualResource, clashes_of, edges_of, nodes_of
+from mcp_server.answers.status import VisualResource, clashes_of, edges_of, nodes_of
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import (

@@ -23,9 +23,8 @@ from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
 from mcp_server.runtime.indexing_service import Indexing
-from mcp_server.runtime.tuning import give_back_memory, share_the_processor
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker
+from mcp_server.runtime.worker import Worker, give_back_memory, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.cognition.similarity_index import SimilarityIndex

@@ -18,9 +18,8 @@ from pydantic import ValidationError
 
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
-from mcp_server.answers.insights import InsightsShape
-from mcp_server.answers.memory_presenter import log_unverified
-from mcp_server.answers.recalled import StateShape
+from mcp_server.answers.memories import StateShape, log_unverified
+from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom, bare
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import MemoryState

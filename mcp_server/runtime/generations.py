@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
 from indexer.indexer import Indexer
-from mcp_server.runtime import tuning as heap
+from mcp_server.runtime import worker as heap
 from mcp_server.runtime.worker import Worker
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings

@@ -14,7 +14,7 @@ from indexer.indexer import Indexer
 from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
-from mcp_server.runtime import tuning as heap
+from mcp_server.runtime import worker as heap
 from mcp_server.runtime.generations import Index, OpenIndexes
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import IndexCounters

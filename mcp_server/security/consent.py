@@ -17,8 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions
-from mcp_server.security.client_registry import ApprovedClient
-from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
+from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, ApprovedClient, WaitingClient
 
 CLIENTS_PATH = "/clients"
 _REFRESH_SECONDS = 2

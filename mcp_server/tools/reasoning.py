@@ -9,7 +9,6 @@ import numpy as np
 from fastmcp.tools import tool
 from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_server.answers.insights import brief
 from mcp_server.answers.reasoning import (
     CausalAnswer,
     ChainsAnswer,
@@ -21,6 +20,7 @@ from mcp_server.answers.reasoning import (
     PredictionShape,
     ProbabilityAnswer,
     ThingShape,
+    brief,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called

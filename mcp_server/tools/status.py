@@ -1,27 +1,216 @@
-"""The memory's state, and the session's settings."""
+"""State and settings; the manifest, the neighbours of a node, and recent notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
+import numpy as np
 from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.base import utc
+from mcp_server.answers.reasoning import brief
 from mcp_server.answers.status import (
     CurationTaskShape,
     InstructionsAnswer,
+    ManifestAnswer,
+    NeighbourhoodAnswer,
+    NeighbourShape,
+    RecentAnswer,
+    RecentProject,
+    RecentShape,
     SessionShape,
     StatusAnswer,
     VerbosityAnswer,
 )
 from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
+from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import Overview
-from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, SessionId
-from mcp_server.tools.toolbox import Toolbox
-from memvault.model.errors import MemvaultError
+from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
+from mcp_server.tools.toolbox import Toolbox, thing_called
+from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.insights import Neighbour
+from memvault.model.memory import MemoryActivity
 from memvault.model.search import VerbosityLevel
+from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.recent import Recent, recent
+from memvault.search.scope import in_scope
+from memvault.search.scope import utc as as_utc
+
+DAY = timedelta(hours=24)
+
+NodeId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=1024,
+        description="Title, alias, file name, path or id of a note; a person, project or #tag.",
+    ),
+]
+Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
+Most = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
+Since = Annotated[
+    datetime | None,
+    Field(description="Start, ISO 8601; default: 24 hours ago."),
+]
+
+
+class NavigationTools:
+    """get_graph_manifest, get_neighborhood and get_recent_context."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+        self._manifests = Manifests(lambda: box.services)
+
+    @tool(annotations=READS, tags=FULL, title="Overview")
+    def get_graph_manifest(
+        self, verbosity_level: Verbosity = None, session_id: SessionId = None
+    ) -> ManifestAnswer:
+        """Summarise the memory: projects, most named people and concepts, tags, relations, time
+        span, and a text to keep in your context.
+
+        Call it once at the start, or when you do not know what to ask.
+        """
+        level = self._box.touch(session_id).level(verbosity_level)
+        return self._manifests.answer(level, self._box.meter.of_vault())
+
+    @tool(annotations=READS, tags=FULL, title="Neighbours")
+    def get_neighborhood(
+        self,
+        node_id: NodeId,
+        *,
+        hops: Hops = 2,
+        limit: Most = 20,
+        project: InProject = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> NeighbourhoodAnswer:
+        """List what a note, person, project or tag is related to, strongest first, with the
+        sentences that state it. To answer a question, use graph_query.
+        """
+        session = self._box.touch(session_id)
+        centre = thing_called(self._box.services, node_id)
+        edges, by_id = self._box.services.edges, self._box.services.catalogue.by_id
+        scope = self._box.scope(project)
+
+        def in_project(key: str) -> bool:
+            memory = by_id(key)
+            return memory is None or in_scope(memory, scope)
+
+        found = neighbours(
+            centre.id,
+            edges,
+            hops=hops,
+            limit=limit,
+            relevance=lambda keys: self._likeness(centre.id, keys),
+            allowed=in_project if project is not None else lambda _: True,
+        )
+        memories = [each.thing.id for each in found if each.thing.path is not None]
+        own = [centre.id] if centre.path is not None else []
+        self._box.returned(session, [*own, *memories])
+        level = session.level(verbosity_level)
+        return NeighbourhoodAnswer(
+            id=centre.id,
+            title=centre.name,
+            path=centre.path,
+            neighbors=[_neighbour(each, level) for each in found],
+            total=len(edges.of(centre.id)),
+            pulse=self._box.meter.of([*own, *memories]),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Recent notes")
+    def get_recent_context(
+        self,
+        *,
+        since: Since = None,
+        limit: Most = 20,
+        project: InProject = None,
+        verbosity_level: Verbosity = None,
+        session_id: SessionId = None,
+    ) -> RecentAnswer:
+        """List notes written, changed or read recently, by project; those of this session first.
+
+        To continue where the person, or another assistant, stopped.
+        """
+        session = self._box.touch(session_id)
+        now = datetime.now(UTC)
+        start = as_utc(since) if since is not None else now - DAY
+        if start > now:
+            raise InvalidParams("since must not lie in the future")
+        scope = self._box.scope(project)
+        activity = self._box.services.activity.all()
+        used_here = session.working_set[: limit // 2] if session_id is not None else []
+        records = self._box.services.catalogue.records()
+        if project is not None:
+            records = [record for record in records if in_scope(record.memory, scope)]
+        accessed = {key: used.last_accessed for key, used in activity.items() if used.last_accessed}
+        found = recent(records, accessed, start, limit, used_here)
+        return RecentAnswer(
+            since=utc(start),
+            projects=_by_project(found.first, activity, session.level(verbosity_level)),
+            total=found.total,
+            pulse=self._box.meter.of([each.memory.id for each in found.first]),
+        )
+
+    def _likeness(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
+        """Cosine, at least 0, of each memory's text with the centre's."""
+        vectors = self._box.meter.similarity_index.vectors([centre, *keys])
+        own = vectors.pop(centre, None)
+        known = {key: vector for key, vector in vectors.items() if vector is not None}
+        if own is None or not known:
+            return {}
+        cosines = np.clip(np.stack(list(known.values())) @ own, 0.0, 1.0)
+        return dict(zip(known, cosines.tolist(), strict=True))
+
+
+def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
+    told = level is not VerbosityLevel.RAW_ONLY
+    full = level is VerbosityLevel.FULL_INSIGHTS
+    sentence = each.source.sentence
+    return NeighbourShape(
+        id=each.thing.id,
+        title=each.thing.name,
+        path=each.thing.path,
+        kind=each.kind if told else None,
+        distance=each.distance,
+        relation=each.relation,
+        outgoing=each.outgoing if full else None,
+        via=each.via.name if told and each.distance > 1 else None,
+        sentence=(sentence if full else brief(sentence)) if told else None,
+        stated_in=each.source.path if told else None,
+        line=each.source.line if told else None,
+        weight=round(each.weight, 3),
+        relevance=round(each.relevance, 3) if full else None,
+    )
+
+
+def _by_project(
+    found: list[Recent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
+) -> list[RecentProject]:
+    groups: dict[str | None, list[RecentShape]] = {}
+    for each in found:
+        used = activity.get(each.memory.id)
+        shape = _recent(each, used.access_count if used else 0, level)
+        groups.setdefault(each.memory.project, []).append(shape)
+    return [RecentProject(project=project, memories=some) for project, some in groups.items()]
+
+
+def _recent(each: Recent, access_count: int, level: VerbosityLevel) -> RecentShape:
+    memory = each.memory
+    told = level is not VerbosityLevel.RAW_ONLY
+    return RecentShape(
+        id=memory.id,
+        title=memory.title,
+        path=memory.path,
+        what=each.what,
+        at=utc(each.at),
+        type=memory.type if told else None,
+        working_set=True if told and each.in_working_set else None,
+        access_count=access_count if level is VerbosityLevel.FULL_INSIGHTS else None,
+    )
+
 
 Level = Annotated[
     int,

@@ -6,12 +6,17 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from mcp_server.answers.memory_presenter import bare, concluded, excerpt_limits, shown
-from mcp_server.answers.recalled import FullAnswer, NodeShape
+from mcp_server.answers.memories import (
+    FullAnswer,
+    NodeShape,
+    bare,
+    concluded,
+    excerpt_limits,
+    shown,
+)
 from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom
 from mcp_server.engine.startup import Opening
-from mcp_server.middleware.client_identity import client_name, connection_id
-from mcp_server.middleware.toolsets import ToolSet, wanted_set
+from mcp_server.middleware.client_identity import ToolSet, client_name, connection_id, wanted_set
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session

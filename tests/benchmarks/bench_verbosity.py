@@ -21,7 +21,7 @@ from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.answers.memory_presenter import excerpt_limits
+from mcp_server.answers.memories import excerpt_limits
 from mcp_server.runtime.container import Services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder

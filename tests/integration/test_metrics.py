@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from mcp_server.app import engine_app
 from mcp_server.engine.startup import Opening
-from mcp_server.metrics.collector import Metrics, ToolMetrics
+from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.runtime.activity_tracker import Presence
 from mcp_server.runtime.container import Services
 from mcp_server.security.access_policy import AccessPolicy

@@ -27,7 +27,7 @@ def environment() -> dict[str, str]:
 
 class TinyBackend:
     def __init__(self, state: StateFolder) -> None:
-        from mcp_server.metrics.collector import Metrics
+        from mcp_server.metrics import Metrics
 
         self.metrics = Metrics()
         self._state = state
@@ -63,7 +63,7 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
     from fastmcp import FastMCP
 
     from mcp_server.engine.process import run_engine
-    from mcp_server.middleware.toolsets import ToolSets
+    from mcp_server.middleware.client_identity import ToolSets
     from memvault.config.settings import EngineSettings
 
     logging.basicConfig(level=logging.INFO)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_text import editable, edited, marked, note_html
-from mcp_server.pages.pictures import plotted
+from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, plain, when
+from mcp_server.pages.today import plotted
 from memvault.cognition.pulse_history import Course, Point
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks

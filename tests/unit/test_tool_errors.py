@@ -11,7 +11,7 @@ from fastmcp import Client, FastMCP
 from mcp import MCPError
 from pydantic import Field
 
-from mcp_server.metrics.collector import Metrics, ToolMetrics
+from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
 from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept
 from memvault.model.errors import NoteConflict, StorageError

@@ -1,10 +1,9 @@
-"""How an answer shows memories: more of each with every level of verbosity.
+"""Answers that show memories: the higher the verbosity, the more of each.
 
 Every memory has its id, title, path and score, 70 to 100 of the model's tokens; the other fields
-that the interface lists are about 110 more. So the levels differ by what is said beside these: at
-level 0 nothing, at level 1 the sentences that answer, at level 2 the whole passage, the memory's
-state, what is concluded from the answer's memories together and, while 800 tokens have room, what
-stands next to them. bench_verbosity.py measures them.
+that the interface lists are about 110 more. Level 0 adds nothing to these, level 1 the sentences
+that answer, level 2 the whole passage, the memory's state, what follows from the answer's memories
+together and, within 800 tokens, their neighbours. bench_verbosity.py measures the levels.
 """
 
 from __future__ import annotations
@@ -12,32 +11,181 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
-from mcp_server.answers.base import below_title, utc
-from mcp_server.answers.insights import CausalShape, ConeShape, ConflictShape
-from mcp_server.answers.recalled import (
-    EvidenceShape,
-    HopShape,
-    NodeShape,
-    StateShape,
-    VerificationShape,
-)
+from pydantic import Field
+
+from mcp_server.answers.base import Answer, Lines, Named, Shape, below_title, optional, utc
+from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
 from memvault.model.insights import EntailmentCone, Insights
-from memvault.model.memory import Memory, UTLState
+from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, UTLState
 from memvault.model.provenance import OriginKind
 from memvault.model.search import (
     Evidence,
     Hit,
+    Mode,
     SearchResult,
+    Status,
     VerbosityLevel,
     Verification,
 )
 from memvault.search.excerpt import Excerpt
 from memvault.vault.journal import Actor, Journal, JournalEntry
+
+
+class HopShape(Shape):
+    """One step of the road to an answer; ``path`` is the note that states it."""
+
+    source: str = Field(serialization_alias="from")
+    relation: str
+    target: str = Field(serialization_alias="to")
+    path: str
+
+
+class StateShape(Shape):
+    """Entropy and coherence of a memory among those it is linked with."""
+
+    entropy: float
+    coherence: float
+
+    @classmethod
+    def of(cls, state: MemoryState) -> Self:
+        return cls(entropy=round(state.entropy, 3), coherence=round(state.coherence, 3))
+
+
+class EvidenceShape(Named):
+    """A sentence of another note that speaks against a memory; ``said`` is the value it gives.
+    Neither is shown on critical matters if only a client or an import says so."""
+
+    lines: Lines
+    sentence: str | None = optional()
+    said: str | None = optional()
+
+
+class VerificationShape(Shape):
+    """What other notes and the person say to a memory: ``score`` is 1 verified, under 0.7 not."""
+
+    status: Status
+    score: float
+    confirmed_by: list[str] | None = optional(description="Paths of the notes that say the same.")
+    contradicted_by: list[EvidenceShape] | None = optional()
+    withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
+
+
+class NodeShape(Named):
+    """``content`` is the passage that answers, ``lines`` where it stands: [first, last];
+    ``heading`` is what it stands under, where that is more than the title."""
+
+    heading: str | None = optional()
+    lines: Lines | None = optional()
+    content: str | None = optional()
+    relevance_score: float
+    confidence: float | None = optional()
+    importance: float | None = optional()
+    verified: bool | None = optional()
+    origin: OriginKind | None = optional()
+    verification: VerificationShape | None = optional()
+    lifecycle: Lifecycle | None = optional()
+    type: str | None = optional()
+    created_at: datetime | None = optional()
+    johari_quadrant: JohariQuadrant | None = optional()
+    hops: list[HopShape] | None = optional()
+    project: str | None = optional()
+    date: datetime | None = optional()
+    tags: list[str] | None = optional()
+    rationale: str | None = optional()
+    state: StateShape | None = optional()
+    utl_state: UTLState | None = optional()
+
+
+class FullAnswer(Answer):
+    """What is concluded from the answer's memories together; told at verbosity 2, where an empty
+    list says that there is nothing of the kind. ``neighborhood`` is told as far as the answer keeps
+    to its 800 tokens."""
+
+    causal_links: list[CausalShape] | None = optional()
+    entailment_cones: list[ConeShape] | None = optional()
+    conflict_analysis: list[ConflictShape] | None = optional()
+    neighborhood: list[SurroundingsShape] | None = optional()
+
+
+class RecallAnswer(FullAnswer):
+    nodes: list[NodeShape]
+    mode: Mode
+
+
+class GraphAnswer(FullAnswer):
+    results: list[NodeShape]
+
+
+class ChunkShape(Named):
+    """Without heading and text at verbosity 0."""
+
+    chunk_id: str
+    heading: str | None = optional()
+    lines: Lines
+    text: str | None = optional()
+    score: float
+    verified: bool | None = optional()
+    origin: OriginKind | None = optional()
+    withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
+
+
+class ChunksAnswer(Answer):
+    chunks: list[ChunkShape]
+
+
+class FoundDocument(Shape):
+    id: str
+    title: str
+    url: str
+
+
+class SearchAnswer(Answer):
+    results: list[FoundDocument]
+
+
+class FetchAnswer(Answer):
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+
+class LinkShape(Shape):
+    """A relation of the note to another; without ``path`` no note stands for the other yet."""
+
+    relation: str
+    title: str
+    id: str | None = optional()
+    path: str | None = optional()
+    line: int
+
+
+class MemoryAnswer(Answer, Named):
+    """``content`` is the whole note, frontmatter included, as it is on disk. ``agent_id`` is the
+    client that stored it, left out for what a person wrote; ``access_count`` counts this call."""
+
+    content: str
+    links: list[LinkShape]
+    backlinks: list[LinkShape]
+    lifecycle: Lifecycle
+    type: str
+    importance: float
+    verified: bool
+    created_at: datetime
+    johari_quadrant: JohariQuadrant
+    utl_state: UTLState
+    access_count: int
+    last_accessed: datetime
+    agent_id: str | None = optional()
+    tags: list[str]
+    project: str | None = optional()
+
 
 MOST_CHARS = 300  # of a sentence that speaks against a memory
 

@@ -1,6 +1,6 @@
-"""How an engine stands at the moment: its indexes, stores, caches, memory and disks.
+"""Prometheus metrics of an engine: calls, indexes, stores, caches, memory and disks.
 
-Everything is at hand already: asking for it waits for no server, whatever state that is in.
+Serving them reads only what is already known, so it never waits for a store.
 """
 
 from __future__ import annotations
