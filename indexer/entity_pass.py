@@ -1,7 +1,7 @@
 """The second pass over a note: the names that only a trained pipeline finds.
 
-It runs when a note is already searchable, and its findings are kept by the note's content, so
-that neither a rebuild nor a link made elsewhere runs the pipeline again.
+It runs after a note has become searchable. Its findings are cached by the note's content hash, so
+neither a rebuild nor a link from another note runs the pipeline again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from itertools import islice
 
 from indexer.change_set import Unreadable, read_note
-from indexer.entity_cache import EntityCache
+from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote

@@ -1,9 +1,9 @@
 """Generations of indexes: a rebuild fills a new folder beside the live one, then is swapped in.
 
-A pointer names the live folder. It is replaced atomically, so a crash at any moment leaves either
-the old or the new generation live; folders that it does not name are rubbish. What servers keep of
-a generation goes by its folder's name, and the folder stands for that too. Where the key-value
-store is on a server so is the pointer, and machines that share the vault's indexes share it.
+A pointer names the live folder. It is replaced atomically, so a crash leaves either the old or the
+new generation live; folders that it does not name can be deleted. Data on servers is named after
+its generation's folder. If the key-value store is on a server, so is the pointer, and machines that
+share the indexes share it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,41 @@ import shutil
 import uuid
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from memvault.config.paths import StateFolder
 from memvault.model.errors import MemvaultError
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``stage`` is reading, indexing, linking or entities; counts are notes."""
+
+    stage: str
+    done: int
+    total: int
+
+
+Report = Callable[[Progress], None]
+
+
+def silent(_: Progress) -> None:
+    """Report to nobody."""
+
+
+@dataclass(slots=True)
+class ScanReport:
+    """What a scan or a batch of changes came to."""
+
+    indexed: int = 0
+    relinked: int = 0  # unchanged notes whose edges changed because other notes did
+    unfinished: bool = False  # whether something is left for `Indexer.finish_some`
+    removed: int = 0
+    unchanged: int = 0
+    problems: list[str] = field(default_factory=list)
+
 
 logger = logging.getLogger(__name__)
 POINTER = "current"

@@ -1,4 +1,4 @@
-"""The notes' edges: to what they link to and name, without what is forgotten."""
+"""The edges of notes (links, names, trained entities), without those of forgotten concepts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from indexer.catalogue import Catalogue
 from indexer.change_set import Unreadable, read_note
-from indexer.entity_cache import EntityCache
 from indexer.name_registry import NameRegistry
+from memvault.model.errors import StorageError
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
+from memvault.stores.faults import is_corrupt
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
+from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.files import Vault
 
 NAMESPACE = "left_out"  # id of the forgotten thing, tab, path of a note that names it
@@ -256,3 +262,47 @@ class GraphWriter:
                 continue
             if memory is not None and reading is not None:
                 yield self._graph_of(reading.note, memory)
+
+
+_ENTITIES = "entities:1"  # raise the number when the pipeline finds something else in a text
+_entities = TypeAdapter(tuple[FoundEntity, ...])
+
+
+class EntityCache:
+    """Lists of entities by content hash, in a file that outlives the indexes."""
+
+    def __init__(self, file: Path) -> None:
+        self._store = SqliteKeyValueStore(file)
+
+    def get(self, content_hash: str) -> tuple[FoundEntity, ...] | None:
+        """None if the pipeline has not read this text yet."""
+        value = self._store.get(_ENTITIES, content_hash)
+        return None if value is None else _entities.validate_json(value)
+
+    def put(self, content_hash: str, entities: tuple[FoundEntity, ...]) -> None:
+        self._store.put(_ENTITIES, content_hash, _entities.dump_json(entities))
+
+    def remove(self, content_hash: str) -> None:
+        """Forget what was found in a text that is deleted for good."""
+        self._store.delete(_ENTITIES, [content_hash])
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def open_entity_cache(file: Path) -> EntityCache:
+    """The entity cache in this file; a damaged file is replaced by an empty one.
+
+    Raises:
+        StoreUnavailable: another process has the file open.
+        DiskFull: the file cannot be created.
+    """
+    try:
+        return EntityCache(file)
+    except StorageError as error:
+        if not is_corrupt(error):
+            raise
+        logger.error("The entity cache is damaged; starting with an empty one.")
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    return EntityCache(file)

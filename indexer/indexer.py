@@ -17,10 +17,9 @@ from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.change_set import ChangeSet, ChangeSetReader, Reading, read_note
-from indexer.entity_cache import EntityCache
-from indexer.graph_writer import GraphWriter, SuppressedNodes
+from indexer.generation import Progress, Report, ScanReport, silent
+from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
 from indexer.name_registry import Affected, NameRegistry
-from indexer.progress import Progress, Report, ScanReport, silent
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable

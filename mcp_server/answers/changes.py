@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from mcp_server.answers.base import Answer, Lines, Shape, optional, utc
-from memvault.curation.changes.change_text import description
+from memvault.curation.changes.history import description
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, UTLState

@@ -20,12 +20,13 @@ from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, 
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
-from memvault.model.insights import EntailmentCone, Insights
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, UTLState
 from memvault.model.provenance import OriginKind
 from memvault.model.search import (
+    EntailmentCone,
     Evidence,
     Hit,
+    Insights,
     Mode,
     SearchResult,
     Status,

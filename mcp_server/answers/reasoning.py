@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
-from memvault.model.insights import (
+from memvault.model.search import (
     CausalLink,
     Conflict,
     ConflictKind,

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from mcp_server.answers.base import Answer, Named, Shape, optional
 from memvault.model.change import CurationTask, Priority, TaskType
-from memvault.model.insights import ConflictKind
+from memvault.model.search import ConflictKind
 from memvault.model.state import SuggestedAction
-from memvault.reasoning.memory_map.choose import MemoryMap
-from memvault.reasoning.recent import Happening
+from memvault.reasoning.memory_map import MemoryMap
+from memvault.reasoning.vault_overview import Happening
 
 
 class KnownShape(Shape):

@@ -13,9 +13,8 @@ from mcp_server.answers.base import Shape
 from mcp_server.answers.context import SourceShape
 from mcp_server.answers.reasoning import InsightsShape, NearShape, SurroundingsShape
 from mcp_server.middleware.origin_marks import marked
-from memvault.model.insights import Neighbour
 from memvault.model.memory import Memory
-from memvault.model.search import VerbosityLevel
+from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.search.context.distil import Room
 from memvault.text.embedding import TokenCounter
 

@@ -22,11 +22,11 @@ from mcp import MCPError
 from mcp_server.metrics import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
-from memvault.text.model_files import EXPORTING
+from memvault.text.openvino_model import EXPORTING
 from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
-    from indexer.progress import Report
+    from indexer.generation import Report
     from mcp_server.runtime.container import Services
     from memvault.curation.manifest.keeper import WrittenManifest
 

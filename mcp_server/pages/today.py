@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.page_actions import shown
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse_history import Course, Point
+from memvault.cognition.pulse import Course, Point
 from memvault.model.change import ChangeKind
 
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24

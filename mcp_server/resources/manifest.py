@@ -13,7 +13,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.memory_manifest import Manifest, manifest_of
+from memvault.reasoning.vault_overview import Manifest, manifest_of
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer

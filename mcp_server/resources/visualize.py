@@ -19,8 +19,7 @@ from memvault.model.errors import (
     SessionNotFound,
     StoreUnavailable,
 )
-from memvault.reasoning.memory_map.choose import MOST_NODES, MemoryMap, memory_map
-from memvault.reasoning.memory_map.drawings import d3, graphviz, mermaid
+from memvault.reasoning.memory_map import MOST_NODES, MemoryMap, d3, graphviz, memory_map, mermaid
 
 URI = "visualize://{scope}/{topic}{?format,depth,include_weights,highlight_conflicts,limit}"
 SCOPES = ("session", "topic", "node")

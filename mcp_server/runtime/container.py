@@ -15,10 +15,9 @@ from typing import Any, TypeVar
 
 from indexer.catalogue import Catalogue
 from indexer.doctor import known_problems
-from indexer.entity_cache import open_found
-from indexer.generation import FilePointer, Generations
+from indexer.generation import FilePointer, Generations, Report, ScanReport, silent
+from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
-from indexer.progress import Report, ScanReport, silent
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Index, OpenIndexes, open_index
@@ -40,7 +39,7 @@ from memvault.curation.operations.merge import Known
 from memvault.curation.proposals import Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
-from memvault.curation.tasks.dismissed_tasks import DismissedTasks
+from memvault.curation.tasks.finder import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
@@ -64,7 +63,7 @@ from memvault.stores.open import (
     without_password,
 )
 from memvault.text.embedding import Embedder, needs_export, open_embedder
-from memvault.text.model_files import EXPORTING
+from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
@@ -123,7 +122,7 @@ class Services:
             self.excerpts = Excerpts(self.guarded.read, self.embedder)
             self.own_excerpts = Excerpts(self.read_own, self.embedder)
             tell("opening the indexes")
-            self.found = open_found(state.entity_cache)
+            self.found = open_entity_cache(state.entity_cache)
             opened.callback(self.found.close)
             generations = Generations(
                 state,

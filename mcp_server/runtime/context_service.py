@@ -25,9 +25,8 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import MemoryState
 from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.insights import Aspect
 from memvault.model.memory import UTLState
-from memvault.model.search import Hit, Mode, Scope, VerbosityLevel
+from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.context.distil import Context, Distiller, Room

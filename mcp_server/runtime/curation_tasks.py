@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memvault.curation.changes.curator import Curator
-from memvault.curation.tasks.dismissed_tasks import DismissedTasks
-from memvault.curation.tasks.finder import TaskFinder
+from memvault.curation.tasks.finder import DismissedTasks, TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
+from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from mcp_server.runtime import worker as heap
 from mcp_server.runtime.worker import Worker

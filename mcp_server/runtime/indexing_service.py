@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from indexer.doctor import Finding, examine
-from indexer.entity_cache import EntityCache
 from indexer.entity_pass import EntityPass
+from indexer.generation import Progress, Report, ScanReport, silent
+from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
-from indexer.progress import Progress, Report, ScanReport, silent
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
 from mcp_server.runtime import worker as heap

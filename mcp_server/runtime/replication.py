@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from indexer.leader_lease import RENEW_SECONDS, LeaderLease
-from indexer.replica import ChangeFeed, IndexerStatus, Replica, publish_status
+from indexer.replica import (
+    RENEW_SECONDS,
+    ChangeFeed,
+    IndexerStatus,
+    LeaderLease,
+    Replica,
+    publish_status,
+)
 from mcp_server.runtime.worker import Worker
 from memvault.model.errors import StoreUnavailable
 

@@ -27,9 +27,8 @@ from memvault.model.errors import (
     StorageError,
     StoreUnavailable,
 )
-from memvault.model.insights import Aspect
 from memvault.model.memory import Memory
-from memvault.model.search import VerbosityLevel
+from memvault.model.search import Aspect, VerbosityLevel
 from memvault.search.context.forms import Form, cited
 
 LOOKED_AT = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # memories, by priority

@@ -19,7 +19,7 @@ from mcp_server.answers.changes import (
 )
 from mcp_server.tools.arguments import FULL, READS, MemoryId
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.changes.change_text import description, explanation
+from memvault.curation.changes.history import description, explanation
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import NoteNotFound
 

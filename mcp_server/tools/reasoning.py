@@ -25,9 +25,8 @@ from mcp_server.answers.reasoning import (
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
-from memvault.model.insights import Thing
 from memvault.model.note import ChunkSize
-from memvault.model.search import Scope, VerbosityLevel
+from memvault.model.search import Scope, Thing, VerbosityLevel
 from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.omni import Inference, Inferred, Omni

@@ -31,11 +31,10 @@ from mcp_server.runtime.vault_stats import Overview
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.insights import Neighbour
 from memvault.model.memory import MemoryActivity
-from memvault.model.search import VerbosityLevel
+from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
-from memvault.reasoning.recent import Recent, recent
+from memvault.reasoning.vault_overview import Recent, recent
 from memvault.search.scope import in_scope
 from memvault.search.scope import utc as as_utc
 

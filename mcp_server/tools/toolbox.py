@@ -31,13 +31,12 @@ from memvault.model.errors import (
     StorageError,
     StoreUnavailable,
 )
-from memvault.model.insights import Aspect, Insights, Thing
 from memvault.model.memory import Memory, MemoryNode, UTLState
-from memvault.model.search import Filters, Hit, Scope, VerbosityLevel
+from memvault.model.search import Aspect, Filters, Hit, Insights, Scope, Thing, VerbosityLevel
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.edges import thing_of
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
-from memvault.reasoning.recent import Openings
+from memvault.reasoning.neighbours import thing_of
+from memvault.reasoning.vault_overview import Openings
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services

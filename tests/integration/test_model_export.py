@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from fastmcp import Client
 
-from indexer.progress import Progress
+from indexer.generation import Progress
 from mcp_server.runtime.container import Services, open_services
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder, model_cache
 from memvault.config.settings import EmbeddingSettings, Settings
 from memvault.text.embedding import Embedder, open_embedder
 from memvault.text.export import exported_model
-from memvault.text.model_files import family_prefixes
+from memvault.text.openvino_model import family_prefixes
 
 # A two-layer BERT with random weights, pooled by its first token and told apart by prompts.
 MAKE_MODEL = """

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from indexer.progress import Progress
+from indexer.generation import Progress
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Opening

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
-from memvault.model.insights import Conflict, Insights
+from memvault.model.search import Conflict, Insights
 from memvault.reasoning.insights import insights
 from memvault.reasoning.neighbours import neighbours
-from memvault.reasoning.recent import Openings
+from memvault.reasoning.vault_overview import Openings
 from memvault.stores.graph_view import GraphView
 
 Write = Callable[..., Path]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer import leader_lease, replica
+from indexer import replica
 from mcp_server.engine.startup import Opening
 from mcp_server.runtime import replication, worker
 from mcp_server.runtime.container import Services, open_services
@@ -33,9 +33,9 @@ def shared(server_settings: Settings, tmp_path: Path, monkeypatch: pytest.Monkey
 
 def quicken(setattr: Callable[[object, str, float], None]) -> None:
     setattr(replica, "SECONDS", 0.1)
-    for module in (leader_lease, replication):
+    for module in (replica, replication):
         setattr(module, "RENEW_SECONDS", RENEWED)
-    setattr(leader_lease, "LEASE_SECONDS", LASTS)
+    setattr(replica, "LEASE_SECONDS", LASTS)
     setattr(worker, "RETRY_SECONDS", RENEWED)
 
 
@@ -66,7 +66,7 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
     )
     indexer.start()
     reader = open_one(shared, "reader")
-    until(lambda: leader_lease.is_anyone_indexing(reader.stores.keyvalue))
+    until(lambda: replica.is_anyone_indexing(reader.stores.keyvalue))
     reader.start()
     assert reader.status()["watching"] == "elsewhere"
     opening = Opening.of(reader)

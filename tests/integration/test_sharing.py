@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer import leader_lease, replica
+from indexer import replica
 from mcp_server.runtime import generations as indexes
 from mcp_server.runtime import replication
 from mcp_server.runtime.container import Services
@@ -28,7 +28,7 @@ def open_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Services]:
     monkeypatch.setattr(replica, "SECONDS", 0.1)
-    monkeypatch.setattr(leader_lease, "RENEW_SECONDS", 0.2)
+    monkeypatch.setattr(replica, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(replication, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
     shared = server_settings.model_copy(update={"namespace": tmp_path.name})
@@ -95,7 +95,7 @@ def test_one_indexes_at_a_time_and_another_takes_over(
     second = open_shared("second")
     assert first.status()["watching"] != "elsewhere"
     assert second.status()["watching"] == "elsewhere"
-    assert leader_lease.is_anyone_indexing(second.stores.keyvalue)
+    assert replica.is_anyone_indexing(second.stores.keyvalue)
     first.close()
     write("Boats.md", "The [[Heron]] is varnished.\n")
     until(lambda: second.status()["watching"] != "elsewhere")

@@ -49,7 +49,7 @@ class TinyBackend:
         return {"path": "manifest.md"}
 
     def rebuild(self, report: object) -> None:
-        from indexer.progress import Progress
+        from indexer.generation import Progress
 
         assert callable(report)
         for done in range(4):

@@ -15,7 +15,15 @@ from memvault.model.errors import CausalInferenceError
 from memvault.model.memory import Lifecycle, Memory
 from memvault.reasoning.bayes import inference
 from memvault.reasoning.bayes.inference import elimination_cost, load_pgmpy, posterior, propagate
-from memvault.reasoning.bayes.influences import Influence, Kind
+from memvault.reasoning.bayes.influences import (
+    Influence,
+    Kind,
+    belief,
+    moment_of,
+    recency,
+    weight,
+    wilson,
+)
 from memvault.reasoning.bayes.network import (
     MOST_PARENTS,
     TRUE,
@@ -33,7 +41,6 @@ from memvault.reasoning.bayes.values import (
     answering,
     contest_of,
 )
-from memvault.reasoning.bayes.weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.amounts import Amount
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of

@@ -9,10 +9,10 @@ import pytest
 
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind, amounts_in, same
+from memvault.verification.claim_patterns import opposed, practices_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
 from memvault.verification.sensitive_topics import Matter, matter_of
-from memvault.verification.tool_usage import opposed, practices_in
 
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
 

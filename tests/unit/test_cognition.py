@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cognition.coherence import Surroundings, coherence
-from memvault.cognition.entropy import entropy, similarity
+from memvault.cognition.coherence import Surroundings, coherence, entropy, similarity
 from memvault.cognition.similarity_index import surroundings
 from memvault.model.graph import EdgeOrigin, GraphEdge, contradicts
 

@@ -24,8 +24,7 @@ from memvault.text.embedding import (
     rounded,
 )
 from memvault.text.export import exported_model
-from memvault.text.model_files import model_id
-from memvault.text.openvino_model import OpenVinoModel
+from memvault.text.openvino_model import OpenVinoModel, model_id
 
 DEFAULT = EmbeddingSettings().model
 

@@ -10,9 +10,17 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.insights import Conflict, ConflictKind, ConflictSide, Thing
-from memvault.reasoning.memory_map.choose import MapEdge, MapNode, MemoryMap
-from memvault.reasoning.memory_map.drawings import MOST_CHARS, MOST_EDGES, d3, graphviz, mermaid
+from memvault.model.search import Conflict, ConflictKind, ConflictSide, Thing
+from memvault.reasoning.memory_map import (
+    MOST_CHARS,
+    MOST_EDGES,
+    MapEdge,
+    MapNode,
+    MemoryMap,
+    d3,
+    graphviz,
+    mermaid,
+)
 
 HOSTILE = '"]; click n0 call x() %%{init: {}}%% <img src=x> `a` #quot; \\n style: x:#y; end'
 DIRECTIVE = '%%{init: {"securityLevel": "loose"}}%%'

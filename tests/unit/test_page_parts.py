@@ -15,9 +15,9 @@ from mcp_server.pages.note_text import editable, edited, marked, note_html
 from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, plain, when
 from mcp_server.pages.today import plotted
-from memvault.cognition.pulse_history import Course, Point
+from memvault.cognition.pulse import Course, Point
 from memvault.curation.operations.brief import key_facts
-from memvault.curation.tasks.dismissed_tasks import DismissedTasks
+from memvault.curation.tasks.finder import DismissedTasks
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams

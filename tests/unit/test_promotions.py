@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from memvault.capture.extract import extract
 from memvault.capture.session_note import Session, new_note
 from memvault.capture.transcripts import Turn
-from memvault.curation.tasks.promotions import is_captured, promotion
+from memvault.curation.tasks.note_tasks import is_captured, promotion
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note

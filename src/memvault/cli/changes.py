@@ -115,14 +115,14 @@ def _about(note: str, changes: Sequence[Change]) -> list[Change]:
 
 
 def _row(change: Change) -> tuple[str, str, str]:
-    from memvault.curation.changes.change_text import description
+    from memvault.curation.changes.history import description
 
     at = change.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
     return change.reversal_hash[:_HASH_DIGITS], at, " ".join(description(change).split())
 
 
 def _as_dict(change: Change) -> dict[str, Any]:
-    from memvault.curation.changes.change_text import description
+    from memvault.curation.changes.history import description
 
     return {
         "reversal_hash": change.reversal_hash,

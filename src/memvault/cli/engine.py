@@ -172,7 +172,7 @@ def _ensure_servers(settings: Settings, command: str) -> None:
 def _report_whether_indexed(places: Places, settings: Settings) -> None:
     from contextlib import closing
 
-    from indexer.leader_lease import is_anyone_indexing
+    from indexer.replica import is_anyone_indexing
     from memvault.stores.open import open_keyvalue
 
     with closing(open_keyvalue(settings, places.state.indexes / "none")) as store:
@@ -182,7 +182,7 @@ def _report_whether_indexed(places: Places, settings: Settings) -> None:
 
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
-    from indexer.progress import Progress
+    from indexer.generation import Progress
     from mcp_server.runtime.container import open_services
 
     stop = threading.Event()

@@ -23,8 +23,8 @@ from memvault.model.graph import (
     GraphEdge,
     relation_name,
 )
-from memvault.model.insights import CausalLink
-from memvault.reasoning.edges import source_of, thing_of
+from memvault.model.search import CausalLink
+from memvault.reasoning.neighbours import source_of, thing_of
 from memvault.stores.graph_view import GraphView
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))

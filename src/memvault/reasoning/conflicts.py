@@ -22,10 +22,10 @@ from memvault.model.graph import (
     GraphEdge,
     relation_name,
 )
-from memvault.model.insights import Conflict, ConflictKind, ConflictSide
 from memvault.model.memory import Memory
+from memvault.model.search import Conflict, ConflictKind, ConflictSide
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import thing_of
+from memvault.reasoning.neighbours import thing_of
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 

@@ -21,6 +21,7 @@ from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
+from memvault.verification.claim_patterns import opposed, practices_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
@@ -32,7 +33,6 @@ from memvault.verification.clause import (
     stems_of,
 )
 from memvault.verification.reading import claims_of
-from memvault.verification.tool_usage import opposed, practices_in
 from memvault.verification.verifier import Verifier, source_of
 
 MOST_SENTENCES = 12  # of the reasoning

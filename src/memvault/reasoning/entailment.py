@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeKind, relation_name
-from memvault.model.insights import EntailmentCone, Related
 from memvault.model.memory import Memory
+from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.edges import source_of, thing_of
+from memvault.reasoning.neighbours import source_of, thing_of
 from memvault.stores.graph_view import GraphView, folder_of
 
 LISTED = 3  # links that make a note an index note

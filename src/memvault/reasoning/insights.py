@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from memvault.model.insights import Aspect, Conflict, ConflictSide, Insights
 from memvault.model.memory import Memory
+from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones

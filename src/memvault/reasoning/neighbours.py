@@ -12,9 +12,22 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memvault.model.graph import GraphEdge
-from memvault.model.insights import Neighbour
-from memvault.reasoning.edges import source_of, thing_of
+from memvault.model.search import Neighbour, Source, Thing
 from memvault.stores.graph_view import GraphView
+
+
+def thing_of(node_id: str, edges: GraphView) -> Thing:
+    node = edges.node(node_id)
+    return Thing(node_id, node.name, node.path) if node is not None else Thing(node_id, "")
+
+
+def source_of(edge: GraphEdge, edges: GraphView) -> Source | None:
+    """Where an edge is stated; None for a note that has just been removed."""
+    node = edges.node(edge.source)
+    if node is None or node.path is None:
+        return None
+    return Source(node.path, edge.line, edge.sentence)
+
 
 FANNED = 120  # edges of the first node that are looked at
 

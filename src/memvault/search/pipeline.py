@@ -17,10 +17,18 @@ from typing import Protocol
 import numpy as np
 
 from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.insights import ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize
-from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult, Status, Verification
+from memvault.model.search import (
+    ConflictKind,
+    FoundBy,
+    Hit,
+    Mode,
+    Scope,
+    SearchResult,
+    Status,
+    Verification,
+)
 from memvault.search.association import POOL, Association
 from memvault.search.calibration import (
     ANSWERS,

@@ -22,7 +22,7 @@ from memvault.model.errors import DiskFull, ModelUnavailable, StorageError, Stor
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
 from memvault.text.export import exported_model
-from memvault.text.model_files import ModelMeta, is_exported, model_id
+from memvault.text.openvino_model import ModelMeta, is_exported, model_id
 
 
 class TokenCounter:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from memvault.model.errors import ModelUnavailable
-from memvault.text.model_files import (
+from memvault.text.openvino_model import (
     BUNDLED_NAMES,
     ModelMeta,
     exported_folder,

@@ -18,6 +18,7 @@ from memvault.verification.amounts import (
     amounts_in,
     may_state_amount,
 )
+from memvault.verification.claim_patterns import may_state_role, roles_in
 from memvault.verification.claims import NAME, TEXT, Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
@@ -33,7 +34,6 @@ from memvault.verification.clause import (
     readable,
     stems_of,
 )
-from memvault.verification.roles import may_state_role, roles_in
 
 MOST_KEY_WORDS = 4
 MOST_VALUE_WORDS = 4

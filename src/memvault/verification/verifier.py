@@ -14,11 +14,10 @@ from datetime import date
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import NodeKind
-from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.provenance import Origin, OriginKind
-from memvault.model.search import Evidence, Hit, Scope, Status, Verification
+from memvault.model.search import Conflict, ConflictKind, Evidence, Hit, Scope, Status, Verification
 from memvault.search.relations.edge_templates import literals
 from memvault.stores.vectors import VectorStore
 from memvault.text.entities import NameMatcher
@@ -26,9 +25,8 @@ from memvault.verification.agreement import Verdict, compare, independent, is_ol
 from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
-from memvault.verification.gate import Gate
 from memvault.verification.reading import Passages
-from memvault.verification.sensitive_topics import matter_of
+from memvault.verification.sensitive_topics import Gate, matter_of
 
 WITNESSES = 20  # passages asked for beside what was found (FR-44)
 MOST_READ = 3  # memories read whole for a value of the kind that is asked for

@@ -1,7 +1,9 @@
-"""Finds all curation tasks of a vault, and updates them as notes change."""
+"""Finds the curation tasks of a vault, updates them as notes change, leaves out dismissed ones."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,19 +15,99 @@ from memvault.curation.tasks.note_tasks import (
     NoteFacts,
     Orphans,
     ages_from,
+    is_captured,
     malformed,
     missing_notes,
     orphan,
     outdated,
+    promotion,
     unresolved,
     unverified,
 )
 from memvault.curation.tasks.pair_tasks import Duplicates, Stated, conflict_tasks, stated
-from memvault.curation.tasks.promotions import is_captured, promotion
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
+from memvault.vault.journal import Actor, Journal, JournalEntry
+
+DISMISSED, REOPENED = "task_left", "task_taken_up"
+
+logger = logging.getLogger(__name__)
+MemoryOf = Callable[[str], Memory | None]
+
+
+class DismissedTasks:
+    """The dismissed tasks of one vault. Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._keys: dict[str, datetime] = {}
+        self.decided = 0  # how many decisions were made
+        try:
+            for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda each: each.ts):
+                self._fold(entry)
+        except OSError as error:
+            logger.error("the journal cannot be read: %s", error.strerror)
+
+    def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> str:
+        """Dismiss a task; returns the key by which `reopen` undoes that.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
+        return self._write(DISMISSED, key_of(task, memory_of), task, actor, now)
+
+    def reopen(self, key: str, actor: Actor, now: datetime) -> None:
+        """Show a dismissed task again.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
+        self._write(REOPENED, key, None, actor, now)
+
+    def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
+        """Whether a person dismissed it and its notes are still as they were then."""
+        with self._lock:
+            if not self._keys:
+                return False
+        key = key_of(task, memory_of)
+        with self._lock:
+            return key in self._keys
+
+    def last(self) -> tuple[str, datetime] | None:
+        """The last dismissed task that still is, and when it was dismissed."""
+        with self._lock:
+            return max(self._keys.items(), key=lambda item: item[1], default=None)
+
+    def _write(
+        self, kind: str, key: str, task: CurationTask | None, actor: Actor, now: datetime
+    ) -> str:
+        data = {"task": key}
+        path = None
+        if task is not None:
+            data["detail"] = task.detail
+            path = task.paths[0]
+        entry = JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data)
+        self._journal.append(entry)
+        self._fold(entry)
+        return key
+
+    def _fold(self, entry: JournalEntry) -> None:
+        key = str(entry.data.get("task", ""))
+        with self._lock:
+            self.decided += 1
+            if entry.kind == DISMISSED:
+                self._keys[key] = entry.ts
+            else:
+                self._keys.pop(key, None)
+
+
+def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
+    """The kind of a task with its notes and their current hashes."""
+    memories = (memory_of(key) for key in task.target_nodes)
+    notes = sorted(f"{each.id}@{each.content_hash}" for each in memories if each is not None)
+    return " ".join([task.task_type, *notes])
+
 
 MOST_SUGGESTED = 20  # orphans for which the most similar note is found: as many as are shown
 

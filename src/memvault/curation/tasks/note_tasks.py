@@ -1,8 +1,9 @@
-"""Tasks about a single note: malformed, stale, unverified, with broken links or no links."""
+"""Tasks about one note: malformed, stale, unverified, without links, or worth promoting."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -14,11 +15,68 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
-from memvault.vault.compose import MAX_TITLE_CHARS
+from memvault.vault.compose import MAX_TITLE_CHARS, title_of
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.verification.sensitive_topics import Matter, matter_of
+
+MOST_PROPOSED = 3  # of one session, so that nobody is flooded
+_TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
+_SPEAKER = re.compile(r" \((?:person|assistant)\)$")
+_ESCAPE = re.compile(r"\\([\[#<^:%])")
+
+
+def is_captured(memory: Memory) -> bool:
+    """Whether hooks captured this session."""
+    return memory.type == "session" and "session" in memory.metadata
+
+
+def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> CurationTask | None:
+    """A task if a captured session holds decisions or preferences that no linking note states.
+
+    Args:
+        data: the session's note.
+        linking: the notes that link to it, which its promoted sentences do.
+    """
+    kept = " ".join(" ".join(each.decode("utf-8", "replace").split()) for each in linking)
+    proposed = [(kind, text) for kind, text in _lasting(data) if text not in kept]
+    if not proposed:
+        return None
+    calls = tuple(
+        Settling.by(
+            "store_memory",
+            content=text,
+            title=title_of(text),
+            type=kind,
+            lifecycle=str(Lifecycle.PERMANENT),
+            project=memory.project,
+            link_to=[memory.id],
+        )
+        for kind, text in proposed[:MOST_PROPOSED]
+    )
+    count = "1 decision or preference" if len(proposed) == 1 else f"{len(proposed)} decisions"
+    return CurationTask(
+        task_type=TaskType.PROMOTION,
+        target_nodes=(memory.id,),
+        paths=(memory.path,),
+        priority=Priority.LOW,
+        detail=f"{count} of this session may be worth keeping: “{proposed[0][1]}”",
+        settled_by=calls,
+    )
+
+
+def _lasting(data: bytes) -> list[tuple[str, str]]:
+    """Type and sentence of each decision and preference, the last ones first."""
+    found: list[tuple[str, str]] = []
+    kind: str | None = None
+    for line in data.decode("utf-8", "replace").splitlines():
+        if line.startswith("## "):
+            kind = _TYPES.get(line[3:].strip())
+        elif kind is not None and line.startswith("- "):
+            text = _ESCAPE.sub(r"\1", _SPEAKER.sub("", line[2:]))
+            found.append((kind, " ".join(text.split())))
+    return found[::-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from memvault.cognition.similarity_index import Rows
 from memvault.curation.targets import names_of_memory
-from memvault.curation.tasks.promotions import is_captured
+from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.change import CurationTask, Priority, Settling, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import SUPERSEDED, NodeKind, relation_name
-from memvault.model.insights import Conflict, ConflictKind
 from memvault.model.memory import Memory
+from memvault.model.search import Conflict, ConflictKind
 from memvault.reasoning.conflicts import (
     Statement,
     different_values,

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.model.insights import Thing
-from memvault.model.search import Scope
+from memvault.model.search import Scope, Thing
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.edges import thing_of
+from memvault.reasoning.neighbours import thing_of
 from memvault.stores.graph_view import GraphView
 
 MOST_SHOWN = 10

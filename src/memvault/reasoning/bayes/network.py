@@ -11,8 +11,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from memvault.reasoning.bayes.influences import Influence, Kind
-from memvault.reasoning.bayes.weights import belief
+from memvault.reasoning.bayes.influences import Influence, Kind, belief
 
 FALSE, TRUE = 0, 1
 TRUTH = ("false", "true")

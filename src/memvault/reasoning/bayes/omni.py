@@ -12,10 +12,9 @@ from heapq import heappop, heappush
 from memvault.model.errors import InvalidParams
 from memvault.model.search import Scope
 from memvault.reasoning.bayes.inference import propagate
-from memvault.reasoning.bayes.influences import Influence, Influences
+from memvault.reasoning.bayes.influences import Influence, Influences, wilson
 from memvault.reasoning.bayes.network import TRUE, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.bayes.weights import wilson
 from memvault.stores.graph_view import GraphView
 
 MOST_PREDICTED = 10

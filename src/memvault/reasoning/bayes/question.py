@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from memvault.model.graph import NodeKind
-from memvault.model.insights import Thing
 from memvault.model.note import LineRange
+from memvault.model.search import Thing
 from memvault.text.entities import NameMatcher
 from memvault.verification.clause import FindNames
 

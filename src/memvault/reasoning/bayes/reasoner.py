@@ -11,7 +11,16 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.bayes.inference import posterior
-from memvault.reasoning.bayes.influences import Influence, Influences, Stated
+from memvault.reasoning.bayes.influences import (
+    REPLACED,
+    Influence,
+    Influences,
+    Stated,
+    moment_of,
+    recency,
+    weight,
+    wilson,
+)
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
 from memvault.reasoning.bayes.question import (
     EvidenceUsed,
@@ -28,8 +37,7 @@ from memvault.reasoning.bayes.values import (
     answering,
     contest_of,
 )
-from memvault.reasoning.bayes.weights import REPLACED, moment_of, recency, weight, wilson
-from memvault.reasoning.edges import thing_of
+from memvault.reasoning.neighbours import thing_of
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.verification.agreement import is_older, moment

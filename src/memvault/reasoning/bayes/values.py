@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memvault.reasoning.alignment import parts
+from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
-from memvault.reasoning.bayes.weights import HEDGED
 from memvault.verification.agreement import independent, same_attribute
 from memvault.verification.amounts import Amount, amounts_in, same
 from memvault.verification.claims import Claim

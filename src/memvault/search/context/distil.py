@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
-from memvault.search.context import parts as parts_of
+from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.scoring import Scores, scores, telling_properties

@@ -1,7 +1,8 @@
 """How chosen sentences are written down: as passages, as prose, as bullets, or around code.
 
-Every form gives the sentences word for word, in the order of the note, memory by memory, and says
-with a tag which memory they are of.
+Every form gives the sentences word for word, in the order of the note, memory by memory. Each has a
+citation tag; a sentence keeps its list marker, task box, callout type or table head.
+a citation tag.
 """
 
 from __future__ import annotations

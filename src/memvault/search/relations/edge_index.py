@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
-from memvault.search.relations.kinds import kind_word
 from memvault.search.relations.question import stems
 from memvault.search.scope import Memories
 from memvault.stores.graph_view import GraphChange, GraphView
+from memvault.text.names import kind_of
 from memvault.text.words import name_key
 
 Floats = npt.NDArray[np.float32]
@@ -368,3 +368,27 @@ def own_words(title: str, edges: Iterable[GraphEdge]) -> str:
         position = max(position, end)
     text = re.sub(r"\s+", " ", text + title[position:]).strip(" -–—:,")
     return text or title
+
+
+_SHARED_FOLDERS = frozenset(("permanent", "projects", "sessions", "exemplars", "inbox", "notes"))
+
+
+def kind_word(memory: Memory) -> str:
+    """The person's own word for what a note is about: its type, else the folder that holds its
+    like, in the singular, else ``note``."""
+    kind = memory.type.strip().lower()
+    if kind and kind != NodeKind.NOTE:
+        return kind
+    if kind_of(memory) != NodeKind.NOTE:
+        return kind_of(memory)
+    folders = memory.path.lower().split("/")[:-1]
+    if folders and folders[-1][:1].isalpha() and folders[-1] not in _SHARED_FOLDERS:
+        own_project = memory.project is not None and folders[-1] == memory.project.lower()
+        return str(NodeKind.NOTE) if own_project else singular(folders[-1])
+    return str(NodeKind.NOTE)
+
+
+def singular(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word

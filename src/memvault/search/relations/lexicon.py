@@ -1,21 +1,193 @@
-"""What the words of a question mean in one vault: its names, its kinds of notes, its roles."""
+"""What the words of a question mean in one vault: its names, its kinds of notes, its roles.
+
+The weights of relation search (`RoadSettings`) are here, because everything else imports this file.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
+import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
 from memvault.search.relations.edge_index import NO_DAY, Flags, StepGraph
 from memvault.search.relations.edge_templates import literals
-from memvault.search.relations.kinds import KindReading, Kinds, PersonKinds
-from memvault.search.relations.question import PhraseVectors, Question, stem
+from memvault.search.relations.question import PhraseVectors, Question, Thing, stem
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
-from memvault.search.relations.settings import RoadSettings
 from memvault.text.entities import NameMatcher
+from memvault.text.names import KIND_OF_TYPE
 from memvault.text.words import composed, name_key
+
+
+@dataclass(frozen=True, slots=True)
+class RoadSettings:
+    """Chosen by measurement on vaults of several domains; similarities are cosines plus `shared`.
+
+    Attributes:
+        fall: how fast a step loses worth behind the step that says the same words best.
+        listed: taken from a step whose target stands in a list where one thing is meant.
+        shared: worth of the question's word stems found in a step, all of them together.
+        right_kinds: least worth of an edge that joins the kinds asked for, in whatever words.
+        two_steps: how much better two edges together must fit than one edge; ``two_steps_loose``
+            if one edge would do or the question's words say little; ``same_sentence`` and
+            ``same_sentence_loose`` for two edges of one sentence.
+        reversed_value: taken from a step to a value that another note states.
+        own_note: worth of a thing's own note where a value of it is asked for.
+        kind_cosine: from which on a noun is taken to mean a kind of note.
+        kind_spread: how fast other kinds lose weight behind the one meant.
+        wrong_kind, other_kind: least weight of a kind that is not the one named, or not the
+            nearest.
+        contracted: factor for each noun that is read as words of a relation.
+        topic_floor: least factor for a result that does not fit the words before its noun.
+        topic_words: worth of those words' stems found in a title.
+        outside_times, undated_inside: factors for what happened at another time, and at no known
+            time, where a time is asked for; ``undated_step`` for a step without any date.
+        seen: least score of a node that is followed; ``followed`` nodes at most per relation.
+    """
+
+    fall: float = 0.1
+    listed: float = 0.08
+    shared: float = 0.25
+    right_kinds: float = 0.2
+    two_steps: float = 0.12
+    two_steps_loose: float = 0.35
+    same_sentence: float = 0.03
+    same_sentence_loose: float = 0.2
+    reversed_value: float = 0.1
+    own_note: float = 0.45
+    kind_cosine: float = 0.5
+    kind_spread: float = 0.08
+    wrong_kind: float = 0.1
+    other_kind: float = 0.15
+    contracted: float = 0.55
+    topic_floor: float = 0.45
+    topic_words: float = 0.3
+    outside_times: float = 0.05
+    undated_inside: float = 0.3
+    undated_step: float = 0.5
+    seen: float = 0.02
+    followed: int = 400
+
+
+Floats = npt.NDArray[np.float32]
+People = Callable[[Sequence[str]], list[bool]]
+
+MOSTLY = 0.6  # share from which on a kind is people: the pipeline misses rare names
+SAMPLE = 15  # names of a kind that are looked at to tell whether they are people's
+
+
+class PersonKinds:
+    """How far the notes of a kind are people: the share of their names that a trained pipeline
+    takes for a person's, all of it where that is most. Each name is looked at once."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._is_person: dict[str, bool] = {}
+
+    def share(self, kind: str, names: Iterable[str]) -> float:
+        if kind == NodeKind.NOTE:  # says nothing
+            return 0.0
+        if KIND_OF_TYPE.get(kind) is not None:
+            return float(KIND_OF_TYPE[kind] == NodeKind.PERSON)
+        sample = sorted(names, key=_lot)[:SAMPLE]
+        unknown = [name for name in sample if name not in self._is_person]
+        if unknown:
+            self._is_person.update(zip(unknown, self._people(unknown), strict=True))
+        share = sum(self._is_person[name] for name in sample) / max(1, len(sample))
+        return 1.0 if share >= MOSTLY else share
+
+
+def _lot(name: str) -> bytes:
+    """Draws the same names whatever else comes and goes."""
+    return hashlib.blake2b(name.encode(), digest_size=8).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class KindReading:
+    """What kinds of nodes a thing of a question may be.
+
+    Attributes:
+        weights: for each kind, (n_kinds,) in [0, 1].
+        named: whether the thing's noun says the kind of note that is meant.
+    """
+
+    weights: Floats
+    named: bool
+
+
+class Kinds:
+    """The kinds of one vault at one moment.
+
+    Args:
+        words: of the kinds.
+        noted: for each, whether any note is of it; a kind of mere names is never asked for.
+        vectors: of the words, (n_kinds, dim), normalised.
+        people: for each, how far its notes are people, in [0, 1].
+    """
+
+    def __init__(
+        self, words: Sequence[str], noted: Sequence[bool], vectors: Floats, people: Sequence[float]
+    ) -> None:
+        self._words = words
+        self._noted = np.array(noted, np.bool_)
+        self._vectors = vectors
+        self._people = np.maximum(
+            np.array(people, np.float32), [word == NodeKind.PERSON for word in words]
+        )
+
+    def same(self, noun: str) -> npt.NDArray[np.bool_]:
+        """Which kinds a noun names: by their own word, or by another word for the same (*firm* for
+        a company; but a city is no venue, though both are places)."""
+        meant, root = KIND_OF_TYPE.get(noun), stem(noun)
+        same = np.array([word == noun or stem(word) == root for word in self._words], np.bool_)
+        if not (same & self._noted).any() and meant is not None:
+            alike = [
+                KIND_OF_TYPE.get(word) == meant
+                and (meant != NodeKind.PLACE or meant in (noun, word))
+                for word in self._words
+            ]
+            same |= np.array(alike, np.bool_)
+        return same
+
+    def needs_vector(self, thing: Thing) -> bool:
+        """Whether a noun must be compared with the kinds in meaning."""
+        free = thing.named or thing.is_question_word or thing.person
+        return not free and not (self.same(thing.text) & self._noted).any()
+
+    def read(self, thing: Thing, settings: RoadSettings, vector: Floats | None) -> KindReading:
+        """
+        Args:
+            vector: of the thing's noun; None if it says a kind only by its own word.
+        """
+        any_kind = KindReading(np.ones(len(self._words), np.float32), False)
+        if thing.named or thing.is_question_word:
+            return any_kind
+        if thing.person:
+            if self._people.max(initial=0.0) <= 0.5:
+                return any_kind
+            return KindReading(np.maximum(self._people, settings.other_kind), True)
+        same = self.same(thing.text)
+        if (same & self._noted).any():
+            return KindReading(np.where(same, 1.0, settings.wrong_kind).astype(np.float32), True)
+        if vector is None:
+            return any_kind
+        cosines = np.where(self._noted, self._vectors @ vector, -1.0)
+        best = float(cosines.max(initial=-1.0))
+        if best < settings.kind_cosine:
+            return any_kind
+        near = np.exp((cosines - best) / settings.kind_spread)
+        return KindReading(np.maximum(near, settings.other_kind).astype(np.float32), True)
+
+    def nearness(self, vector: Floats) -> Floats:
+        """How near each kind's word is in meaning, (n_kinds,)."""
+        near: Floats = self._vectors @ vector
+        return near
+
 
 _ROLE = re.compile(r"[a-z]+(?: [a-z]+)* of (?:the )?[a-z]+")  # man of the match
 

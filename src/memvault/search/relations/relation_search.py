@@ -20,12 +20,10 @@ from memvault.model.errors import MemvaultError
 from memvault.model.search import Hit, Scope
 from memvault.search.association import descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
-from memvault.search.relations.kinds import PersonKinds
-from memvault.search.relations.lexicon import Lexicon
+from memvault.search.relations.lexicon import Lexicon, PersonKinds, RoadSettings
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import Inquiry
-from memvault.search.relations.settings import RoadSettings
 from memvault.search.scope import Memories
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores

@@ -13,13 +13,12 @@ from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import REPEATED, Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
-from memvault.search.relations.lexicon import Lexicon
+from memvault.search.relations.lexicon import Lexicon, RoadSettings
 from memvault.search.relations.question import (
     PhraseVectors,
     Question,
     phrase_of,
 )
-from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.traversal import Road, Roads
 from memvault.search.relations.values import StatedValue, ValueFinder

@@ -9,7 +9,7 @@ import numpy as np
 
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
-from memvault.search.relations.kinds import KindReading, Kinds
+from memvault.search.relations.lexicon import KindReading, Kinds, RoadSettings
 from memvault.search.relations.question import (
     Phrase,
     Question,
@@ -18,7 +18,6 @@ from memvault.search.relations.question import (
     phrase_of,
     stems,
 )
-from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.traversal import Joint, OwnValues, Road, Roads, State
 
 

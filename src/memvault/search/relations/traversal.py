@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
+from memvault.search.relations.lexicon import RoadSettings
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.settings import RoadSettings
 from memvault.search.relations.time_expressions import Span
 
 Places = npt.NDArray[np.int64]

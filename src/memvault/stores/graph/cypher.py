@@ -1,4 +1,7 @@
-"""The part of the graph store that the Cypher engines share."""
+"""The Cypher that Ladybug and Neo4j share, and the part of the store that uses it.
+
+Values are passed as parameters only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,44 @@ from typing import Any, Protocol
 
 from memvault.model.errors import GraphQueryError
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
-from memvault.stores.graph import queries
+
+_NODE = "n.id, n.kind, n.name, n.path, n.project, n.date"
+_EDGE = (
+    "a.id, b.id, e.relation, e.origin, e.sentence, e.line, e.ordinal, e.weight, e.place, e.length"
+)
+IN_IDS = "IN $ids"
+_BY_ID = "UNWIND $ids AS i MATCH (n:Node {id: i})"
+_EDGES = "MATCH (a:Node)-[e:Edge]->(b:Node)"
+
+NODES = f"{_BY_ID} RETURN {_NODE}"
+PATHS = f"{_BY_ID} RETURN n.id, n.path"
+ALL_NODES = f"MATCH (n:Node) RETURN {_NODE}"
+COUNT_NODES = "MATCH (n:Node) RETURN count(n)"
+CREATE_NODES = (
+    "UNWIND $rows AS r CREATE (:Node {id: r.id, kind: r.kind, name: r.name, path: r.path,"
+    " project: r.project, date: r.date})"
+)
+UPDATE_NODES = (
+    "UNWIND $rows AS r MATCH (n:Node {id: r.id}) SET n.kind = r.kind, n.name = r.name,"
+    " n.path = r.path, n.project = r.project, n.date = r.date"
+)
+DELETE_NODES = f"{_BY_ID} DETACH DELETE n"
+
+ALL_EDGES = f"{_EDGES} RETURN {_EDGE}"
+COUNT_EDGES = f"{_EDGES} RETURN count(e)"
+EDGES_FROM = f"{_EDGES} WHERE a.id {IN_IDS} RETURN {_EDGE}"
+EDGES_TO = f"{_EDGES} WHERE b.id {IN_IDS} RETURN {_EDGE}"
+EDGES_BETWEEN = f"{_EDGES} WHERE a.id {IN_IDS} AND b.id {IN_IDS} RETURN {_EDGE}"
+CREATE_EDGES = (
+    "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
+    " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
+    " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
+)
+DELETE_EDGES_FROM = f"MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id {IN_IDS} DELETE e"
+
+NAMED_BY = f"{_EDGES} WHERE a.id {IN_IDS} AND b.path IS NULL RETURN DISTINCT b.id"
+STILL_NAMED = f"{_EDGES} WHERE b.id {IN_IDS} RETURN DISTINCT b.id"
+
 
 NODE_COLUMNS = ("id", "kind", "name", "path", "project", "date")
 EDGE_COLUMNS = (
@@ -63,13 +103,13 @@ class CypherGraphStore(ABC):
         characters = sum(len(edge["sentence"]) for edge in edges)
 
         def work(change: Transaction) -> None:
-            paths = dict(change.run(queries.PATHS, ids=[*latest, *named, *_targets(edges)]))
+            paths = dict(change.run(PATHS, ids=[*latest, *named, *_targets(edges)]))
             _check_targets(edges, paths.keys() | latest.keys() | named.keys())
             known = [note_id for note_id in latest if note_id in paths]
             loose = set(named)
             if known:
-                loose.update(row[0] for row in change.run(queries.NAMED_BY, ids=known))
-                change.run(queries.DELETE_EDGES_FROM, ids=known)
+                loose.update(row[0] for row in change.run(NAMED_BY, ids=known))
+                change.run(DELETE_EDGES_FROM, ids=known)
             nodes = [graph.node for graph in latest.values()]
             nodes += [entity for entity in named.values() if paths.get(entity.id) is None]
             _put_nodes(change, nodes, paths)
@@ -82,8 +122,8 @@ class CypherGraphStore(ABC):
         ids = list(dict.fromkeys(note_ids))
 
         def work(change: Transaction) -> None:
-            loose = {row[0] for row in change.run(queries.NAMED_BY, ids=ids)}
-            change.run(queries.DELETE_NODES, ids=ids)
+            loose = {row[0] for row in change.run(NAMED_BY, ids=ids)}
+            change.run(DELETE_NODES, ids=ids)
             _drop_unnamed(change, loose - set(ids))
 
         if ids:
@@ -91,33 +131,33 @@ class CypherGraphStore(ABC):
 
     def neighbours(self, ids: Collection[str], limit: int = 10_000) -> list[GraphEdge]:
         wanted = list(ids)
-        found = self._read(queries.EDGES_FROM, ids=wanted)
+        found = self._read(EDGES_FROM, ids=wanted)
         own = set(wanted)
-        found += [row for row in self._read(queries.EDGES_TO, ids=wanted) if row[0] not in own]
+        found += [row for row in self._read(EDGES_TO, ids=wanted) if row[0] not in own]
         return sorted(map(_edge, found), key=_order)[:limit]
 
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
-        found = self._read(queries.EDGES_FROM, ids=list(note_ids))
+        found = self._read(EDGES_FROM, ids=list(note_ids))
         return sorted(map(_edge, found), key=_order)
 
     def between(self, ids: Collection[str]) -> list[GraphEdge]:
-        return sorted(map(_edge, self._read(queries.EDGES_BETWEEN, ids=list(ids))), key=_order)
+        return sorted(map(_edge, self._read(EDGES_BETWEEN, ids=list(ids))), key=_order)
 
     def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]:
-        rows = self._read(queries.NODES, ids=list(dict.fromkeys(ids)))
+        rows = self._read(NODES, ids=list(dict.fromkeys(ids)))
         return {row[0]: GraphNode(*row) for row in rows}
 
     def all_nodes(self) -> Iterator[GraphNode]:
-        for row in self._read(queries.ALL_NODES):
+        for row in self._read(ALL_NODES):
             yield GraphNode(*row)
 
     def all_edges(self) -> Iterator[GraphEdge]:
-        for row in self._read(queries.ALL_EDGES):
+        for row in self._read(ALL_EDGES):
             yield _edge(row)
 
     def counts(self) -> tuple[int, int]:
-        nodes = self._read(queries.COUNT_NODES)[0][0]
-        edges = self._read(queries.COUNT_EDGES)[0][0]
+        nodes = self._read(COUNT_NODES)[0][0]
+        edges = self._read(COUNT_EDGES)[0][0]
         return nodes, edges
 
 
@@ -130,16 +170,16 @@ def _put_nodes(
         row = {column: getattr(node, column) for column in NODE_COLUMNS}
         (old if node.id in known else new).append(row)
     change.insert_nodes(new)
-    change.run(queries.UPDATE_NODES, rows=old)
+    change.run(UPDATE_NODES, rows=old)
 
 
 def _drop_unnamed(change: Transaction, loose: Collection[str]) -> None:
     """Remove those of the nodes that have neither a note nor an edge any more."""
     ids = list(loose)
-    named = {row[0] for row in change.run(queries.STILL_NAMED, ids=ids)}
-    paths = change.run(queries.PATHS, ids=ids)
+    named = {row[0] for row in change.run(STILL_NAMED, ids=ids)}
+    paths = change.run(PATHS, ids=ids)
     gone = [node_id for node_id, path in paths if path is None and node_id not in named]
-    change.run(queries.DELETE_NODES, ids=gone)
+    change.run(DELETE_NODES, ids=gone)
 
 
 def _edge_rows(graph: NoteGraph) -> Iterator[Row]:

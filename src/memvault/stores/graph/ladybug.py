@@ -14,7 +14,7 @@ import ladybug
 
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.stores import faults
-from memvault.stores.graph import queries
+from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import (
     EDGE_COLUMNS,
     NODE_COLUMNS,

@@ -27,7 +27,7 @@ from neo4j.exceptions import (
 )
 
 from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
-from memvault.stores.graph import queries
+from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
 from memvault.stores.server import Server, StoreNamespace
 
