@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memvault.curation.changes.curator import Curator, Performed, Result
+from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind

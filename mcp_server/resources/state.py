@@ -26,7 +26,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState
 from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.neighbours import thing_of
+from memvault.stores.graph_view import thing_of
 
 PULSE_URI = "utl://current_session/pulse"
 THIS_SESSION = "current_session"

@@ -28,7 +28,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.changes.forgotten import check_permanent
+from memvault.curation.changes.forgetting import check_permanent
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import Previewed, Refused, Touched
 from memvault.curation.manifest.reading import Wanted

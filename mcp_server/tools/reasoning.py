@@ -27,9 +27,16 @@ from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import Scope, Thing, VerbosityLevel
-from memvault.reasoning.bayes.effects import Chain, Consequence, Direction, Effects
+from memvault.reasoning.bayes.effects import (
+    Chain,
+    Consequence,
+    Direction,
+    Effects,
+    Inference,
+    Inferred,
+    Omni,
+)
 from memvault.reasoning.bayes.influences import Influence
-from memvault.reasoning.bayes.omni import Inference, Inferred, Omni
 from memvault.reasoning.bayes.question import EvidenceUsed
 from memvault.reasoning.bayes.reasoner import Asked
 from memvault.search.scope import in_scope

@@ -33,7 +33,7 @@ from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import MemoryActivity
 from memvault.model.search import Neighbour, VerbosityLevel
-from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.insights import neighbours
 from memvault.reasoning.vault_overview import Recent, recent
 from memvault.search.scope import in_scope
 from memvault.search.scope import utc as as_utc

@@ -35,8 +35,8 @@ from memvault.model.memory import Memory, MemoryNode, UTLState
 from memvault.model.search import Aspect, Filters, Hit, Insights, Scope, Thing, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
-from memvault.reasoning.neighbours import thing_of
 from memvault.reasoning.vault_overview import Openings
+from memvault.stores.graph_view import thing_of
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Services

@@ -9,8 +9,7 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.search import Conflict, Insights
-from memvault.reasoning.insights import insights
-from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.insights import insights, neighbours
 from memvault.reasoning.vault_overview import Openings
 from memvault.stores.graph_view import GraphView
 

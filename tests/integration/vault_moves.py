@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.forgetting import stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import stage_annotation
-from memvault.curation.operations.forgetting import stage_forgetting, stage_restoring
 from memvault.curation.operations.merge import Known, stage_merge
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.properties import (

@@ -33,13 +33,13 @@ from memvault.reasoning.bayes.network import (
     surroundings,
     truth_table,
 )
-from memvault.reasoning.bayes.question import read_question
-from memvault.reasoning.bayes.values import (
+from memvault.reasoning.bayes.question import (
     SOMETHING_ELSE,
     VALUE,
     add_contest,
     answering,
     contest_of,
+    read_question,
 )
 from memvault.verification.amounts import Amount
 from memvault.verification.claims import Claim, Source

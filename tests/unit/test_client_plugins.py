@@ -181,7 +181,7 @@ def test_skills_and_agents_name_only_tools_that_are_there_or_said_to_be_missing(
     """A renamed tool must be renamed here, too."""
     tools = set(re.findall(r"def (\w+)\(", _sources()))
     later = {"trigger_dream", "get_identity_status", "get_consciousness_state"}
-    folder = package_files("memvault.plugin")
+    folder = package_files("memvault") / "plugin"
     for kind in ("skills", "agents", "commands"):
         for file in (folder / kind).iterdir():
             if file.name.endswith(".md"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memvault.curation.changes.forgotten import Forgotten
+from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.targets import Target

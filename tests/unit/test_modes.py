@@ -20,9 +20,8 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
-from memvault.search.diversity import diverse
 from memvault.search.hybrid import FusionSettings
-from memvault.search.modes import PLANS, detect_mode
+from memvault.search.modes import PLANS, detect_mode, diverse
 from memvault.text.embedding import Embedder
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

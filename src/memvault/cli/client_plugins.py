@@ -348,7 +348,7 @@ def _groups(
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
     """Names and texts of the skills, agents or commands that this package carries."""
-    folder = package_files("memvault.plugin") / kind
+    folder = package_files("memvault") / "plugin" / kind
     for file in sorted(folder.iterdir(), key=lambda each: each.name):
         if file.name.endswith(".md"):
             yield file.name.removesuffix(".md"), file.read_text(encoding="utf-8")

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from memvault.curation.changes.curator import Curator, Performed, Undone
+from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
-from memvault.curation.operations.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.operations.merge import Known, Merged, stage_merge
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (

@@ -66,7 +66,7 @@ class EntailmentCone:
 class Neighbour:
     """A node reached from a memory; ``relation`` and ``source`` belong to the last step.
 
-    ``distance`` counts relations. ``weight`` lies in [0, 1], see `memvault.reasoning.neighbours`.
+    ``distance`` counts relations. ``weight`` lies in [0, 1], see `memvault.reasoning.insights`.
     ``outgoing``: the note nearer to the memory states the last step.
     """
 

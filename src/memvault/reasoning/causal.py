@@ -24,8 +24,7 @@ from memvault.model.graph import (
     relation_name,
 )
 from memvault.model.search import CausalLink
-from memvault.reasoning.neighbours import source_of, thing_of
-from memvault.stores.graph_view import GraphView
+from memvault.stores.graph_view import GraphView, source_of, thing_of
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 LOOKED_INTO = 200  # sentences that name a hub

@@ -25,8 +25,7 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory
 from memvault.model.search import Conflict, ConflictKind, ConflictSide
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.neighbours import thing_of
-from memvault.stores.graph_view import GraphView
+from memvault.stores.graph_view import GraphView, thing_of
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]

@@ -17,8 +17,7 @@ from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeK
 from memvault.model.memory import Memory
 from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
-from memvault.reasoning.neighbours import source_of, thing_of
-from memvault.stores.graph_view import GraphView, folder_of
+from memvault.stores.graph_view import GraphView, folder_of, source_of, thing_of
 
 LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list

@@ -1,17 +1,117 @@
-"""Insights about a few memories for detailed answers: causes, cones, neighbours, conflicts."""
+"""Insights about a few memories: causes, entailment, conflicts and neighbours.
+
+A neighbour is as near as the best path to it. A path's weight is the product of its edges'
+effective weights, each divided by ``log2(1 + degree)`` of the node it leaves (except the first), so
+that paths through hubs weigh less. Only a node's strongest edges are followed, so a hub costs no
+more than any other node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory
-from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
+from memvault.model.search import Aspect, Conflict, ConflictSide, Insights, Neighbour
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
-from memvault.reasoning.neighbours import Relevance, neighbours
-from memvault.stores.graph_view import GraphView
+from memvault.stores.graph_view import GraphView, source_of, thing_of
+
+FANNED = 120  # edges of the first node that are looked at
+FANNED_ON = 40  # edges of each node on the way
+FRONTIER = 20  # nodes expanded in each step, strongest first
+DIGITS = 6  # of a weight; smaller differences count as equal
+Relevance = Callable[[Collection[str]], Mapping[str, float]]
+
+
+@dataclass(slots=True)
+class _Reached:
+    """A node with the best path to it: its weight, its last edge, and the node before it."""
+
+    weight: float
+    distance: int
+    edge: GraphEdge
+    via: str
+
+
+def neighbours(
+    node_id: str,
+    edges: GraphView,
+    *,
+    hops: int = 1,
+    limit: int = 20,
+    relevance: Relevance = lambda _: {},
+    allowed: Callable[[str], bool] = lambda _: True,
+) -> tuple[Neighbour, ...]:
+    """At most ``limit`` nodes within ``hops`` relations, by path weight, relevance, then distance.
+
+    Args:
+        relevance: maps node ids to numbers in [0, 1]; missing ids count as 0.
+        allowed: nodes for which it is false are neither returned nor passed through.
+    """
+    reached = _walk(node_id, edges, hops, allowed)
+    weights = sorted((each.weight for each in reached.values()), reverse=True)
+    least = weights[:limit][-1] if weights else 0.0
+    shown_or_tied = {k: e for k, e in reached.items() if e.weight >= least}
+    relevant = relevance(shown_or_tied.keys())
+    ranked = sorted(
+        shown_or_tied.items(),
+        key=lambda item: (
+            -item[1].weight,
+            -relevant.get(item[0], 0.0),
+            item[1].distance,
+            item[0],
+        ),
+    )
+    shown = (_neighbour(key, found, relevant.get(key, 0.0), edges) for key, found in ranked[:limit])
+    return tuple(each for each in shown if each is not None)
+
+
+def _walk(
+    node_id: str, edges: GraphView, hops: int, allowed: Callable[[str], bool]
+) -> dict[str, _Reached]:
+    reached: dict[str, _Reached] = {}
+    frontier: Sequence[str] = [node_id]
+    for distance in range(1, hops + 1):
+        fresh: set[str] = set()
+        for near in frontier:
+            touching = edges.of(near)
+            handed = 1.0
+            if near != node_id:
+                handed = reached[near].weight / math.log2(1 + len(touching))
+            for edge in touching[: FANNED if near == node_id else FANNED_ON]:
+                far = edge.target if edge.source == near else edge.source
+                weight = round(handed * edge.effective_weight(), DIGITS)
+                known = reached.get(far)
+                if far == node_id or (known is not None and known.weight >= weight):
+                    continue
+                if not allowed(far):
+                    continue
+                reached[far] = _Reached(weight, distance, edge, near)
+                fresh.add(far)
+        frontier = sorted(fresh, key=lambda key: (-reached[key].weight, key))[:FRONTIER]
+    return reached
+
+
+def _neighbour(key: str, found: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:
+    node, source = edges.node(key), source_of(found.edge, edges)
+    if node is None or source is None:
+        return None
+    return Neighbour(
+        thing=thing_of(key, edges),
+        kind=node.kind,
+        distance=found.distance,
+        relation=found.edge.relation,
+        outgoing=found.edge.source == found.via,
+        via=thing_of(found.via, edges),
+        weight=found.weight,
+        relevance=relevance,
+        source=source,
+    )
+
 
 EVERY_ASPECT: tuple[Aspect, ...] = (
     "causal_links",
@@ -36,7 +136,7 @@ def insights(
 
     Args:
         near: how many neighbours of each memory at most.
-        relevance: see `memvault.reasoning.neighbours.neighbours`.
+        relevance: see `memvault.reasoning.insights.neighbours`.
         opening_of: the first sentence of a note and its line; quoted for the side of a conflict
             that only the other side names.
 

@@ -1,7 +1,7 @@
 """The map around some nodes of the graph, and how D3, Graphviz and Mermaid draw it.
 
 The given nodes come first, then their neighbourhood by the weight of the best path from any of them
-(`memvault.reasoning.neighbours`). Weights fall along a path, so every node shown is connected
+(`reasoning.insights`). Weights fall along a path, so every node shown is connected
 through nodes that are shown, too.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from memvault.model.graph import GraphEdge
 from memvault.model.search import Conflict, ConflictKind
 from memvault.reasoning.conflicts import MemoryOf, conflicts
-from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView
 
 MOST_NODES = 60  # a larger picture is unreadable

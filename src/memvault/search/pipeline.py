@@ -37,10 +37,9 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
-from memvault.search.diversity import Floats, diverse
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Asked, Fallback, Found
 from memvault.search.hybrid import HybridSearch
-from memvault.search.modes import PLANS, ModePlan, detect_mode
+from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
 from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import widened

@@ -24,6 +24,7 @@ from memvault.model.graph import (
     NotesIndexed,
 )
 from memvault.model.memory import Memory
+from memvault.model.search import Source, Thing
 from memvault.stores.graph import GraphStore
 from memvault.vault.frontmatter.properties import domain_of
 
@@ -298,3 +299,16 @@ def _place(edge: GraphEdge) -> tuple[int, int, str, str, str]:
 
 def _strength(edge: GraphEdge) -> tuple[float, str, int, int, str]:
     return (-edge.effective_weight(), edge.source, edge.line, edge.ordinal, edge.target)
+
+
+def thing_of(node_id: str, edges: GraphView) -> Thing:
+    node = edges.node(node_id)
+    return Thing(node_id, node.name, node.path) if node is not None else Thing(node_id, "")
+
+
+def source_of(edge: GraphEdge, edges: GraphView) -> Source | None:
+    """Where an edge is stated; None for a note that has just been removed."""
+    node = edges.node(edge.source)
+    if node is None or node.path is None:
+        return None
+    return Source(node.path, edge.line, edge.sentence)

@@ -1,14 +1,130 @@
-"""Statements: a note's sentences, the nodes named in them, and the relations of these."""
+"""Sentences of a note: the nodes and relations they state, and leaving out repeated ones."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from memvault.model.graph import EdgeOrigin, GraphNode, stated_relation
 from memvault.model.note import InlineField, Link, LinkStyle, ParsedNote
 from memvault.text.words import composed
-from memvault.vault.markdown.labelled_sentences import is_label
+from memvault.vault.compose import lines_of
+from memvault.vault.markdown.labelled_sentences import is_label, sentence_starts
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
+# A line that is more than prose: a quote, a table, HTML, a comment, mathematics, indented code, a
+# rule or underline, a property, a block that links may name.
+_NOT_PROSE = re.compile(
+    r"[ \t]*(?:>|\||<|%%|\$\$|!\[|[-=*_]{3,}[ \t]*$)|(?: {4}|\t)|.*(?:::|[ \t]\^[\w-]+[ \t]*$)"
+)
+
+
+def without_repeats(text: str, known: Iterable[str]) -> str:
+    """The text without the sentences, list items and blocks that one of the known texts has.
+
+    Code, tables and quotes stay whole unless the same block is known. A heading goes if nothing
+    below it stays.
+    """
+    sentences: set[str] = set()
+    for each in known:
+        for block in _blocks(each):
+            sentences.add(_key("".join(block)))
+            sentences.update(_key(part) for part in _parts(block))
+    blocks = list(_blocks(text))
+    kept = [_remaining(block, sentences) for block in blocks]
+    if all(new == "".join(old) for new, old in zip(kept, blocks, strict=True)):
+        return text
+    rest = [new for at, new in enumerate(kept) if new.strip() and not _is_emptied(blocks, kept, at)]
+    return "\n\n".join(each.strip("\r\n").rstrip(" ") for each in rest)
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Runs of lines between blank lines; code between fences is one block, a heading another."""
+    block: list[str] = []
+    fence = ""
+    for line in lines_of(text):
+        mark = _FENCE.match(line)
+        if fence:
+            block.append(line)
+            if mark is not None and mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+            continue
+        is_heading = _HEADING.match(line) is not None
+        if block and (not line.strip() or is_heading or _HEADING.match(block[-1])):
+            yield block
+            block = []
+        if line.strip():
+            block.append(line)
+        if mark is not None:
+            fence = mark[1]
+    if block:
+        yield block
+
+
+def _remaining(block: list[str], known: set[str]) -> str:
+    whole = "".join(block)
+    if _HEADING.match(block[0]):
+        return whole
+    if _key(whole) in known:
+        return ""
+    if _is_list(block):
+        return "".join(line for line in block if _key(line) not in known)
+    if _is_prose(block):
+        return "".join(part for part in _parts(block) if _key(part) not in known)
+    return whole
+
+
+def _parts(block: list[str]) -> list[str]:
+    """The sentences of prose, the items of a flat list; of any other block nothing."""
+    if _is_list(block):
+        return block
+    if not _is_prose(block):
+        return []
+    text = "".join(block)
+    starts = sentence_starts(re.sub(r"[\r\n]", " ", text))
+    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def _is_list(block: list[str]) -> bool:
+    indents = {len(line) - len(line.lstrip()) for line in block}
+    return len(indents) == 1 and all(map(_ITEM.match, block)) and not any(map(_is_marked, block))
+
+
+def _is_prose(block: list[str]) -> bool:
+    return not any(
+        _NOT_PROSE.match(line) or _ITEM.match(line) or _FENCE.match(line) or _HEADING.match(line)
+        for line in block
+    )
+
+
+def _is_marked(line: str) -> bool:
+    return _NOT_PROSE.match(_ITEM.sub("", line, count=1)) is not None
+
+
+def _key(text: str) -> str:
+    return " ".join(_ITEM.sub("", text, count=1).split()).casefold()
+
+
+def _is_emptied(blocks: list[list[str]], kept: list[str], at: int) -> bool:
+    """Whether a block is a heading of which all text is left out."""
+    level = _level(blocks[at])
+    if not level:
+        return False
+    end = at + 1
+    while end < len(blocks) and not 0 < _level(blocks[end]) <= level:
+        end += 1
+    texts = [each for each in range(at + 1, end) if not _level(blocks[each])]
+    return bool(texts) and not any(kept[each].strip() for each in texts)
+
+
+def _level(block: list[str]) -> int:
+    """Of a heading, from 1; 0 for text."""
+    found = _HEADING.match(block[0])
+    return len(found[1]) if found else 0
+
 
 MAX_SENTENCE_CHARS = 300
 MAX_RELATION_WORDS = 4

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from memvault.curation.changes import apply as files
-from memvault.curation.changes.forgotten import Forgotten, check_permanent, tombstones
+from memvault.curation.changes.forgetting import Forgotten, check_permanent, tombstones
 from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memvault.curation.changes.forgotten import Forgotten
+from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.history import done
 from memvault.curation.changes.plan import Forgetting, LineChange, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.plan import Attribution, LineChange, Plan
 from memvault.curation.changes.staging import Staging
 from memvault.curation.manifest.concepts import (
@@ -24,7 +25,6 @@ from memvault.curation.manifest.concepts import (
 from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.edit import stage_annotation
-from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound

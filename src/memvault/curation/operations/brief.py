@@ -17,12 +17,12 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
+from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.forgetting import stage_forgetting
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
-from memvault.search.diversity import diverse
+from memvault.search.modes import diverse
 from memvault.vault.compose import compose_note, iso_utc, safe_name
 from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note

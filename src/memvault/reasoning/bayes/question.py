@@ -1,15 +1,30 @@
-"""Questions about probability, parsed, and the shape of their answers."""
+"""Questions about probability, parsed; and which of the values that notes state is right.
+
+Each note that states a value is a witness. It is right with the probability of the belief in its
+note; otherwise it is uninformed, and every value is equally likely (the truth discovery of Dong,
+Berti-Equille and Srivastava, VLDB 2009). "Something else" is always a possible answer, so a single
+witness is never certain.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from memvault.model.graph import NodeKind
 from memvault.model.note import LineRange
 from memvault.model.search import Thing
+from memvault.reasoning.alignment import parts
+from memvault.reasoning.bayes.influences import HEDGED
+from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.text.entities import NameMatcher
-from memvault.verification.clause import FindNames
+from memvault.verification.agreement import independent, same_attribute
+from memvault.verification.amounts import Amount, amounts_in, same
+from memvault.verification.claims import Claim
+from memvault.verification.clause import FindNames, stems_of
 
 _CONDITION = re.compile(
     r"(?P<word>\bwhat (?:would happen |happens |will happen )?if\b|\b(?:even )?if\b"
@@ -113,3 +128,166 @@ class Probable:
     done: tuple[tuple[Thing, bool], ...] = ()
     approximate: bool = False
     notice: str | None = None
+
+
+VALUE = "value"
+SOMETHING_ELSE = "something else"
+MOST_VALUES = 6
+MOST_WITNESSES = 12
+LEAST_COVERED = 0.6  # share of the question's words that a claim and its headings have
+_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A claim for one of the values, by index; only ``share`` of its note's weight counts."""
+
+    claim: Claim
+    value: int
+    share: float
+
+    @property
+    def id(self) -> str:
+        return f"claim:{self.claim.source.note_id}:{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The attribute in question, its competing values, and their witnesses."""
+
+    label: str
+    values: tuple[str, ...]
+    witnesses: tuple[Witness, ...]
+
+
+def contest_of(claims: Sequence[Claim]) -> Contest | None:
+    """The competing values of the first claim's attribute; None if no note states one.
+
+    A note counts once for a value, and so does a sentence copied into several notes.
+    """
+    usable = [each for each in claims if not each.outdated]
+    if not usable:
+        return None
+    first = next((each for each in usable if not each.negated), usable[0])
+    told = [each for each in usable if each is first or _of_one_matter(first, each)]
+    values: list[Claim] = []
+    witnesses: list[Witness] = []
+    for claim in sorted(told, key=lambda c: (c.negated, not c.asserted)):
+        number = next((k for k, each in enumerate(values) if _equal(each, claim)), None)
+        if number is None:
+            if claim.negated or len(values) == MOST_VALUES:
+                continue
+            number = len(values)
+            values.append(claim)
+        known = [each for each in witnesses if each.value == number]
+        if all(independent(each.claim, claim) for each in known):
+            share = 1.0 if claim.asserted else HEDGED
+            witnesses.append(Witness(claim, number, share))
+    if not witnesses:
+        return None
+    return Contest(first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MOST_WITNESSES]))
+
+
+def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
+    """The claims with the value that their sentence gives for what the question asks about.
+
+    A sentence such as "the limit is 5 MB for Standard and 200 MB for Plus" has several values of
+    one kind, each with its part of the text. If another part has a word of the question that a
+    claim's own part lacks, and not the other way round, the claim gets the value of that part.
+    A claim whose whole sentence is less about the question than another sentence of its note about
+    the same attribute is dropped.
+    """
+    asked = stems_of(question)
+    named = stems_of(" ".join(_CAPITALISED.findall(question)))
+    moved = [
+        _with_value_of_best_part(each, asked) for each in claims if _is_about(each, asked, named)
+    ]
+    return [each for each in moved if not any(_fits_better(o, each, asked) for o in moved)]
+
+
+def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> bool:
+    """Whether a claim's sentence, with its title and headings, has every name and most words of
+    the question."""
+    told = stems_of(claim.sentence) | claim.around
+    return named <= told and len(asked & told) >= LEAST_COVERED * len(asked)
+
+
+def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
+    own = claim.value
+    if not isinstance(own, Amount):
+        return claim
+    rivals = [
+        each
+        for each in amounts_in(claim.sentence)
+        if (each.kind, each.unit) == (own.kind, own.unit) and not each.earlier
+    ]
+    if len(rivals) < 2:
+        return claim
+    words = [stems_of(part) & (asked - claim.around) for part in parts(claim.sentence, rivals)]
+    mine = next((k for k, each in enumerate(rivals) if same(each, own)), None)
+    if mine is None:
+        return claim
+    best = max(range(len(rivals)), key=lambda k: (words[mine] < words[k], len(words[k])))
+    if best == mine or not words[mine] < words[best]:
+        return claim
+    value = rivals[best]
+    return replace(claim, value=value, shown=claim.sentence[value.start : value.end])
+
+
+def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
+    """Whether another sentence of the same note gives the same attribute, and has words of the
+    question that this sentence lacks, but not the other way round."""
+    if other.source.note_id != claim.source.note_id or other.sentence == claim.sentence:
+        return False
+    if not other.attribute & claim.attribute:
+        return False
+    return stems_of(claim.sentence) & asked < stems_of(other.sentence) & asked
+
+
+def add_contest(network: Network, contest: Contest) -> dict[str, int]:
+    """Add the values and their witnesses to a network that contains the witnesses' memories.
+
+    Returns the evidence that the witnesses spoke."""
+    names = (*contest.values, SOMETHING_ELSE)
+    count = len(names)
+    network.add(Variable(VALUE, contest.label, names), (), np.full(count, 1.0 / count))
+    for witness in contest.witnesses:
+        unknown = 1.0 / count
+        told = witness.share * _if_right(witness, count) + (1.0 - witness.share) * unknown
+        table = np.empty((count, 2, 2))
+        table[:, TRUE, TRUE] = told
+        table[:, FALSE, TRUE] = unknown
+        table[:, :, FALSE] = 1.0 - table[:, :, TRUE]
+        note = witness.claim.source.note_id
+        network.add(Variable(witness.id, witness.claim.source.title), (VALUE, note), table)
+    return {witness.id: TRUE for witness in contest.witnesses}
+
+
+def _if_right(witness: Witness, count: int) -> Table:
+    """The likelihood of a witness's statement under each value."""
+    if witness.claim.negated:
+        spoken = np.full(count, 1.0 / (count - 1))
+        spoken[witness.value] = 0.0
+        return spoken
+    spoken = np.zeros(count)
+    spoken[witness.value] = 1.0
+    return spoken
+
+
+def _of_one_matter(first: Claim, other: Claim) -> bool:
+    if not same_attribute(first, other):
+        return False
+    if isinstance(first.value, Amount) is not isinstance(other.value, Amount):
+        return False
+    alike = first.subjects & other.subjects
+    return bool(alike) or not first.subjects or not other.subjects
+
+
+def _equal(one: Claim, other: Claim) -> bool:
+    if isinstance(one.value, Amount) and isinstance(other.value, Amount):
+        return same(one.value, other.value) is True
+    return one.value == other.value
+
+
+def _shown(claim: Claim) -> str:
+    return claim.shown.strip(" .*_")

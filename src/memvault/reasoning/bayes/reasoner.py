@@ -23,23 +23,20 @@ from memvault.reasoning.bayes.influences import (
 )
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
 from memvault.reasoning.bayes.question import (
+    VALUE,
+    Contest,
     EvidenceUsed,
     Outcome,
     Probable,
     Question,
-    read_question,
-)
-from memvault.reasoning.bayes.values import (
-    VALUE,
-    Contest,
     Witness,
     add_contest,
     answering,
     contest_of,
+    read_question,
 )
-from memvault.reasoning.neighbours import thing_of
 from memvault.search.scope import in_scope
-from memvault.stores.graph_view import GraphView
+from memvault.stores.graph_view import GraphView, thing_of
 from memvault.verification.agreement import is_older, moment
 from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames
