@@ -236,7 +236,7 @@ def _evidence(each: Evidence) -> EvidenceShape:
 
 
 # UTF-8 bytes of text of the first memories, and of each later one; about four make a token.
-ANSWERING_BYTES = (1_000, 900, 800, 500, 500)
+ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
 ANSWERING_BYTES_LATER = 400
 PASSAGE_BYTES = 1_600
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names

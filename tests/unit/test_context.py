@@ -126,9 +126,9 @@ def quoted(context: Context) -> str:
     for each in context.excerpts:
         for code in each.code:
             left = left.replace(code.block.text, "", 1)
-        for statement in sorted(each.statements, key=lambda s: -len(s.text)):
-            assert statement.text in left, statement.text
-            left = left.replace(statement.text, "", 1)
+        for statement in sorted(each.statements, key=lambda s: -len(s.quoted)):
+            assert statement.quoted in left, statement.quoted
+            left = left.replace(statement.quoted, "", 1)
         lines = f"{each.lines.first}-{each.lines.last}"
         for known in (
             f"{each.memory.title} ({each.memory.path}:{lines}) [{each.tag}]",
@@ -137,7 +137,7 @@ def quoted(context: Context) -> str:
             each.memory.title,
         ):
             left = left.replace(known, "")
-    return re.sub(r"```+\w*|##|^- ?|\s", "", left, flags=re.MULTILINE)
+    return re.sub(r"```+\w*|##|^ *- ?|\s", "", left, flags=re.MULTILINE)
 
 
 def assert_traceable(context: Context, notes: Notes) -> None:
@@ -224,6 +224,19 @@ def test_structured_bullets_have_title_place_and_the_properties_that_matter(note
     assert re.fullmatch(r"## Harbour wall \(Harbour wall\.md:\d+-\d+\) \[node_[0-9a-f]{8}\]", head)
     assert properties == "type: project · project: harbour · status: paused"
     assert all(line.startswith("- ") for line in bullets)
+
+
+@pytest.mark.parametrize("form", [Form.RAW, Form.NARRATIVE, Form.STRUCTURED])
+def test_table_rows_have_their_heads_and_tasks_their_boxes(notes, form):
+    notes.add(
+        "Keys.md",
+        "# Keys\n\n| Door | Held by |\n|---|---|\n| Boiler room | Ines Okoro |\n| Attic | nobody |\n\n"
+        "- [ ] Copy the key of the boiler room\n- [x] Copy the key of the attic\n",
+    )
+    text = notes.context("Who holds the key of the boiler room?", "Keys.md", form=form).text
+    assert "Door: Boiler room | Held by: Ines Okoro" in text
+    assert "[ ] Copy the key of the boiler room" in text
+    assert "Door | Held by" not in text and "- - " not in text
 
 
 def test_code_comes_first_and_whole_with_the_sentence_that_introduces_it(notes):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
+from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.frontmatter.properties import memory_of
@@ -66,6 +66,41 @@ def test_an_answer_without_a_word_of_the_question_is_found_by_its_meaning(shelf)
 def test_the_answer_that_follows_its_question_is_shown_with_it(shelf):
     text = FILLER * 3 + "\nWhere did you hide the spare key? Under the third pot.\n" + FILLER * 3
     assert "Under the third pot." in shelf.shown("where is the spare key hidden", text, 100).text
+
+
+def test_each_of_two_questions_is_answered(shelf):
+    oil = [f"The lamp of jetty {n} burns oil and is lit by hand at dusk." for n in range(8)]
+    text = "\n\n".join([*oil, "Spare wicks hang behind the boathouse door."])
+    asked = "By hand or by clock, how are the oil lamps of the jetties lit at dusk, and where are spare wicks kept?"
+    shown = shelf.shown(asked, text, 110).text
+    assert "Spare wicks hang behind the boathouse door." in shown and "lit by hand" in shown
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        ("Where is it? And who paid for the roof?", ["And who paid for the roof?"]),
+        (
+            "How big is the shed, and for how many days may we rent it?",
+            ["How big is the shed", "for how many days may we rent it?"],
+        ),
+        ("I lost the shed key. What now?", []),
+        ("Wo liegt der Schlüssel und wann kommt Ada?", ["Wo liegt der Schlüssel", "wann kommt Ada?"]),
+        ("鍵はどこですか。窓は誰が開けますか。", ["鍵はどこですか。", "窓は誰が開けますか。"]),
+        ("Who leads the seed library?", []),
+        ("salt and pepper", []),
+    ],
+)  # fmt: skip
+def test_a_text_of_several_questions_is_split_into_them(asked, parts):
+    assert questions_in(asked) == parts
+
+
+def test_a_sentence_with_a_number_is_shown_where_a_number_is_asked_for(shelf):
+    text = (
+        "The rent of the boat shed is paid by the club.\n\nThe boat shed rent: 40 euros.\n\n"
+        "The rent of the boat shed is due to the harbour office.\n"
+    )
+    assert "40 euros" in shelf.shown("How much is the rent of the boat shed?", text, 30).text
 
 
 def test_a_table_row_is_shown_with_the_heads_of_its_columns_and_without_empty_cells(shelf):

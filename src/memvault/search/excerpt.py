@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import NamedTuple
 
 from memvault.model.note import LineRange
@@ -14,6 +14,7 @@ from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, scores
 from memvault.text.embedding import Embedder
+from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
 READ_WHOLE = 5  # notes whose every sentence is compared; of later ones the passage that was found
@@ -24,6 +25,29 @@ _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
 _LEAST = 0.6  # of the best sentence's worth: what is worth less makes way for what follows the best
 _LABEL_CHARS = 60
 _ENDED = re.compile(r"[.!。！…|][\"'”’)\]*]*\Z")
+_ASKING = (
+    "what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|will|would"
+    "|should|has|have|was|welche[mnrs]?|wer|wen|wem|wessen|wo|wohin|wann|warum|wie|ist|sind|hat"
+    "|haben|kann|darf|muss"
+)
+_BETWEEN_QUESTIONS = re.compile(
+    rf"(?<=[.?!:;])\s+|(?<=[。？！])|,?\s+(?:and|or|und|oder)\s+(?=(?:\w+ )?(?:{_ASKING})\b)",
+    re.IGNORECASE,
+)
+_IS_QUESTION = re.compile(
+    rf"(?:\w+[ ,]+){{0,2}}(?:{_ASKING})\b|.*(?:[？か]|[吗呢])", re.IGNORECASE | re.DOTALL
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|big|large|long|often|old|far|high|fast|soon|late)\b"
+    r"|\b(?:cost|costs|price|fee|when|date|year|version|size|limit|number)\b"
+    r"|\bwie (?:viele?|gro(?:ß|ss)|lang|oft|alt|weit|hoch|schnell)\b"
+    r"|\b(?:kostet|kosten|preis|wann|datum|jahr|grenze|nummer)\b"
+    r"|いくら|いくつ|何[日時年月回個件人台]|いつ|値段|料金|多少|几",
+    re.IGNORECASE,
+)
+_MOST_QUESTIONS = 4
+_HAS_NUMBER = re.compile(r"\d")
+_NUMBER = 0.25  # what a sentence with a number is worth more where a number is asked for
 
 
 class Excerpt(NamedTuple):
@@ -64,23 +88,49 @@ class Excerpts:
             own if own is not None and own.statements else self._outlines.of_passage(hit)
             for hit, own in zip(found, outlines, strict=True)
         ]
-        vector = self._embedder.embed_query(query)
-        scored = scores(query, vector, found, known)
+        asked = [query, *questions_in(query)]
+        scored = [scores(each, self._embedder.embed_query(each), found, known) for each in asked]
         return [
-            _excerpt(hit.memory.title, outline, own, limit)
+            _excerpt(
+                hit.memory.title,
+                outline,
+                [_own(*each) for each in zip(asked, own, repeat(outline))],
+                limit,
+            )
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, own, limit in zip(found, known, scored, limits, strict=True)
+            for hit, outline, own, limit in zip(
+                found, known, zip(*scored, strict=True), limits, strict=True
+            )
         ]
 
 
-def _excerpt(title: str, outline: Outline, scored: Scores, limit: int) -> Excerpt:
-    statements = outline.statements
-    own = [
-        score if each.shown else 0.0
-        for score, each in zip(scored.statements.tolist(), statements, strict=True)
+def questions_in(query: str) -> list[str]:
+    """The questions that a text of several asks, each by itself; empty if it asks one alone."""
+    parts = [part.strip() for part in _BETWEEN_QUESTIONS.split(query)]
+    if len(parts) < 2:
+        return []
+    questions = [part for part in parts if _IS_QUESTION.match(part) and _is_telling(part)]
+    return questions[:_MOST_QUESTIONS]
+
+
+def _is_telling(question: str) -> bool:
+    words = some_words(composed(question))
+    return any(word not in STOP_WORDS for word in words)
+
+
+def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
+    """How much each sentence says to a question; nothing if it is not shown."""
+    for_number = _NUMBER if _ASKS_NUMBER.search(question) else 0.0
+    return [
+        score * (1.0 + for_number * bool(_HAS_NUMBER.search(each.text))) if each.shown else 0.0
+        for score, each in zip(scored.statements.tolist(), outline.statements, strict=True)
     ]
-    chosen = _chosen(statements, own, _worth(statements, own), limit)
+
+
+def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limit: int) -> Excerpt:
+    statements = outline.statements
+    chosen = _chosen(statements, owns, limit)
     code = _code_of(outline, chosen, limit - sum(_size(statements[place]) for place in chosen))
     best = statements[chosen[0]]
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
@@ -102,6 +152,11 @@ def _worth(statements: Sequence[Statement], own: Sequence[float]) -> list[float]
     return [value if each.shown else -1.0 for value, each in zip(worth, statements, strict=True)]
 
 
+def _relative(worth: Sequence[float]) -> list[float]:
+    most = max(worth)
+    return [each / most for each in worth] if most > 0.0 else list(worth)
+
+
 @lru_cache(maxsize=20_000)
 def _is_label(text: str) -> bool:
     if text.endswith((":", "?", "：", "？")):
@@ -110,16 +165,21 @@ def _is_label(text: str) -> bool:
 
 
 def _chosen(
-    statements: Sequence[Statement], own: Sequence[float], worth: Sequence[float], limit: int
+    statements: Sequence[Statement], owns: Sequence[Sequence[float]], limit: int
 ) -> list[int]:
-    """The sentence with the best score of its own, then the worthiest that fit, then those next to
-    them in their sections."""
+    """For each question the sentence with the best score of its own, then the worthiest that fit,
+    then those next to them in their sections."""
+    worth = [
+        max(each)
+        for each in zip(*(_relative(_worth(statements, own)) for own in owns), strict=True)
+    ]
     order = sorted(range(len(worth)), key=lambda place: (-worth[place], place))
-    best = max(
-        range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place)
-    )
-    chosen = [best]
-    left = limit - _size(statements[best])
+    bests = [
+        max(range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place))
+        for own in owns
+    ]
+    chosen = bests[:1]
+    left = limit - _size(statements[bests[0]])
 
     def take(place: int) -> bool:
         nonlocal left
@@ -131,8 +191,10 @@ def _chosen(
             return True
         return place in chosen
 
+    for place in bests:
+        take(place)
     for place in order:
-        if worth[place] >= _LEAST * worth[order[0]]:
+        if worth[place] >= _LEAST:
             take(place)
     for place in tuple(chosen):
         for step in (1, -1):

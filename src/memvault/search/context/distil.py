@@ -236,10 +236,10 @@ class _Distilling:
         left = max(budget.limit - aside, budget.least - budget.frame[best.memory] - 1)
         outline = self._outlines[best.memory]
         whole = outline.statements[best.statements.start]
-        text = self._tokens.split(whole.text, left)[0] if left > 0 else ""
-        if not text or text == whole.text:
+        text = self._tokens.split(whole.shown, left)[0] if left > 0 else ""
+        if not text or text == whole.shown:
             return []
-        cut = replace(whole, text=f"{text} {CUT}")
+        cut = replace(whole, shown=f"{text} {CUT}")
         statements = tuple(cut if each is whole else each for each in outline.statements)
         self._outlines[best.memory] = replace(outline, statements=statements)
         return [best]

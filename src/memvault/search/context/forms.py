@@ -138,9 +138,9 @@ def _in_place(excerpt: Excerpt) -> list[str]:
             lines.append(fenced(code.pop(0).block))
             last = None
         if last is not None and each.lines.first <= last.lines.last:
-            lines[-1] += " " + each.text
-        else:
-            lines.append(each.text)
+            lines[-1] += " " + each.shown
+        elif each.shown:
+            lines.append(each.shown)
         last = each
     return [*lines, *(fenced(each.block) for each in code)]
 
@@ -156,9 +156,9 @@ def _narrative(excerpt: Excerpt) -> str:
 def _flowing(statements: Sequence[Statement]) -> str:
     """One paragraph; what does not end as a sentence does ends its line."""
     text = ""
-    for each in statements:
+    for each in filter(None, (each.quoted for each in statements)):
         glue = " " if _ENDED.search(text) else "\n"
-        text += glue + each.text if text else each.text
+        text += glue + each if text else each
     return text
 
 
@@ -167,7 +167,7 @@ def _structured(excerpt: Excerpt) -> str:
     lines = [head]
     if excerpt.properties:
         lines.append(" · ".join(excerpt.properties))
-    return "\n".join([*lines, *(f"- {each.text}" for each in excerpt.statements)])
+    return "\n".join([*lines, *(f"- {each.quoted}" for each in excerpt.statements if each.shown)])
 
 
 def _code_focused(excerpt: Excerpt) -> str:
@@ -177,7 +177,7 @@ def _code_focused(excerpt: Excerpt) -> str:
     for each in excerpt.code:
         above = [s for s in excerpt.statements if s.lines.last < each.lines.first]
         if above and (above[-1].lines, above[-1].text) not in told:
-            lines.append(above[-1].text)
+            lines.append(above[-1].quoted)
             told.add((above[-1].lines, above[-1].text))
         lines.append(fenced(each.block))
     rest = [each for each in excerpt.statements if (each.lines, each.text) not in told]

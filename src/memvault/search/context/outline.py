@@ -34,6 +34,8 @@ from memvault.vault.parse import content_hash, decode, parse_note
 MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
 MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
+_BULLET = re.compile(r"\A *(?:[-*+] )?")
+
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros where none is known
 
 
@@ -44,7 +46,8 @@ class Statement:
     ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
     table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
     embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
-    ``telling`` how many of them are no function words. Tokens are the model's own.
+    ``telling`` how many of them are no function words. ``tokens`` are the model's own, of
+    ``shown``.
     """
 
     text: str
@@ -55,6 +58,11 @@ class Statement:
     unit: int
     terms: tuple[int, ...]
     telling: int
+
+    @property
+    def quoted(self) -> str:
+        """``shown`` without the bullet of a list, for text that has bullets of its own or none."""
+        return _BULLET.sub("", self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +159,11 @@ class Outlines:
     def _outlined(self, notes: Sequence[_Read]) -> list[Outline]:
         texts = [piece.text for note in notes for piece in note.pieces]
         texts += [code.text for note in notes for code in note.code]
+        texts += [text for note in notes for text in note.shown]
         counts = iter(self._embedder.tokens.count_all(texts) if texts else [])
         sizes = [[next(counts) for _ in note.pieces] for note in notes]
         code_sizes = [[next(counts) for _ in note.code] for note in notes]
+        shown_sizes = [[next(counts) for _ in note.shown] for note in notes]
         units = [_units(note.pieces, own) for note, own in zip(notes, sizes, strict=True)]
         texts = [unit.text for own, _ in units for unit in own]
         texts += [
@@ -164,7 +174,7 @@ class Outlines:
         known = self._embedder.known(texts)
         return [
             self._outline(note, own, code, unit, known)
-            for note, own, code, unit in zip(notes, sizes, code_sizes, units, strict=True)
+            for note, own, code, unit in zip(notes, shown_sizes, code_sizes, units, strict=True)
         ]
 
     def _outline(

@@ -147,7 +147,7 @@ def sentences(
                 said=each.text.casefold(),
             )
             for place, each in enumerate(outline.statements)
-            if own.statements[place] >= least * best
+            if each.shown and own.statements[place] >= least * best
         ]
     return found
 
@@ -157,6 +157,8 @@ def passages(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part
     found = []
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
         for run in _runs(outline.statements):
+            if not any(each.shown for each in outline.statements[run.start : run.stop]):
+                continue  # a table's head, which its rows repeat
             among = own.statements[run.start : run.stop]
             found.append(_part(memory, outline, run, float((among.max() + among.mean()) / 2)))
     return [*found, *code(outlines, scores, leads=False)]
@@ -230,9 +232,11 @@ def first_lines(code: Code, tokens: TokenCounter, limit: int) -> Code | None:
 def is_fact(statement: Statement) -> bool:
     """A short line that says one thing: ``Lead: Ada``, a list's item, a table's row."""
     text = statement.text
+    if " | " in text:
+        return True
     if statement.tokens > FACT_TOKENS:
         return False
-    return bool(_NAMED.match(text)) or " | " in text or not _STOPPED.search(text)
+    return bool(_NAMED.match(text)) or not _STOPPED.search(text)
 
 
 def usual_form(found: Sequence[Statement]) -> Form:
