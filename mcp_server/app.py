@@ -22,8 +22,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_server.engine.administration import Backend, admin_routes
 from mcp_server.middleware.client_identity import asked_in, connection_with
-from mcp_server.runtime.activity_tracker import Presence, PresenceMiddleware
-from mcp_server.security.access_policy import AccessPolicy, GuardMiddleware
+from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
+from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import client_admin_routes, client_routes, consent_routes
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
@@ -34,7 +34,7 @@ def engine_app(
     backend: Backend,
     *,
     policy: AccessPolicy,
-    presence: Presence,
+    tracker: ActivityTracker,
     stop: Callable[[], None],
     sign_in: ApprovalProvider | None = None,
 ) -> Starlette:
@@ -57,7 +57,7 @@ def engine_app(
     def metrics(_: Request) -> Response:
         return Response(backend.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
-    backend.metrics.watch_clients(presence)
+    backend.metrics.watch_clients(tracker)
 
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
     web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []
@@ -72,13 +72,13 @@ def engine_app(
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             WebSocketRoute("/bridge", bridge),
-            Mount("/admin", routes=[*admin_routes(backend, presence, stop), *client_admin]),
+            Mount("/admin", routes=[*admin_routes(backend, tracker, stop), *client_admin]),
             *web,
             Mount("/", app=mcp_app),
         ],
         middleware=[
-            Middleware(GuardMiddleware, policy=policy),
-            Middleware(PresenceMiddleware, presence=presence),
+            Middleware(AccessMiddleware, policy=policy),
+            Middleware(TrackRequests, tracker=tracker),
         ],
         lifespan=lifespan,
     )

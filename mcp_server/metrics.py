@@ -27,15 +27,15 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
-from mcp_server.runtime.activity_tracker import Presence
+from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.model.errors import MemvaultError
 from memvault.model.state import CacheStats
 from memvault.stores.server import BOUNDS, CallStats
 
 if TYPE_CHECKING:
-    from mcp_server.engine.startup import Opening
-    from mcp_server.runtime.container import Services
+    from mcp_server.engine.startup import Startup
+    from mcp_server.runtime.container import Container
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -75,14 +75,14 @@ class Metrics:
         """Ask these too, each time somebody looks."""
         self.registry.register(figures)
 
-    def watch_clients(self, presence: Presence) -> None:
+    def watch_clients(self, tracker: ActivityTracker) -> None:
         """Tell how many are connected."""
         connections = Gauge(
             "memvault_connections",
             "Open bridges, and requests under way.",
             registry=self.registry,
         )
-        connections.set_function(lambda: presence.visits)
+        connections.set_function(lambda: tracker.visits)
 
     def text(self) -> bytes:
         """As Prometheus reads it."""
@@ -120,33 +120,33 @@ def _code(content: dict[str, Any]) -> int:
 ROLES = ("vectors", "graph", "keyvalue")
 
 
-class EngineFigures(Collector):
+class EngineCollector(Collector):
     """Tells of one engine; until its indexes are open, of its process only."""
 
-    def __init__(self, opening: Opening, nodes: MemoryNodes) -> None:
-        self._opening = opening
+    def __init__(self, startup: Startup, nodes: MemoryNodes) -> None:
+        self._startup = startup
         self._nodes = nodes
         self._process = psutil.Process()
 
     def collect(self) -> Iterator[Metric]:
-        services: Services | None = None
+        container: Container | None = None
         with suppress(MemvaultError):
-            services = self._opening.now()
-        yield _gauge("ready", "1 when the indexes are open.", float(services is not None))
+            container = self._startup.now()
+        yield _gauge("ready", "1 when the indexes are open.", float(container is not None))
         yield _gauge(
             "memory_bytes", "Resident memory of the engine.", self._process.memory_info().rss
         )
-        if services is not None:
-            yield from _indexing(services)
-            yield from _stores(services)
-            yield from _disks(services)
-            yield from self._caches(services)
+        if container is not None:
+            yield from _indexing(container)
+            yield from _stores(container)
+            yield from _disks(container)
+            yield from self._caches(container)
 
-    def _caches(self, services: Services) -> Iterator[Metric]:
+    def _caches(self, container: Container) -> Iterator[Metric]:
         reads = {
-            "embeddings": services.embedder.reads,
+            "embeddings": container.embedder.reads,
             "memories": self._nodes.reads,
-            "answers": services.answers.reads,
+            "answers": container.answer_cache.reads,
         }
         yield _by_cache("hits", "CacheStats that a cache had at hand.", reads)
         yield _by_cache("misses", "CacheStats that it had not.", reads)
@@ -163,9 +163,9 @@ class EngineFigures(Collector):
         yield size
 
 
-def _indexing(services: Services) -> Iterator[Metric]:
-    yield _gauge("notes", "Notes that are indexed.", len(services.catalogue))
-    standing = services.indexing.standing()
+def _indexing(container: Container) -> Iterator[Metric]:
+    yield _gauge("notes", "Notes that are indexed.", len(container.live.catalogue))
+    standing = container.indexing.standing()
     yield _gauge(
         "indexer_present",
         "1 if a process, this or another, indexes what changes.",
@@ -184,10 +184,12 @@ def _indexing(services: Services) -> Iterator[Metric]:
             "Notes that the trained entity pipeline has not read yet.",
             standing.entities_waiting,
         )
-    yield _gauge("problem_notes", "Files that cannot be indexed.", len(services.indexer.problems))
+    yield _gauge(
+        "problem_notes", "Files that cannot be indexed.", len(container.live.indexer.problems)
+    )
 
 
-def _stores(services: Services) -> Iterator[Metric]:
+def _stores(container: Container) -> Iterator[Metric]:
     labels = ["store", "engine"]
     up = GaugeMetricFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
     full = GaugeMetricFamily(
@@ -199,7 +201,7 @@ def _stores(services: Services) -> Iterator[Metric]:
     seconds = HistogramMetricFamily(
         "memvault_store_seconds", "Time a call took that was answered.", labels=labels
     )
-    stores = services.stores
+    stores = container.live.stores
     for role in ROLES:
         store = getattr(stores, role)
         server = getattr(store, "server", None)
@@ -217,13 +219,13 @@ def _buckets(figures: CallStats) -> Sequence[tuple[str, float]]:
     return list(zip(bounds, map(float, accumulate(figures.answered)), strict=True))
 
 
-def _disks(services: Services) -> Iterator[Metric]:
+def _disks(container: Container) -> Iterator[Metric]:
     free = GaugeMetricFamily(
         "memvault_disk_free_bytes", "Room on the disk with this.", labels=["place"]
     )
     places: Iterable[tuple[str, Path]] = (
-        ("vault", services.vault.root),
-        ("indexes", services.state.root),
+        ("vault", container.vault.root),
+        ("indexes", container.state.root),
     )
     for name, folder in places:
         with suppress(OSError):  # an unplugged vault has no figure

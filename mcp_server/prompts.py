@@ -115,8 +115,10 @@ class Prompts:
         depth: Annotated[Depth, Field(description="How many notes to bring.")] = "normal",
     ) -> str:
         """Begin a conversation with what the notes say about a topic."""
-        result = self._box.services.searcher.search(topic, mode=Mode.DEFAULT, top_k=PASSAGES[depth])
-        log_unverified(self._box.services.journal, topic, result)
+        result = self._box.container.live.searcher.search(
+            topic, mode=Mode.DEFAULT, top_k=PASSAGES[depth]
+        )
+        log_unverified(self._box.container.journal, topic, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if not found:
             return (

@@ -1,4 +1,4 @@
-"""The MCP server: tools and prompts over one vault's services."""
+"""The MCP server: tools and prompts over one vault's container."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 from starlette.routing import Mount
 
-from mcp_server.engine.startup import Opening, WaitForServices
-from mcp_server.metrics import EngineFigures, ToolMetrics
-from mcp_server.middleware.client_identity import NoteCalls, ToolSet, ToolSets
+from mcp_server.engine.startup import Startup, WaitForStartup
+from mcp_server.metrics import EngineCollector, ToolMetrics
+from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
@@ -38,7 +38,7 @@ from mcp_server.tools.verification import ImmunityTools, VerificationTools
 from memvault import __version__
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 INSTRUCTIONS = """\
 memvault is the person's own long-term memory: the notes of their Obsidian vault. It outlasts this \
@@ -90,25 +90,25 @@ GROUPS = (
 )
 
 
-def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> FastMCP:
-    """The server; it does not close the services.
+def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> FastMCP:
+    """The server; it does not close the container.
 
     Args:
         tools: the set that clients see whose connection asks for none.
     """
-    opening = services if isinstance(services, Opening) else Opening.of(services)
-    box = Toolbox(opening)
+    startup = container if isinstance(container, Startup) else Startup.of(container)
+    box = Toolbox(startup)
     box.tool_set = tools
-    opening.metrics.watch(EngineFigures(opening, box.memory_nodes))
+    startup.metrics.watch(EngineCollector(startup, box.memory_nodes))
     resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
     course = PulseHistory(box)
 
-    def keep_measuring(services: Services) -> None:
-        services.worker.run("warm up the pulse", box.warm_up)
-        services.worker.run("record the pulse", course.measure, after=EVERY_SECONDS)
+    def keep_measuring(container: Container) -> None:
+        container.worker.run("warm up the pulse", box.warm_up)
+        container.worker.run("record the pulse", course.measure, after=EVERY_SECONDS)
 
-    opening.when_open(keep_measuring)
+    startup.when_open(keep_measuring)
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
@@ -121,14 +121,14 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         version=__version__,
         lifespan=lifespan,
         middleware=[
-            ToolMetrics(opening.metrics),
+            ToolMetrics(startup.metrics),
             UnknownTools(),
             ResourceErrors(),
             ToolSets(tools),
-            WaitForServices(opening),
-            RateLimits(lambda: opening.now().settings.limits),
-            NoteCalls(lambda: opening.now().sessions),
-            OriginMarks(opening.now),
+            WaitForStartup(startup),
+            RateLimits(lambda: startup.now().settings.limits),
+            TrackSessions(lambda: startup.now().sessions),
+            OriginMarks(startup.now),
         ],
         mask_error_details=True,
         dereference_schemas=False,
@@ -144,7 +144,7 @@ def build_server(services: Services | Opening, *, tools: ToolSet = "core") -> Fa
         server.add_resource(read)
     updates.register(server)
     server.add_prompt(Prompts(box).context)
-    server._additional_http_routes.append(Mount("/", app=pages_app(box, opening, course)))
+    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, course)))
     return server
 
 

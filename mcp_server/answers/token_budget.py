@@ -39,7 +39,7 @@ def bare(memory: Memory) -> SourceShape:
     return SourceShape(title=memory.title, path=memory.path)
 
 
-class AnswerRoom:
+class TokenBudget:
     """Counts what an answer takes beside its text."""
 
     def __init__(self, tokens: TokenCounter, catalogue: Catalogue) -> None:

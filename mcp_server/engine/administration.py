@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from indexer.generation import Progress, Report
 from mcp_server.metrics import Metrics
-from mcp_server.runtime.activity_tracker import Presence
+from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.model.errors import MemvaultError, StorageError
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ _Line = dict[str, Any]
 
 
 class Backend(Protocol):
-    """What the engine asks of the services it keeps running."""
+    """What the engine asks of the container it keeps running."""
 
     metrics: Metrics
 
@@ -56,7 +56,9 @@ class Backend(Protocol):
     def close(self) -> None: ...
 
 
-def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None]) -> list[Route]:
+def admin_routes(
+    backend: Backend, tracker: ActivityTracker, stop: Callable[[], None]
+) -> list[Route]:
     """Routes under ``/admin``; the guard lets in only who holds the token of ``engine.json``.
 
     ``stop`` makes the engine end once the answers under way are out.
@@ -76,7 +78,7 @@ def admin_routes(backend: Backend, presence: Presence, stop: Callable[[], None])
     async def rebuild(_: Request) -> Response:
         if not rebuilding.acquire(blocking=False):
             return _refused(StorageError("A rebuild is already running; wait until it is done."))
-        lines = _start_rebuild(backend, presence, rebuilding)
+        lines = _start_rebuild(backend, tracker, rebuilding)
         return StreamingResponse(_drain(lines), media_type="application/x-ndjson")
 
     async def hook(request: Request) -> Response:
@@ -116,7 +118,7 @@ def _wire_error(error: MemvaultError) -> dict[str, Any]:
 
 
 def _start_rebuild(
-    backend: Backend, presence: Presence, rebuilding: threading.Lock
+    backend: Backend, tracker: ActivityTracker, rebuilding: threading.Lock
 ) -> asyncio.Queue[_Line | None]:
     """Rebuild in a thread of its own, which goes on when nobody listens any more; it puts
     progress into the queue, then the outcome, then None, and releases the lock."""
@@ -128,7 +130,7 @@ def _start_rebuild(
             loop.call_soon_threadsafe(lines.put_nowait, line)
 
     def run() -> None:
-        with presence.visit():
+        with tracker.visit():
             try:
                 put(_rebuild_outcome(backend, put))
             finally:

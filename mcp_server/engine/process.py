@@ -20,7 +20,7 @@ from mcp_server.app import engine_app
 from mcp_server.engine.administration import Backend
 from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
 from mcp_server.middleware.client_identity import accept_person
-from mcp_server.runtime.activity_tracker import CountCalls, Presence
+from mcp_server.runtime.activity_tracker import ActivityTracker, CountRunningCalls
 from mcp_server.security.access_policy import (
     AccessPolicy,
     PageSessions,
@@ -142,7 +142,7 @@ def _new_server(
     idle_exit: bool,
 ) -> _EngineServer:
     client_token = settings.token.get_secret_value() if settings.token else None
-    presence, calls = Presence(), CountCalls()
+    tracker, calls = ActivityTracker(), CountRunningCalls()
     mcp.add_middleware(calls)
 
     def stop() -> None:
@@ -154,7 +154,7 @@ def _new_server(
         mcp,
         backend,
         policy=AccessPolicy(settings.host, address.token, client_token, _public(sign_in)),
-        presence=presence,
+        tracker=tracker,
         stop=stop,
         sign_in=sign_in,
     )
@@ -172,7 +172,7 @@ def _new_server(
         server_header=False,
     )
     idle_seconds = settings.idle_exit_seconds if idle_exit else None
-    server = _EngineServer(config, backend, presence, calls, idle_seconds)
+    server = _EngineServer(config, backend, tracker, calls, idle_seconds)
     return server
 
 
@@ -239,15 +239,15 @@ class _EngineServer(uvicorn.Server):
         self,
         config: uvicorn.Config,
         backend: Backend,
-        presence: Presence,
-        calls: CountCalls,
+        tracker: ActivityTracker,
+        calls: CountRunningCalls,
         idle_seconds: float | None,
     ) -> None:
         super().__init__(config)
         self.failure: MemvaultError | None = None
         self.last_resort = _timer(_LAST_RESORT_SECONDS, _end_the_process)
         self._backend = backend
-        self._presence = presence
+        self._tracker = tracker
         self._calls = calls
         self._idle_seconds = idle_seconds
 
@@ -284,7 +284,7 @@ class _EngineServer(uvicorn.Server):
         _timer(_LINGER_SECONDS, end).start()
 
     async def _end_when_idle(self, seconds: float) -> None:
-        while self._presence.idle_seconds() < seconds:
+        while self._tracker.idle_seconds() < seconds:
             await asyncio.sleep(max(0.05, min(1.0, seconds / 4)))
         _log.info("no client for %.0f seconds", seconds)
         self.should_exit = True

@@ -1,4 +1,4 @@
-"""The services while they open: the engine listens and lists its tools at once, and what needs
+"""The container while they open: the engine listens and lists its tools at once, and what needs
 the indexes waits here until they are there."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
     from indexer.generation import Report
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
     from memvault.curation.manifest.keeper import WrittenManifest
 
 _log = logging.getLogger(__name__)
@@ -40,40 +40,40 @@ _STOPPING = "The memvault engine is stopping; ask again and another one starts."
 Tell = Callable[[str], None]
 
 
-class Opening:
-    """Opens the services in a thread of its own, then has them index what changed.
+class Startup:
+    """Opens the container in a thread of its own, then has them index what changed.
 
-    Thread-safe. ``open_services`` gets a function to tell what it is doing, in words that follow
+    Thread-safe. ``open_container`` gets a function to tell what it is doing, in words that follow
     "memvault is": "loading the model".
     """
 
     def __init__(
         self,
-        open_services: Callable[[Tell], Services],
+        open_container: Callable[[Tell], Container],
         patience: float = PATIENCE_SECONDS,
         *,
         watch: bool = True,
     ) -> None:
         self.metrics = Metrics()
-        self._open = open_services
+        self._open = open_container
         self._watch = watch
         self._patience = patience
         self._doing = "starting"
-        self._opened: Future[Services] = Future()
+        self._opened: Future[Container] = Future()
         self._indexed = threading.Event()  # what changed while no engine ran is indexed
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
-        self._thread = threading.Thread(target=self._run, name="opening", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, services: Services) -> Opening:
-        """Services that are open already, and that whoever opened them closes."""
-        opening = cls(lambda _: services)
-        opening._opened.set_result(services)
-        opening._indexed.set()
-        return opening
+    def of(cls, container: Container) -> Startup:
+        """Container that are open already, and that whoever opened them closes."""
+        startup = cls(lambda _: container)
+        startup._opened.set_result(container)
+        startup._indexed.set()
+        return startup
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
         """Begin to open; ``failed`` is called if that cannot be done."""
@@ -81,17 +81,17 @@ class Opening:
         if not self._stopping.is_set():
             self._thread.start()
 
-    def when_open(self, callback: Callable[[Services], None]) -> None:
-        """Call this with the services as soon as they are open."""
+    def when_open(self, callback: Callable[[Container], None]) -> None:
+        """Call this with the container as soon as they are open."""
 
-        def opened(future: Future[Services]) -> None:
+        def opened(future: Future[Container]) -> None:
             if future.exception() is None:
                 callback(future.result())
 
         self._opened.add_done_callback(opened)
 
-    def now(self) -> Services:
-        """The services, for a call that was let through.
+    def now(self) -> Container:
+        """The container, for a call that was let through.
 
         Raises:
             StoreUnavailable: they are not open yet.
@@ -101,7 +101,7 @@ class Opening:
             raise self._not_yet()
         return self._opened.result()
 
-    def wait(self) -> Services:
+    def wait(self) -> Container:
         """As `now`, after waiting for as long as a call waits."""
         try:
             return self._opened.result(self._patience)
@@ -133,7 +133,7 @@ class Opening:
         vault = self.now().vault if self._opened.done() else None
         if vault is not None and vault.is_missing():
             return vault_missing(vault.root).message
-        stores = self.now().stores if self._opened.done() else None
+        stores = self.now().live.stores if self._opened.done() else None
         if stores is not None and (silent := stores.unreachable()):
             names = " and ".join(silent)
             return f"{names} cannot be reached: this answer was made without, and may lack some."
@@ -154,17 +154,17 @@ class Opening:
         error = self._opened.exception()
         if error is not None:
             return {"status": "failed", "error": str(error)}
-        services = self._opened.result()
+        container = self._opened.result()
         lacking = {
-            "not_answering": services.stores.unreachable(),
-            "without_room": services.without_room(),
-            "missing": ["the vault folder"] if services.vault.is_missing() else [],
+            "not_answering": container.live.stores.unreachable(),
+            "without_room": container.without_room(),
+            "missing": ["the vault folder"] if container.vault.is_missing() else [],
         }
         told = {key: names for key, names in lacking.items() if names}
         return {"status": "degraded" if told else "ok", **told}
 
     def status(self) -> dict[str, Any]:
-        """What the services say, or how far their opening is."""
+        """What the container say, or how far their startup is."""
         if self._opened.done():
             return self.now().status()
         return {
@@ -181,7 +181,7 @@ class Opening:
         return self.wait().indexing.rebuild(report)
 
     def hook(self, client: str, event: str, data: bytes) -> bytes | None:
-        """The answer to a client's hook, which waits for nothing: None until the services are
+        """The answer to a client's hook, which waits for nothing: None until the container are
         open."""
         if not self._opened.done() or self._opened.exception() is not None:
             return None
@@ -215,28 +215,28 @@ class Opening:
     def _run(self) -> None:
         began = time.monotonic()
         try:
-            services = self._open(self._tell)
+            container = self._open(self._tell)
         except MemvaultError as error:
             self._give_up(error)
             return
         except Exception as error:
-            _log.exception("opening the indexes failed")
+            _log.exception("startup the indexes failed")
             reason = error.strerror if isinstance(error, OSError) else "its log says why"
             self._give_up(EngineUnavailable(f"memvault could not open its indexes: {reason}."))
             return
         with self._lock:
             if not self._stopping.is_set():
-                self._opened.set_result(services)
+                self._opened.set_result(container)
         if self._stopping.is_set() and self._opened.exception() is not None:
-            services.close()  # nobody else knows of them
+            container.close()  # nobody else knows of them
             return
         _log.info("indexes open after %.1f s", time.monotonic() - began)
-        self._index(services)
+        self._index(container)
 
-    def _index(self, services: Services) -> None:
+    def _index(self, container: Container) -> None:
         self._indexing_since = time.monotonic()
         try:
-            services.start(watch=self._watch)
+            container.start(watch=self._watch)
         except MemvaultError as error:
             level = logging.INFO if self._stopping.is_set() else logging.ERROR
             _log.log(level, "indexing stopped: %s", error.message)
@@ -273,12 +273,12 @@ def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
     return ToolResult(structured_content={**content, "notice": notice}, meta=result.meta)
 
 
-class WaitForServices(Middleware):
-    """Holds calls, prompts and resources back until the services are open; lists go through at
+class WaitForStartup(Middleware):
+    """Holds calls, prompts and resources back until the container are open; lists go through at
     once."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
+    def __init__(self, startup: Startup) -> None:
+        self._startup = startup
 
     async def on_call_tool(
         self,
@@ -286,10 +286,10 @@ class WaitForServices(Middleware):
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         try:
-            await self._opening.ready()
+            await self._startup.ready()
         except MemvaultError as error:
             return error_result(error)
-        return _with_notice(await call_next(context), self._opening.notice())
+        return _with_notice(await call_next(context), self._startup.notice())
 
     async def on_get_prompt(
         self,
@@ -297,7 +297,7 @@ class WaitForServices(Middleware):
         call_next: CallNext[mt.GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
         try:
-            await self._opening.ready()
+            await self._startup.ready()
         except MemvaultError as error:
             raise MCPError(error.code, error.message) from error
         return await call_next(context)
@@ -308,7 +308,7 @@ class WaitForServices(Middleware):
         call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
         try:
-            await self._opening.ready()
+            await self._startup.ready()
         except MemvaultError as error:
             raise protocol_error(error) from error
         return await call_next(context)

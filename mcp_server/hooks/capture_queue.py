@@ -30,7 +30,7 @@ from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.search.relations.question import stems
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 _log = logging.getLogger(__name__)
 KEPT_DAYS = 30
@@ -187,19 +187,19 @@ class CaptureQueue:
 
     def __init__(
         self,
-        services: Services,
+        container: Container,
         files: HookFiles,
         records: SessionRecords,
         project_of: Callable[[str], str | None],
         excluded: Callable[[str], bool],
     ) -> None:
-        self._services = services
+        self._container = container
         self._files = files
         self._records = records
         self._project_of = project_of
         self._excluded = excluded
         self._folder = Path(files.pending)
-        self._capturer = Capturer(services.curator, self._path_of)
+        self._capturer = Capturer(container.curator, self._path_of)
         self._condition = threading.Condition()
         self._waiting = True
         self._working = False
@@ -307,7 +307,7 @@ class CaptureQueue:
         )
         self._remember(call, folder, captured)
         if captured.change is not None:
-            self._services.indexing.index_written([captured.progress.path or ""])
+            self._container.indexing.index_written([captured.progress.path or ""])
             self._files.log(
                 call.client,
                 call.event,
@@ -318,10 +318,10 @@ class CaptureQueue:
         """Whether the assistant repeats one of these memories, which the vault has already."""
         texts: list[str] = []
         for memory_id in given:
-            memory = self._services.catalogue.by_id(memory_id)
+            memory = self._container.live.catalogue.by_id(memory_id)
             if memory is not None:
                 with suppress(MemvaultError):
-                    texts.append(self._services.vault.read(memory.path).decode("utf-8", "replace"))
+                    texts.append(self._container.vault.read(memory.path).decode("utf-8", "replace"))
         given_words = [frozenset(stems(text)) for text in texts]
 
         def repeats(item: Item) -> bool:
@@ -341,5 +341,5 @@ class CaptureQueue:
             self._records.save(record)
 
     def _path_of(self, note_id: str) -> str | None:
-        memory = self._services.catalogue.by_id(note_id)
+        memory = self._container.live.catalogue.by_id(note_id)
         return memory.path if memory is not None else None

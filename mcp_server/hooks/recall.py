@@ -21,7 +21,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.search.calibration import CONCERNS, features
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 MOST_AT_START = 20
 MOST_WITH_PROMPT = 8
@@ -91,8 +91,8 @@ class Quotation:
 class HookRecall:
     """Chooses memories for hooks. Safe in any thread."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, container: Container) -> None:
+        self._container = container
 
     def with_prompt(
         self, prompt: str, project: str | None, given: Collection[str]
@@ -145,13 +145,13 @@ class HookRecall:
         now = datetime.now(UTC)
         memories = [
             memory
-            for memory in self._services.catalogue.all()
+            for memory in self._container.live.catalogue.all()
             if (memory.id in only if only is not None else self._is_for_start(memory, project))
         ]
         memories.sort(key=lambda memory: memory.created_at, reverse=True)
         memories = memories[:_CANDIDATES]
         fits = self._fits(goal, project, {memory.id for memory in memories})
-        used = {m.id: self._services.activity.of(m.id).access_count for m in memories}
+        used = {m.id: self._container.activity.of(m.id).access_count for m in memories}
         most_used = max(used.values(), default=0)
 
         def score(memory: Memory) -> float:
@@ -175,7 +175,7 @@ class HookRecall:
         """
         sessions = [
             memory
-            for memory in self._services.catalogue.all()
+            for memory in self._container.live.catalogue.all()
             if memory.type == "session"
             and memory.id != current
             and (
@@ -191,7 +191,7 @@ class HookRecall:
 
     def of_session(self, path: str | None) -> list[Quotation]:
         """What a session's note says: decided, open, asked last."""
-        memory = self._services.catalogue.by_path(path) if path else None
+        memory = self._container.live.catalogue.by_path(path) if path else None
         return self._of_session(memory, _LAST_SAID) if memory is not None else []
 
     def _of_session(self, memory: Memory, wanted: Mapping[str, int]) -> list[Quotation]:
@@ -211,7 +211,7 @@ class HookRecall:
             why: how they were chosen.
             tokens: the most that the text may take.
         """
-        count = self._services.embedder.tokens.count
+        count = self._container.embedder.tokens.count
         lines, shown = [OPENING.format(why=why)], list[Quotation]()
         room = tokens - count(lines[0]) - count(CLOSING)
         for quotation in quotations:
@@ -227,7 +227,7 @@ class HookRecall:
 
     def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the chance that it concerns the query's matter."""
-        searcher = self._services.searcher
+        searcher = self._container.live.searcher
         found = searcher.find(query, max(10, most), scope)
         if not found:
             return []
@@ -239,7 +239,7 @@ class HookRecall:
     def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
         gated = any(hit.gated for hit in found)
-        choose = self._services.own_excerpts if gated else self._services.excerpts
+        choose = self._container.own_excerpts if gated else self._container.excerpts
         shown = choose.of(query, found, limits)
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, shown, limits, strict=True):
@@ -272,14 +272,14 @@ class HookRecall:
     def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
         """The sentences of a note that say most of the goal, else its first ones."""
         limits = [_OPENING_BYTES]
-        (excerpt,) = self._services.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
+        (excerpt,) = self._container.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         text = " ".join(f"{memory.title}: {excerpt.text}".split())
         return Quotation(memory, text) if excerpt.text else None
 
     def _sections(self, memory: Memory) -> dict[str, list[tuple[int, str]]]:
         """List items of a session note by heading, each with its line."""
         try:
-            text = self._services.guarded.read(memory.path).decode("utf-8", "replace")
+            text = self._container.guarded.read(memory.path).decode("utf-8", "replace")
         except MemvaultError:
             return {}
         sections: dict[str, list[tuple[int, str]]] = {}

@@ -17,7 +17,7 @@ from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 _log = logging.getLogger(__name__)
 RETAINED_SHARE = 0.3  # of the memories given, kept over a compaction (REQ-AUTO-06)
@@ -27,14 +27,14 @@ _DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_
 class HookService:
     """One per engine. Thread-safe."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._settings = services.settings.hooks
-        self.files = HookFiles(str(services.state.root))
-        self.records = SessionRecords(services.state.root / "hooks" / "sessions")
-        self._recall = HookRecall(services)
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._settings = container.settings.hooks
+        self.files = HookFiles(str(container.state.root))
+        self.records = SessionRecords(container.state.root / "hooks" / "sessions")
+        self._recall = HookRecall(container)
         self.captures = CaptureQueue(
-            services, self.files, self.records, self._project, self._excluded
+            container, self.files, self.records, self._project, self._excluded
         )
         self._answers: dict[str, Callable[[HookCall, SessionRecord], Reply]] = {
             "SessionStart": self._session_start,
@@ -135,7 +135,7 @@ class HookService:
     def _permission(self, call: HookCall, record: SessionRecord) -> Reply:
         """Refuse to destroy what could not be restored (REQ-AUTO-10, ERR-AUTO-06)."""
         action = next((name for name in _DESTRUCTIVE if call.tool.endswith(name)), None)
-        full = self._services.without_room() if action else []
+        full = self._container.without_room() if action else []
         if not full:
             return Reply()
         reason = f"{' and '.join(full)} is full, so the earlier version cannot be kept"
@@ -153,7 +153,7 @@ class HookService:
             keys = [each.key for each in shown]
             at = record.last_active
             record.given.append(GivenEvent(at=at, event=event, memories=ids, quotations=keys))
-            self._services.activity.accessed(ids)
+            self._container.activity.accessed(ids)
         return context
 
     def _notice(self, record: SessionRecord) -> str:
@@ -165,18 +165,18 @@ class HookService:
         return notice
 
     def _matters(self) -> Iterator[str]:
-        for task in self._services.curation.tasks():
+        for task in self._container.curation.tasks():
             if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH:
                 notes = ", ".join(task.paths)
                 yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
-        for held in self._services.guarded.held():
+        for held in self._container.guarded.held():
             yield (
                 f"memvault keeps {held.path} from AI clients: it holds what looks like orders to a "
                 "model. Release or delete it on the Curate page."
             )
 
     def _project(self, folder: str) -> str | None:
-        return project_of(folder, self._services.catalogue.projects())
+        return project_of(folder, self._container.live.catalogue.projects())
 
     def _excluded(self, folder: str) -> bool:
         if not folder:

@@ -136,7 +136,7 @@ def client_name() -> str | None:
     return parameters.client_info.name if parameters is not None else None
 
 
-class NoteCalls(Middleware):
+class TrackSessions(Middleware):
     """Every tool call is one of its connection's session, whichever session it names."""
 
     def __init__(self, sessions: Callable[[], Sessions]) -> None:

@@ -23,7 +23,7 @@ from memvault.verification.sensitive_topics import matter_of
 
 if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # arguments that ask
 # What quotes a note; everything else of an answer names or measures it.
@@ -38,8 +38,8 @@ _TITLED = frozenset({"title", "name"})
 class OriginMarks(Middleware):
     """`origin` on what is quoted; `written_by` and `verified` on what others wrote."""
 
-    def __init__(self, services: Callable[[], Services]) -> None:
-        self._services = services
+    def __init__(self, container: Callable[[], Container]) -> None:
+        self._container = container
 
     async def on_call_tool(
         self,
@@ -78,7 +78,7 @@ class OriginMarks(Middleware):
         )  # fmt: skip
 
     def _marked(self, value: Any, *, gated: bool) -> Any:
-        return marked(value, self._services().catalogue, gated=gated)
+        return marked(value, self._container().live.catalogue, gated=gated)
 
 
 def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:

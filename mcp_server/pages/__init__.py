@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.applications import Starlette
 
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.pages.activity import ActivityPage
 from mcp_server.pages.ask import AskPage
 from mcp_server.pages.concepts import CompressPage, ConceptsPage, MergePage
@@ -16,9 +16,9 @@ from mcp_server.pages.today import PulseHistory, TodayPage
 from mcp_server.tools.toolbox import Toolbox
 
 
-def pages_app(box: Toolbox, opening: Opening, course: PulseHistory) -> Starlette:
+def pages_app(box: Toolbox, startup: Startup, course: PulseHistory) -> Starlette:
     """The pages over one vault."""
-    site = Site(box, opening)
+    site = Site(box, startup)
     pages = (
         TodayPage(site, course),
         AskPage(site),

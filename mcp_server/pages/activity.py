@@ -49,8 +49,8 @@ class ActivityPage:
         ]
 
     def _show(self, request: Request) -> Response:
-        services, asked = self._site.services, request.query_params
-        history = services.curator.history
+        container, asked = self._site.container, request.query_params
+        history = container.curator.history
         client, kind = asked.get("client", ""), asked.get("kind", "")
         day = _day(asked.get("day", ""))
         kinds = [ChangeKind(kind)] if kind in {each.value for each in ChangeKind} else None
@@ -67,7 +67,7 @@ class ActivityPage:
         return self._site.render(
             "activity.html",
             request,
-            changes=shown(services, rows, lines=True),
+            changes=shown(container, rows, lines=True),
             all_shown=undoable(rows),
             older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
             query=urlencode({key: value for key, value in filters.items() if value}),
@@ -80,15 +80,15 @@ class ActivityPage:
 
     def _clients(self) -> list[str]:
         """Who changed anything: a person, then the clients by name."""
-        changes = self._site.services.curator.history.changes(limit=None)
+        changes = self._site.container.curator.history.changes(limit=None)
         return [PERSON, *sorted({change.client for change in changes if change.client})]
 
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:
         """The sessions since startup that read notes, most recent first, with the ids and titles of
         the notes they read last."""
-        by_id = self._site.services.catalogue.by_id
+        by_id = self._site.container.live.catalogue.by_id
         found = []
-        for session in self._site.services.sessions.recent(MOST_SESSIONS):
+        for session in self._site.container.sessions.recent(MOST_SESSIONS):
             memories = [by_id(key) for key in session.working_set[:MOST_READ]]
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
             if read:
@@ -97,12 +97,14 @@ class ActivityPage:
 
     def _hooked(self) -> list[HookedSession]:
         """The sessions that hooks served last, the latest first."""
-        services = self._site.services
-        found = []
-        for record in services.hooks.records.recent(MOST_SESSIONS):
-            memories = [services.catalogue.by_id(key) for key in record.given_ids[-MOST_READ:]]
+        container = self._site.container
+        found, catalogue = [], container.live.catalogue
+        for record in container.hooks.records.recent(MOST_SESSIONS):
+            memories = [
+                container.live.catalogue.by_id(key) for key in record.given_ids[-MOST_READ:]
+            ]
             given = tuple((memory.id, memory.title) for memory in memories if memory is not None)
-            note = services.catalogue.by_path(record.note_path) if record.note_path else None
+            note = catalogue.by_path(record.note_path) if record.note_path else None
             open_changes = undoable(list(self._changes(reversed(record.changes))))
             if given or note or open_changes:
                 found.append(
@@ -121,16 +123,16 @@ class ActivityPage:
         """The changes of these hashes that the history still has."""
         for each in hashes:
             with suppress(MemvaultError):
-                yield self._site.services.curator.history.change(each)
+                yield self._site.container.curator.history.change(each)
 
     def _undo(self, request: Request, form: Form) -> str | Response:
         """Undo the changes of this form. Those to notes that were edited since stay, and are shown
         line by line."""
-        services = self._site.services
+        container = self._site.container
         wanted = form.texts("change")
         if not wanted:
             raise InvalidParams("Select the changes to undo.")
-        undone = services.actions.undo(wanted, by_person("undone on the page"))
+        undone = container.actions.undo(wanted, by_person("undone on the page"))
         for listener in self._site.on_undo:
             listener()
         back = form.text("back", "/activity")
@@ -140,7 +142,7 @@ class ActivityPage:
             "undone.html",
             request,
             status=409,
-            undone=shown(services, undone.undone, lines=False),
+            undone=shown(container, undone.undone, lines=False),
             conflicts=undone.conflicts,
             back=back_to(back),
         )

@@ -51,7 +51,7 @@ class AskPage:
         shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
         if not query:
             return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
-        answered = self._site.services.searcher.search(query, mode=chosen)
+        answered = self._site.container.live.searcher.search(query, mode=chosen)
         return self._site.render(
             "ask.html",
             request,
@@ -62,15 +62,15 @@ class AskPage:
         )
 
     def _reasons(self, query: str, found: Sequence[Hit]) -> list[Reason]:
-        services = self._site.services
-        vectors = services.stores.vectors
+        container = self._site.container
+        vectors = container.live.stores.vectors
         try:
-            vector = services.embedder.embed_query(query)
+            vector = container.embedder.embed_query(query)
             meaning = _ranks(vectors.search_dense(vector, LOOKED_AT, texts=False))
             words = _ranks(vectors.search_keywords(query, LOOKED_AT, texts=False))
         except MemvaultError:
             meaning, words = {}, {}
-        shown = services.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
+        shown = container.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
         return [
             Reason(
                 each,

@@ -35,16 +35,16 @@ class CompressPage:
         ]
 
     def _show(self, request: Request) -> Response:
-        services = self._site.services
-        sessions = [memory for memory in services.catalogue.all() if _is_session(memory)]
+        container = self._site.container
+        sessions = [memory for memory in container.live.catalogue.all() if _is_session(memory)]
         sessions.sort(key=lambda memory: (-_when(memory).timestamp(), memory.path))
         part = paged(sessions, request.query_params.get("page", ""))
         return self._site.render("compress.html", request, part=part, at=_when)
 
     def _facts(self, request: Request) -> Response:
-        services = self._site.services
+        container = self._site.container
         sources = self._sources(request.query_params.getlist("source"))
-        facts = key_facts(sources, services.vault.read, services.embedder.embed)
+        facts = key_facts(sources, container.vault.read, container.embedder.embed)
         projects = {memory.project for memory in sources}
         return self._site.render(
             "brief.html",
@@ -56,7 +56,7 @@ class CompressPage:
         )
 
     def _write(self, _: Request, form: Form) -> str:
-        services = self._site.services
+        container = self._site.container
         brief = Brief(
             title=form.needed("title"),
             text=form.needed("text"),
@@ -65,8 +65,8 @@ class CompressPage:
             project=form.text("project").strip() or None,
         )
         why = by_person("a brief of these sessions, written on the page")
-        done = services.actions.compress(brief, why)
-        memory = services.catalogue.by_path(done.result)
+        done = container.actions.compress(brief, why)
+        memory = container.live.catalogue.by_path(done.result)
         return f"/memory/{memory.id}" if memory else "/compress"
 
     def _sources(self, ids: list[str]) -> list[Memory]:
@@ -205,8 +205,8 @@ class ConceptsPage:
 
     def _make(self, state: object) -> list[Concept]:
         try:
-            services = self._site.services
-            found = concepts_of(services.catalogue.all(), services.edges).values()
+            container = self._site.container
+            found = concepts_of(container.live.catalogue.all(), container.live.graph_view).values()
             ordered = sorted(found, key=lambda each: (-each.naming, each.key))
             with self._lock:
                 self._known = (state, ordered)
@@ -218,13 +218,16 @@ class ConceptsPage:
 
     def _state(self) -> tuple[object, int]:
         """Another when the index has changed."""
-        services = self._site.services
-        return services.indexer, services.indexer.version
+        container = self._site.container
+        return container.live.indexer, container.live.indexer.version
 
     def _is_there(self, concept: Concept) -> bool:
-        services = self._site.services
+        container = self._site.container
         key = concept.ids[0]
-        return services.catalogue.by_id(key) is not None or services.edges.node(key) is not None
+        return (
+            container.live.catalogue.by_id(key) is not None
+            or container.live.graph_view.node(key) is not None
+        )
 
     def _preview(self, request: Request) -> Response:
         asked = request.query_params
@@ -248,9 +251,12 @@ class ConceptsPage:
 
     def _naming(self, target: Target) -> list[str]:
         """Titles of notes that name it, whose text stays as it is."""
-        services, ids = self._site.services, set(target.node_ids)
+        container, ids = self._site.container, set(target.node_ids)
         sources = {
-            edge.source for key in ids for edge in services.edges.of(key) if edge.target == key
+            edge.source
+            for key in ids
+            for edge in container.live.graph_view.of(key)
+            if edge.target == key
         }
-        found = (services.catalogue.by_id(key) for key in sources - ids)
+        found = (container.live.catalogue.by_id(key) for key in sources - ids)
         return sorted(memory.title for memory in found if memory is not None)[:MOST_NAMING]

@@ -180,7 +180,7 @@ class CuratePage:
         skipped = int(asked.get("skip", "0")) if asked.get("skip", "").isdecimal() else 0
         skipped = skipped % len(tasks) if tasks else 0
         task = tasks[skipped] if tasks else None
-        left = self._site.services.curation.dismissed.last()
+        left = self._site.container.curation.dismissed.last()
         return self._site.render(
             "curate.html",
             request,
@@ -192,36 +192,36 @@ class CuratePage:
             skip=_address(kind, skipped + 1),
             back=_address(kind, skipped),
             left=left[0] if left else None,
-            held=self._site.services.guarded.held()[:MOST_HELD],
-            proposals=self._site.services.proposals.waiting(self._site.services.catalogue.by_id)[
-                :MOST_HELD
-            ],
+            held=self._site.container.guarded.held()[:MOST_HELD],
+            proposals=self._site.container.proposals.waiting(
+                self._site.container.live.catalogue.by_id
+            )[:MOST_HELD],
             **(self._told(task) if task else {}),
         )
 
     def _open_tasks(self) -> list[CurationTask]:
         """Those that are not answered, of notes that are still there."""
-        services = self._site.services
-        now, by_id = time.monotonic(), services.catalogue.by_id
+        container = self._site.container
+        now, by_id = time.monotonic(), container.live.catalogue.by_id
         with self._lock:
             self._answered = {k: until for k, until in self._answered.items() if until > now}
             answered = set(self._answered)
         return [
             task
-            for task in services.curation.tasks()
+            for task in container.curation.tasks()
             if _name(task) not in answered
             and all(by_id(key) is not None for key in task.target_nodes)
         ]
 
     def _told(self, task: CurationTask) -> dict[str, Any]:
-        services = self._site.services
-        found = (services.catalogue.by_id(key) for key in task.target_nodes)
+        container = self._site.container
+        found = (container.live.catalogue.by_id(key) for key in task.target_nodes)
         memories = [memory for memory in found if memory is not None]
         return {
             "name": _name(task),
             "memories": list(zip(memories, self._texts(task, memories), strict=True)),
             "answers": answers_to(task),
-            "obsidian": obsidian_address(services.vault.root.name, task.paths[0]),
+            "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
             "missing": self._missing(task),
             "problem_text": self._raw(memories[0]) if _is_malformed(task) else "",
         }
@@ -242,7 +242,7 @@ class CuratePage:
 
     def _raw(self, memory: Memory) -> str:
         try:
-            return self._site.services.vault.read(memory.path).decode("utf-8", errors="replace")
+            return self._site.container.vault.read(memory.path).decode("utf-8", errors="replace")
         except MemvaultError as error:  # it went away a moment ago
             return error.message
 
@@ -285,33 +285,35 @@ class CuratePage:
         return form.text("back", "/curate")
 
     def _leave(self, _: Request, form: Form) -> str:
-        services = self._site.services
+        container = self._site.container
         actor = Actor(kind="person", name=PERSON)
         task = self._task(form)
-        services.curation.dismissed.dismiss(
-            task, services.catalogue.by_id, actor, datetime.now(UTC)
+        container.curation.dismissed.dismiss(
+            task, container.live.catalogue.by_id, actor, datetime.now(UTC)
         )
         return form.text("back", "/curate")
 
     def _take_up(self, _: Request, form: Form) -> str:
         actor = Actor(kind="person", name=PERSON)
-        self._site.services.curation.dismissed.reopen(form.needed("left"), actor, datetime.now(UTC))
+        self._site.container.curation.dismissed.reopen(
+            form.needed("left"), actor, datetime.now(UTC)
+        )
         return form.text("back", "/curate")
 
     # -- quarantine and proposals ---------------------------------------------------------------
 
     def _release(self, _: Request, form: Form) -> str:
         """Let a text that was held be answered with again."""
-        services = self._site.services
-        held = services.quarantine.release(form.needed("held"), _PERSON)
-        services.indexing.index_written([held.path])
+        container = self._site.container
+        held = container.quarantine.release(form.needed("held"), _PERSON)
+        container.indexing.index_written([held.path])
         return form.text("back", "/curate")
 
     def _discard(self, _: Request, form: Form) -> str:
         """Move a note in quarantine to the trash."""
-        services = self._site.services
+        container = self._site.container
         key = form.needed("held")
-        held = next((each for each in services.guarded.held() if each.key == key), None)
+        held = next((each for each in container.guarded.held() if each.key == key), None)
         if held is None or not held.whole:
             raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
         self._site.actions.forget_unindexed(held.path, held.note_id)
@@ -319,8 +321,8 @@ class CuratePage:
 
     def _accept(self, _: Request, form: Form) -> str:
         """Do what a client proposed."""
-        services, actions = self._site.services, self._site.actions
-        proposal = services.proposals.decide(form.needed("proposal"), _PERSON)
+        container, actions = self._site.container, self._site.actions
+        proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
         if proposal.kind is ProposalKind.PERMANENT:
             actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT)
         else:
@@ -330,7 +332,7 @@ class CuratePage:
         return form.text("back", "/curate")
 
     def _decline(self, _: Request, form: Form) -> str:
-        self._site.services.proposals.decide(form.needed("proposal"), _PERSON)
+        self._site.container.proposals.decide(form.needed("proposal"), _PERSON)
         return form.text("back", "/curate")
 
     def _close(self, task: CurationTask) -> None:

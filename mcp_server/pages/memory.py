@@ -64,7 +64,7 @@ class MemoryActions:
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """Somebody else saved the note: theirs stands, and what was written here is shown."""
         memory = self._site.box.memory(key)
-        data = self._site.services.vault.read(memory.path)
+        data = self._site.container.vault.read(memory.path)
         return self._site.render(
             "conflict.html",
             request,
@@ -108,7 +108,7 @@ class MemoriesPage:
 
     def _show(self, request: Request) -> Response:
         asked = request.query_params.get("find", "").strip()
-        records = self._site.services.catalogue.records()
+        records = self._site.container.live.catalogue.records()
         if asked:
             records = [record for record in records if _fits(record.memory, asked.casefold())]
         records.sort(key=lambda record: (-record.mtime_ns, record.memory.path))
@@ -157,15 +157,15 @@ class MemoryPage:
         self.routes: list[BaseRoute] = [site.page("/memory/{id}", self._show)]
 
     def _show(self, request: Request) -> Response:
-        box, services = self._site.box, self._site.services
+        box, container = self._site.box, self._site.container
         memory = box.memory(request.path_params["id"])
-        data = services.vault.read(memory.path)
+        data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         header = read_header(text)
         body = text[header.body_start :]
-        record = services.catalogue.record(memory.path)
-        changes = services.curator.history.lineage(memory.id, MOST_CHANGES, memory.path)
+        record = container.live.catalogue.record(memory.path)
+        changes = container.curator.history.lineage(memory.id, MOST_CHANGES, memory.path)
         return self._site.render(
             "memory.html",
             request,
@@ -176,12 +176,12 @@ class MemoryPage:
             version=content_hash(data),
             problem=record.frontmatter_problem if record else None,
             tags=[tag for name in ("tags", "tag") for tag in strings_of(header.values.get(name))],
-            obsidian=obsidian_address(services.vault.root.name, memory.path),
+            obsidian=obsidian_address(container.vault.root.name, memory.path),
             origin=self._origin(memory),
             node=box.memory_nodes.get(memory.id),
             lifecycles=[each.value for each in Lifecycle],
             importances=list(IMPORTANCE_NAMES),
-            changes=shown(services, changes, lines=True),
+            changes=shown(container, changes, lines=True),
             most_links=MOST_LINKS,
             related=self._related(memory),
             **self._around(memory),
@@ -190,19 +190,19 @@ class MemoryPage:
     def _origin(self, memory: Memory) -> str:
         """Who wrote it: the client that stored it, or a person."""
         kinds = (ChangeKind.CREATED, ChangeKind.IMPORTED)
-        history = self._site.services.curator.history
+        history = self._site.container.curator.history
         for change in history.changes(node_id=memory.id, kinds=kinds, limit=1):
             return f"{who_made(change)}, {change.at:%Y-%m-%d %H:%M} UTC"
         return "a note of your own"
 
     def _related(self, memory: Memory) -> list[tuple[Memory, float]]:
         """The notes most similar in meaning, with their cosine; the nearest first."""
-        services = self._site.services
-        vector = services.similarity_index.vectors([memory.id]).get(memory.id)
+        container = self._site.container
+        vector = container.live.similarity_index.vectors([memory.id]).get(memory.id)
         if vector is None:
             return []
-        hits = services.similarity_index.nearest(vector, MOST_RELATED + 1)
-        found = [(services.catalogue.by_id(hit.note_id), hit.score) for hit in hits]
+        hits = container.live.similarity_index.nearest(vector, MOST_RELATED + 1)
+        found = [(container.live.catalogue.by_id(hit.note_id), hit.score) for hit in hits]
         return [
             (each, score)
             for each, score in found
@@ -210,7 +210,7 @@ class MemoryPage:
         ][:MOST_RELATED]
 
     def _around(self, memory: Memory) -> dict[str, Any]:
-        edges = self._site.services.edges
+        edges = self._site.container.live.graph_view
         try:
             touching = [edge for edge in edges.of(memory.id) if edge.origin in STATED]
             graph = local_graph(memory.id, memory.title, edges)
@@ -240,7 +240,7 @@ def _below_title(body: str, title: str) -> str:
 
 def resolver(site: Site, source: str) -> Resolve:
     """Finds the page of the note that a link in the note at this path leads to."""
-    indexer = site.services.indexer
+    indexer = site.container.live.indexer
 
     def resolve(target: str) -> str | None:
         try:

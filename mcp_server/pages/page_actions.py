@@ -23,7 +23,7 @@ from memvault.vault.frontmatter.properties import memory_of, read_importance
 from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
     from memvault.curation.actions import Actions
 
 MOST_FIELDS = 1_000
@@ -131,23 +131,23 @@ def by_person(rationale: str, reason: str | None = None) -> Attribution:
     return Attribution(client=PERSON, rationale=rationale, reason=reason, kind="person")
 
 
-def last_of_person(services: Services) -> Change | None:
+def last_of_person(container: Container) -> Change | None:
     """The newest change of the person that is not undone."""
-    for change in services.curator.history.changes(limit=LOOKED_BACK):
+    for change in container.curator.history.changes(limit=LOOKED_BACK):
         is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
         if is_own and change.undone_by is None and change.undoable:
             return change
     return None
 
 
-def shown(services: Services, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
+def shown(container: Container, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
     """The changes with what goes with them; the lines are read from the kept versions."""
     return [
         ShownChange(
             change,
             who_made(change),
-            _things(services, change),
-            tuple(_lines(services, change)) if lines else (),
+            _things(container, change),
+            tuple(_lines(container, change)) if lines else (),
         )
         for change in changes
     ]
@@ -161,8 +161,8 @@ def who_made(change: Change) -> str:
     return change.client or change.actor.name or "an unnamed client"
 
 
-def _things(services: Services, change: Change) -> tuple[ShownThing, ...]:
-    by_id = services.catalogue.by_id
+def _things(container: Container, change: Change) -> tuple[ShownThing, ...]:
+    by_id = container.live.catalogue.by_id
     known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
     titles = {memory.title for memory in known}
     named = tuple(ShownThing(name) for name in change.names if name not in titles)
@@ -172,8 +172,8 @@ def _things(services: Services, change: Change) -> tuple[ShownThing, ...]:
     return tuple(ShownThing(path) for path in change.paths[:3])
 
 
-def _lines(services: Services, change: Change) -> list[LineChange]:
-    content = services.curator.history.content
+def _lines(container: Container, change: Change) -> list[LineChange]:
+    content = container.curator.history.content
     found: list[LineChange] = []
     for file in change.files:
         if file.moved_to is not None or len(found) >= MOST_LINES:
@@ -194,12 +194,12 @@ class PageActions:
     Each method either makes its change or raises MemvaultError and changes nothing.
     """
 
-    def __init__(self, services: Callable[[], Services]) -> None:
-        self._services = services
+    def __init__(self, container: Callable[[], Container]) -> None:
+        self._container = container
 
     @property
     def _actions(self) -> Actions:
-        return self._services().actions
+        return self._container().actions
 
     def target(self, name: str) -> Target:
         """The note or concept with this id, path or name.
@@ -209,7 +209,7 @@ class PageActions:
         return self._actions.target(name)
 
     def verify(self, name: str, *, verified: bool) -> None:
-        by = self._services().settings.user.strip() or NAMELESS
+        by = self._container().settings.user.strip() or NAMELESS
         why = by_person("verified on the page" if verified else "marked as wrong on the page")
         self._actions.verify(name, why, verified=verified, by=by)
 
@@ -247,8 +247,8 @@ class PageActions:
 
     def forget_unindexed(self, path: str, note_id: str) -> None:
         """Move a note that is in quarantine to the vault's trash."""
-        services = self._services()
-        note = parse_note(path, services.vault.read(path))
+        container = self._container()
+        note = parse_note(path, container.vault.read(path))
         memory = memory_of(note, fallback_time=datetime.now(UTC), id=note_id or id_of_path(path))
         why = by_person("moved from quarantine to the trash")
         self._actions.forget([Target(memory.title, memory)], why)

@@ -23,14 +23,14 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.pages.page_actions import Form, FormToken, PageActions, back_to
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
     from memvault.model.change import Change
 
 HERE = Path(__file__).parent
@@ -62,20 +62,20 @@ Act = Callable[[Request, Form], str | Response]
 class Site:
     """What the pages share. Made once per server; safe in any thread."""
 
-    def __init__(self, box: Toolbox, opening: Opening) -> None:
+    def __init__(self, box: Toolbox, startup: Startup) -> None:
         self.box = box
-        self.opening = opening
+        self.startup = startup
         self.token = FormToken()
-        self.actions = PageActions(lambda: box.services)
+        self.actions = PageActions(lambda: box.container)
         self.revision = 0  # of what is made in the background
         # Called when somebody opens a page, to begin in the background what other pages need.
         self.on_visit: list[Callable[[], object]] = []
         self.on_undo: list[Callable[[], None]] = []  # called after an undo
 
     @property
-    def services(self) -> Services:
+    def container(self) -> Container:
         """Raises StoreUnavailable: they are not open yet."""
-        return self.box.services
+        return self.box.container
 
     def app(self, routes: list[BaseRoute]) -> Starlette:
         """The pages at these routes, with what they look like."""
@@ -141,28 +141,28 @@ class Site:
         here = path + (f"?{request.url.query}" if request.url.query else "")
         frame = {"path": path, "here": here, "version": __version__, "vault": "", "tasks": 0}
         try:
-            services = self.services
+            container = self.container
         except MemvaultError:
             return frame
         return {
             **frame,
-            "vault": services.vault.root.name,
-            "tasks": services.curation.pending(),
+            "vault": container.vault.root.name,
+            "tasks": container.curation.pending(),
             "last": self.last_change(),
-            "notice": self.opening.notice(),
+            "notice": self.startup.notice(),
         }
 
     def last_change(self) -> Change | None:
         """The person's last change that still stands: what the undo key takes back."""
         from mcp_server.pages.page_actions import last_of_person
 
-        return last_of_person(self.services)
+        return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
         try:
             return answer()
         except StoreUnavailable as error:
-            if self.opening.health()["status"] == "starting":
+            if self.startup.health()["status"] == "starting":
                 return self.render("starting.html", request, status=503, error=error)
             return self._refused(request, error)
         except NoteNotFound as error:
@@ -213,7 +213,7 @@ class Events:
         """Ends with the engine, so that an open page does not keep it from ending."""
         await run_in_threadpool(self._begin)
         told, silent = "", 0.0
-        while not self._site.opening.stopping and not await request.is_disconnected():
+        while not self._site.startup.stopping and not await request.is_disconnected():
             now = await run_in_threadpool(self._standing)
             if now != told:
                 told, silent = now, 0.0
@@ -225,16 +225,16 @@ class Events:
             silent += LOOK_SECONDS
 
     def _begin(self) -> None:
-        with suppress(MemvaultError):  # still opening
+        with suppress(MemvaultError):  # still startup
             for begin in self._site.on_visit:
                 begin()
 
     def _standing(self) -> str:
         try:
-            services = self._site.services
-            newest = services.curator.history.changes(limit=1)
+            container = self._site.container
+            newest = container.curator.history.changes(limit=1)
         except MemvaultError:
             return "closed"
         last = newest[0].reversal_hash if newest else ""
-        notes = f"{id(services.indexer):x}.{services.indexer.version}"
-        return f"{notes}.{services.curation.pending()}.{last}.{self._site.revision}"
+        notes = f"{id(container.live.indexer):x}.{container.live.indexer.version}"
+        return f"{notes}.{container.curation.pending()}.{last}.{self._site.revision}"

@@ -36,7 +36,7 @@ class TimelinePage:
         self.routes: list[BaseRoute] = [site.page("/timeline", self._show)]
 
     def _show(self, request: Request) -> Response:
-        catalogue = self._site.services.catalogue
+        catalogue = self._site.container.live.catalogue
         project = request.query_params.get("project", "")
         events = [
             each
@@ -58,13 +58,16 @@ class TimelinePage:
         )
 
     def _own_dates(self) -> Iterator[Event]:
-        for memory in self._site.services.catalogue.all():
+        for memory in self._site.container.live.catalogue.all():
             if memory.date is not None:
                 yield Event(memory.date, memory)
 
     def _named_dates(self) -> Iterator[Event]:
         """The days that sentences name, each once for a note."""
-        edges, by_id = self._site.services.edges, self._site.services.catalogue.by_id
+        edges, by_id = (
+            self._site.container.live.graph_view,
+            self._site.container.live.catalogue.by_id,
+        )
         with suppress(StoreUnavailable, GraphQueryError):
             days = {
                 node.id: day

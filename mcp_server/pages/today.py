@@ -72,23 +72,23 @@ class PulseHistory:
     def points(self, days: int) -> Sequence[Point]:
         """Those of so many days, and how it is at this moment.
 
-        Raises StoreUnavailable: the services are not open yet.
+        Raises StoreUnavailable: the container are not open yet.
         """
         now = datetime.now(UTC)
-        pulse, notes = self._box.meter.of_vault(), len(self._box.services.catalogue)
+        pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
         kept = self._of_vault().points(now - timedelta(days=days))
         return [*kept, Point(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
         """Record the pulse as it is now; the seconds until that is due again."""
-        notes = len(self._box.services.catalogue)
+        notes = len(self._box.container.live.catalogue)
         if notes:
             self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
         return EVERY_SECONDS
 
     def _of_vault(self) -> Course:
         if self._course is None:
-            self._course = Course(self._box.services.journal)
+            self._course = Course(self._box.container.journal)
         return self._course
 
 
@@ -107,12 +107,12 @@ class TodayPage:
         self.routes: list[BaseRoute] = [site.page("/", self._show)]
 
     def _show(self, request: Request) -> Response:
-        services = self._site.services
-        tasks = services.curation.tasks()
-        standing, silent = services.indexing.standing(), services.stores.unreachable()
+        container = self._site.container
+        tasks = container.curation.tasks()
+        standing, silent = container.indexing.standing(), container.live.stores.unreachable()
         saved = nlargest(
             MOST_SAVED,
-            services.catalogue.records(),
+            container.live.catalogue.records(),
             key=lambda record: (record.mtime_ns, record.memory.path),
         )
         points = self._course.points(DAYS)
@@ -121,12 +121,12 @@ class TodayPage:
             request,
             pulse=self._site.box.meter.of_vault(),
             plot=plotted(points) if len(points) > 1 else None,
-            notes=len(services.catalogue),
+            notes=len(container.live.catalogue),
             tasks=len(tasks),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             came=shown(
-                services,
-                services.curator.history.changes(kinds=CAME_IN, limit=MOST_CHANGES),
+                container,
+                container.curator.history.changes(kinds=CAME_IN, limit=MOST_CHANGES),
                 lines=False,
             ),
             saved=[
@@ -136,7 +136,7 @@ class TodayPage:
             behind=standing.lag_seconds if standing else None,
             waiting=standing.entities_waiting if standing else 0,
             silent=silent,
-            full=services.without_room(),
-            problems=list(services.indexer.problems)[:MOST_PROBLEMS],
+            full=container.without_room(),
+            problems=list(container.live.indexer.problems)[:MOST_PROBLEMS],
             mcp=f"http://{request.url.netloc}/mcp",
         )

@@ -17,7 +17,7 @@ from memvault.reasoning.vault_overview import Manifest, manifest_of
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 # Of each list, by level of verbosity. At level 1 the whole answer has about 300 of the model's
 # tokens: tests/integration/test_navigation.py holds it to that.
@@ -34,21 +34,21 @@ NO_GRAPH = "The graph is unreachable; concepts and relations are missing from th
 class Manifests:
     """Keeps the last manifest. Thread-safe."""
 
-    def __init__(self, services: Callable[[], Services]) -> None:
-        self._services = services
+    def __init__(self, container: Callable[[], Container]) -> None:
+        self._container = container
         self._seen: tuple[Indexer, int] | None = None
         self._manifest = Manifest(0)
         self._lock = threading.Lock()
 
     def current(self) -> tuple[Manifest, str | None]:
         """As of the last change of the index, with a notice where the graph does not answer."""
-        services = self._services()
-        indexer = services.indexer
+        container = self._container()
+        indexer = container.live.indexer
         with self._lock:
             now = (indexer, indexer.version)
             if now != self._seen:
                 try:
-                    self._manifest = manifest_of(indexer.catalogue.all(), services.edges)
+                    self._manifest = manifest_of(indexer.catalogue.all(), container.live.graph_view)
                 except (StoreUnavailable, GraphQueryError):
                     return manifest_of(indexer.catalogue.all(), None), NO_GRAPH
                 self._seen = now
@@ -120,5 +120,5 @@ class ManifestResources:
         """The vault's manifest.md: every concept by name, for the person to set right. They delete
         a line to forget it, or add [MERGE: A, B] or [NOTE: A] text; reload_manifest applies that.
         """
-        text = self._box.services.manifest().text()
+        text = self._box.container.manifest().text()
         return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

@@ -18,7 +18,7 @@ from mcp_server.answers.base import Named, Shape, optional, utc
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
-from mcp_server.runtime.vault_stats import Overview
+from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
@@ -123,7 +123,7 @@ class Resources:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._overview = Overview(lambda: box.services)
+        self._overview = VaultStats(lambda: box.container)
 
     @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
     def pulse(self) -> ResourceResult:
@@ -172,16 +172,16 @@ class Resources:
         """A memory, or a thing that notes name, with its relations, the sentences that state them,
         and its state.
         """
-        services = self._box.services
-        thing = services.edges.node(node_id)
-        memory = services.catalogue.by_id(node_id)
+        container = self._box.container
+        thing = container.live.graph_view.node(node_id)
+        memory = container.live.catalogue.by_id(node_id)
         if thing is None and memory is None:
             raise NoteNotFound(
                 f"No node of the graph has the id {node_id}: tools and links give the ids there "
                 "are",
                 id=node_id,
             )
-        edges = services.edges.of(node_id)
+        edges = container.live.graph_view.of(node_id)
         shown = NodeResource(
             id=node_id,
             title=memory.title if memory else thing.name if thing else "",
@@ -194,18 +194,18 @@ class Resources:
 
     def pulse_of(self, session: Session) -> PulseResource:
         """The pulse as this session would read it; not counted as a reading."""
-        services = self._box.services
+        container = self._box.container
         pulse = pulse_of_session(self._box.meter, session.working_set)
         return PulseResource(
             **pulse.model_dump(),
-            lifecycle=Stage.of(len(services.catalogue)),
-            curation_tasks_pending=services.curation.pending(),
+            lifecycle=Stage.of(len(container.live.catalogue)),
+            curation_tasks_pending=container.curation.pending(),
             thought_loop_warning=session.pulse_reads >= LOOP_AFTER,
         )
 
     def seen_by(self, session_id: str) -> str:
         """The pulse as this session would read it, as text; the vault's for one yet to begin."""
-        sessions = self._box.services.sessions
+        sessions = self._box.container.sessions
         try:
             session = sessions.get(session_id)
         except SessionNotFound:
@@ -214,7 +214,7 @@ class Resources:
 
     def _session(self, session_id: str = THIS_SESSION) -> Session:
         """Raises SessionNotFound; the connection's own session begins with its first use."""
-        sessions = self._box.services.sessions
+        sessions = self._box.container.sessions
         if session_id != THIS_SESSION:
             return sessions.get(session_id)
         own = connection_id()
@@ -246,7 +246,7 @@ class Resources:
         ]
 
     def _global(self) -> ContextResource:
-        notes = len(self._box.services.catalogue)
+        notes = len(self._box.container.live.catalogue)
         return ContextResource(
             scope="global",
             concepts=self._overview.concepts(),
@@ -256,7 +256,7 @@ class Resources:
         )
 
     def _edge(self, edge: GraphEdge, node_id: str) -> EdgeShape:
-        edges = self._box.services.edges
+        edges = self._box.container.live.graph_view
         outgoing = edge.source == node_id
         other = thing_of(edge.target if outgoing else edge.source, edges)
         return EdgeShape(
@@ -275,7 +275,7 @@ class Resources:
         node = self._box.node(memory)
         state = self._box.meter.states([memory.id])[memory.id]
         whole = Hit(memory, 1.0, text=node.content)
-        choose = self._box.services.excerpts.of
+        choose = self._box.container.excerpts.of
         (excerpt,) = choose(memory.title, [whole], [CONTENT_BYTES])
         return {
             "path": memory.path,

@@ -65,8 +65,8 @@ class VisualResources:
         highlight = _flag("highlight_conflicts", highlight_conflicts)
         drawn = memory_map(
             self._centres(scope, topic),
-            self._box.services.edges,
-            self._box.services.catalogue.by_id,
+            self._box.container.live.graph_view,
+            self._box.container.live.catalogue.by_id,
             depth=_number("depth", depth, LARGEST_DEPTH),
             most=_number("limit", limit, MOST_ASKED),
         )
@@ -86,14 +86,14 @@ class VisualResources:
     def _centres(self, scope: str, topic: str) -> Sequence[str]:
         """Ids of the nodes to draw around, the most fitting first."""
         if scope == "node":
-            return [thing_called(self._box.services, topic).id]
+            return [thing_called(self._box.container, topic).id]
         if scope == "session":
             return self._working_set(topic)
         return self._cluster(topic)
 
     def _working_set(self, session_id: str) -> list[str]:
         """Raises SessionNotFound, but for the connection's own: that begins with its first use."""
-        sessions = self._box.services.sessions
+        sessions = self._box.container.sessions
         if session_id not in THIS_SESSION:
             return list(sessions.get(session_id).working_set)
         try:
@@ -106,12 +106,12 @@ class VisualResources:
 
         Raises StoreUnavailable: the vector store does not answer, and nothing is called so.
         """
-        services = self._box.services
+        container = self._box.container
         named: list[str] = []
         with suppress(NoteNotFound, AmbiguousTarget):
-            named.append(thing_called(services, topic).id)
+            named.append(thing_called(container, topic).id)
         try:
-            found = services.searcher.find(topic, CLUSTER)
+            found = container.live.searcher.find(topic, CLUSTER)
         except StoreUnavailable:
             if not named:
                 raise

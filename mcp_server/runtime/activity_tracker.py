@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
 
 
-class Presence:
+class ActivityTracker:
     """Counts visits; thread-safe."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Presence:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
-class CountCalls(Middleware):
+class CountRunningCalls(Middleware):
     """Counts tool calls while they run, so that an engine that ends can let them end first."""
 
     def __init__(self) -> None:
@@ -63,16 +63,16 @@ class CountCalls(Middleware):
             self.running -= 1
 
 
-class PresenceMiddleware:
+class TrackRequests:
     """Counts every request and websocket as a visit for as long as it is open."""
 
-    def __init__(self, app: ASGIApp, presence: Presence) -> None:
+    def __init__(self, app: ASGIApp, tracker: ActivityTracker) -> None:
         self._app = app
-        self._presence = presence
+        self._tracker = tracker
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or scope["path"] in _NOT_A_CLIENT:
             await self._app(scope, receive, send)
             return
-        with self._presence.visit():
+        with self._tracker.visit():
             await self._app(scope, receive, send)

@@ -13,20 +13,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexer.catalogue import Catalogue
 from indexer.doctor import known_problems
 from indexer.generation import FilePointer, Generations, Report, ScanReport, silent
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
-from mcp_server.runtime.generations import Index, OpenIndexes, open_index
-from mcp_server.runtime.indexing_service import Indexing
+from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
+from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, give_back_memory, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
-from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
 from memvault.curation import actions
@@ -49,15 +47,10 @@ from memvault.model.errors import (
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
-from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.reasoning.critique import Critic
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
-from memvault.search.pipeline import Searcher
 from memvault.stores import faults
-from memvault.stores.graph_view import GraphView
 from memvault.stores.open import (
-    Stores,
     drop_from_servers,
     shared_pointer,
     without_password,
@@ -79,8 +72,11 @@ TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
 
 
-class Services:
-    """What tools, pages and the command line ask. One instance per engine; thread-safe.
+class Container:
+    """The dependency container: every live object of an engine. Thread-safe.
+
+    Args:
+        report: called with what takes long, in words that follow "memvault is".
 
     Raises, when it is made:
         ModelUnavailable: the embedding model is not installed or cannot be exported.
@@ -93,117 +89,103 @@ class Services:
         vault: Path,
         settings: Settings,
         state: StateFolder,
-        tell: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         share_the_processor()
         state.create()
         self.settings = settings
         self.state = state
-        self.vault = Vault(vault, settings.index.max_document_bytes)
-        self.journal = Journal(self.vault)
-        self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
-        self.curator.recover()
-        self.actions = Actions(self.curator, self._now_indexed, self._index_written)
-        self.answers = AnswerCache()  # outlives a generation
-        self.indexed = IndexCounters()
         self.worker = Worker()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
+        self._open_vault(vault)
         with ExitStack() as opened:
-            tell(EXPORTING if needs_export(settings.embedding) else "loading the model")
-            self.embedder: Embedder = open_embedder(settings.embedding, state.embedding_cache)
-            opened.callback(self.embedder.close)
-            self.reranker = Reranker(settings.rerank) if settings.rerank.model else None
-            self.quarantine = Quarantine(self.journal)
-            self.proposals = Proposals(self.journal)
-            self.immunity = immunity_of(self.embedder)
-            self.guarded = GuardedVault(
-                self.vault, Provenances(self.journal), self.quarantine, self.immunity
-            )
-            self.excerpts = Excerpts(self.guarded.read, self.embedder)
-            self.own_excerpts = Excerpts(self.read_own, self.embedder)
-            tell("opening the indexes")
-            self.found = open_entity_cache(state.entity_cache)
-            opened.callback(self.found.close)
-            generations = Generations(
-                state,
-                shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
-                lambda folder: drop_from_servers(settings, folder),
-            )
-            self._indexes = OpenIndexes(generations, self._open_index, self.worker)
-            opened.callback(self._live.stores.close)
-            self.activity = Activity(self._live.stores.keyvalue, self.journal)
+            report(EXPORTING if needs_export(settings.embedding) else "loading the model")
+            self._load_models(opened)
+            report("opening the indexes")
+            self._open_indexes(opened)
             opened.pop_all()
-        self.vault.had_notes = self._has_notes
-        self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
-        self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
-        self.worker.run("write down use", self.activity.write, after=FLUSH_SECONDS)
-        self.curation = CurationTasks(
-            lambda: self._live, self.curator, DismissedTasks(self.journal), self.worker
-        )
-        self.indexing = Indexing(
-            settings,
-            self._indexes,
-            self.found,
-            self.indexed,
-            self.worker,
-            began=self.curation.start,
-            moving=self._move_activity,
-            moved=lambda: self.curation.changed(()),
-        )
+        self._start_jobs()
         self.hooks = HookService(self)
         self._closed = threading.Event()
 
-    @property
-    def _live(self) -> Index:
-        return self._indexes.live
+    def _open_vault(self, root: Path) -> None:
+        """The notes, their history, and what changes them."""
+        self.vault = Vault(root, self.settings.index.max_document_bytes)
+        self.journal = Journal(self.vault)
+        self.quarantine = Quarantine(self.journal)
+        self.proposals = Proposals(self.journal)
+        self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
+        self.curator.recover()
+        self.actions = Actions(self.curator, self._indexed, self._index_written)
+
+    def _load_models(self, opened: ExitStack) -> None:
+        """The embedding model, and what reads notes with it."""
+        self.embedder: Embedder = open_embedder(self.settings.embedding, self.state.embedding_cache)
+        opened.callback(self.embedder.close)
+        self.reranker = Reranker(self.settings.rerank) if self.settings.rerank.model else None
+        self.immunity = immunity_of(self.embedder)
+        self.guarded = GuardedVault(
+            self.vault, Provenances(self.journal), self.quarantine, self.immunity
+        )
+        self.excerpts = Excerpts(self.guarded.read, self.embedder)
+        self.own_excerpts = Excerpts(self.read_own, self.embedder)
+
+    def _open_indexes(self, opened: ExitStack) -> None:
+        """The live generation of indexes, and what outlives a generation."""
+        settings, state = self.settings, self.state
+        self.index_counters = IndexCounters()
+        self.answer_cache = AnswerCache()
+        self.entity_cache = open_entity_cache(state.entity_cache)
+        opened.callback(self.entity_cache.close)
+        generations = Generations(
+            state,
+            shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
+            lambda folder: drop_from_servers(settings, folder),
+        )
+        self._generations = OpenGenerations(generations, self._open_generation, self.worker)
+        opened.callback(self.live.stores.close)
+        self.activity = Activity(self.live.stores.keyvalue, self.journal)
+        self.vault.had_notes = lambda: len(self.live.catalogue) > 0
+
+    def _start_jobs(self) -> None:
+        """The background work: indexing, curation tasks, upkeep."""
+        self.curation = CurationTasks(
+            lambda: self.live, self.curator, DismissedTasks(self.journal), self.worker
+        )
+        self.indexing = IndexingService(
+            self.settings,
+            self._generations,
+            self.entity_cache,
+            self.index_counters,
+            self.worker,
+            began=self.curation.start,
+            moving=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
+            moved=lambda: self.curation.changed(()),
+        )
+        self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
+        self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
+        self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
 
     @property
-    def stores(self) -> Stores:
-        return self._live.stores
-
-    @property
-    def indexer(self) -> Indexer:
-        return self._live.indexer
-
-    @property
-    def catalogue(self) -> Catalogue:
-        return self._live.indexer.catalogue
-
-    @property
-    def searcher(self) -> Searcher:
-        return self._live.searcher
-
-    @property
-    def critic(self) -> Critic:
-        return self._live.critic
-
-    @property
-    def reasoner(self) -> Reasoner:
-        return self._live.reasoner
-
-    @property
-    def edges(self) -> GraphView:
-        return self._live.edges
-
-    @property
-    def similarity_index(self) -> SimilarityIndex:
-        return self._live.similarity_index
+    def live(self) -> Generation:
+        """The generation of indexes that answers now; a rebuild replaces it."""
+        return self._generations.live
 
     def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
-        """Index the vault and watch it, as `Indexing.start`; then capture what waits."""
+        """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""
         scanned = self.indexing.start(watch=watch, report=report)
         self.hooks.start()
         return scanned
 
     def status(self) -> dict[str, Any]:
         """What is indexed, by which stores, how fresh."""
-        vectors, graph = self.stores.vectors, self.stores.graph
+        vectors, graph = self.live.stores.vectors, self.live.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self.indexing.scanning, self.indexing.last_scan
         standing = self.indexing.standing()
         return {
             "vault": self.vault.root.name,
-            "notes": len(self.catalogue),
+            "notes": len(self.live.catalogue),
             "chunks": _unless_silent(vectors.count),
             "nodes": nodes,
             "edges": edges,
@@ -212,7 +194,7 @@ class Services:
                 "graph": without_password(self.settings.graph),
                 "keyvalue": without_password(self.settings.keyvalue),
             },
-            "not_answering": self.stores.unreachable(),
+            "not_answering": self.live.stores.unreachable(),
             "without_room": self.without_room(),
             "embedding": self.embedder.model_id,
             "watching": self.indexing.watching(),
@@ -222,26 +204,29 @@ class Services:
             "entities_waiting": standing.entities_waiting if standing else None,
             "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
             "last_scan": last[0].isoformat() if last else None,
-            "problems": list(self.indexer.problems)
+            "problems": list(self.live.indexer.problems)
             if scanning is not None
-            else known_problems(self.indexer),
+            else known_problems(self.live.indexer),
         }
 
-    def _now_indexed(self) -> actions.Indexed:
-        known = Known(self.catalogue, self.indexer.links, self.catalogue.linking)
-        return actions.Indexed(known, self.stores.graph, self.stores.keyvalue)
+    def _known(self) -> Known:
+        catalogue = self.live.catalogue
+        return Known(catalogue, self.live.indexer.links, catalogue.linking)
+
+    def _indexed(self) -> actions.Indexed:
+        stores = self.live.stores
+        return actions.Indexed(self._known(), stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
 
     def manifest(self) -> ManifestKeeper:
-        """Writes and reads ``manifest.md`` from the live index."""
-
-        def indexed() -> Indexed:
-            known = Known(self.catalogue, self.indexer.links, self.catalogue.linking)
-            return Indexed(known, self.edges, self.stores.graph)
-
-        return ManifestKeeper(self.vault, self.curator, indexed)
+        """Writes and reads ``manifest.md`` from the live indexes."""
+        return ManifestKeeper(
+            self.vault,
+            self.curator,
+            lambda: Indexed(self._known(), self.live.graph_view, self.live.stores.graph),
+        )
 
     def apply_manifest(
         self, why: Attribution, path: str = MANIFEST, *, confirm: bool = False
@@ -258,7 +243,7 @@ class Services:
     def without_room(self) -> list[str]:
         """What is full: servers by name, and the disk with the state folder."""
         disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
-        return [*self.stores.full(), *disk]
+        return [*self.live.stores.full(), *disk]
 
     def _unload_idle_models(self) -> float:
         if self.embedder.release(IDLE_SECONDS):
@@ -274,12 +259,9 @@ class Services:
                 os.truncate(log, 0)  # it is written by appending
         return TRIM_SECONDS
 
-    def _has_notes(self) -> bool:
-        return bool(len(self.catalogue))
-
     def read_own(self, path: str) -> bytes:
         """The person's own words in a note, and all of one that they marked as verified."""
-        data, memory = self.guarded.read(path), self.catalogue.by_path(path)
+        data, memory = self.guarded.read(path), self.live.catalogue.by_path(path)
         if memory is None or memory.verified:
             return data
         return own_lines(data, memory.provenance)
@@ -301,49 +283,46 @@ class Services:
         impatience.start()
         self.hooks.close()
         self.indexing.stop(LAST_WORDS_SECONDS)
-        indexers = [index.indexer for index in self._indexes.all()]
+        indexers = [generation.indexer for generation in self._generations.all()]
         if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
             with suppress(MemvaultError):  # the next start indexes it again
-                self._live.indexer.flush()
+                self.live.indexer.flush()
         else:
             logger.error("closing while the indexer still runs")
         impatience.cancel()
         # A rebuild closes what it was filling; it ends with its scan.
-        self._indexes.wait_until_filled(LAST_WORDS_SECONDS)
+        self._generations.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
-        self._indexes.close(LAST_WORDS_SECONDS)
+        self._generations.close(LAST_WORDS_SECONDS)
         self.embedder.close()
-        self.found.close()
+        self.entity_cache.close()
 
-    def _open_index(self, folder: Path) -> Index:
-        index = open_index(
+    def _open_generation(self, folder: Path) -> Generation:
+        generation = open_generation(
             folder,
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
-            found=self.found,
+            entity_cache=self.entity_cache,
             reranker=self.reranker,
-            answers=self.answers,
+            answers=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
         )
-        index.indexer.on_change.append(partial(self._after_change, index.indexer))
-        index.indexer.on_batch.append(self.indexed.add)
-        return index
+        generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
+        generation.indexer.on_batch.append(self.index_counters.add)
+        return generation
 
     def _deleted(self, tombstone: Tombstone) -> None:
         """What the entity pass found in a note that is gone for good holds its sentences."""
         content = tombstone.content_hash
-        others = (m for m in self.catalogue.all() if m.path != tombstone.path)
+        others = (m for m in self.live.catalogue.all() if m.path != tombstone.path)
         if content is not None and all(memory.content_hash != content for memory in others):
-            self.found.remove(content)
+            self.entity_cache.remove(content)
 
     def _after_change(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         self.indexing.take_note(indexer, indexed)
         self.curation.changed(indexed.paths)
-
-    def _move_activity(self, fresh: Index) -> None:
-        self.activity.move_to(fresh.stores.keyvalue)
 
 
 def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
@@ -356,16 +335,3 @@ def _unless_silent(ask: Callable[[], Counted]) -> Counted | None:
 def immunity_of(embedder: Embedder) -> Immunity:
     """The check of texts, with its classifier where the model is the one it was trained for."""
     return Immunity(embedder.embed_few if CLASSIFIED_MODEL in embedder.model_id else None)
-
-
-def open_services(
-    vault: Path,
-    settings: Settings,
-    state: StateFolder,
-    tell: Callable[[str], None] = lambda _: None,
-) -> Services:
-    """Open what an engine answers with; `tell` hears what takes long.
-
-    Damaged embedded indexes are put aside and filled anew from the vault: they are derived.
-    """
-    return Services(vault, settings, state, tell)

@@ -20,7 +20,7 @@ from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
 from mcp_server.answers.memories import StateShape, log_unverified
 from mcp_server.answers.reasoning import InsightsShape
-from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom, bare
+from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import MemoryState
 from memvault.cognition.sessions import Session
@@ -145,7 +145,7 @@ class Asked:
         return matter_of(self.query) is not None
 
 
-class Contexts:
+class ContextService:
     """Made once per server; thread-safe."""
 
     def __init__(self, box: Toolbox) -> None:
@@ -183,10 +183,10 @@ class Contexts:
         """What is recalled, coloured by what the session is about, and what could not be asked."""
         working_set = session.working_set
         count = asked.count + (COLOURED if working_set else 0)
-        result = self._box.services.searcher.search(
+        result = self._box.container.live.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
-        log_unverified(self._box.services.journal, asked.query, result)
+        log_unverified(self._box.container.journal, asked.query, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
             ids = [hit.memory.id for hit in found]
@@ -234,25 +234,25 @@ class Contexts:
 
     @cached_property
     def _distiller(self) -> Distiller:
-        services = self._box.services
+        container = self._box.container
 
         def starting(digits: str) -> Sequence[str]:
-            return services.catalogue.ids_starting(digits)  # of whichever generation is live
+            return container.live.catalogue.ids_starting(digits)  # of whichever generation is live
 
-        return Distiller(services.guarded.read, services.embedder, starting)
+        return Distiller(container.guarded.read, container.embedder, starting)
 
     @cached_property
     def _own_distiller(self) -> Distiller:
-        services = self._box.services
+        container = self._box.container
 
         def starting(digits: str) -> Sequence[str]:
-            return services.catalogue.ids_starting(digits)
+            return container.live.catalogue.ids_starting(digits)
 
-        return Distiller(services.read_own, services.embedder, starting)
+        return Distiller(container.read_own, container.embedder, starting)
 
     @cached_property
-    def _room(self) -> AnswerRoom:
-        return AnswerRoom(self._box.services.embedder.tokens, self._box.services.catalogue)
+    def _room(self) -> TokenBudget:
+        return TokenBudget(self._box.container.embedder.tokens, self._box.container.live.catalogue)
 
 
 _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())

@@ -18,7 +18,7 @@ from memvault.model.errors import MemvaultError
 
 if TYPE_CHECKING:
     from indexer.catalogue import NoteRecord
-    from mcp_server.runtime.generations import Index
+    from mcp_server.runtime.generations import Generation
     from mcp_server.runtime.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -54,20 +54,20 @@ class CurationTasks:
     """Finds the tasks of the live indexes after changes. Thread-safe.
 
     Args:
-        index: the live generation.
+        live: gives the live generation.
         dismissed: tasks that the person dismissed.
         clock: the time, with a zone.
     """
 
     def __init__(
         self,
-        index: Callable[[], Index],
+        live: Callable[[], Generation],
         curator: Curator,
         dismissed: DismissedTasks,
         worker: Worker,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._index = index
+        self._live = live
         self._curator = curator
         self.dismissed = dismissed
         self._worker = worker
@@ -78,7 +78,7 @@ class CurationTasks:
         self._sweep_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
-        self._finder: tuple[Index, TaskFinder] | None = None
+        self._finder: tuple[Generation, TaskFinder] | None = None
         self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as they were last
 
     def start(self) -> None:
@@ -110,7 +110,7 @@ class CurationTasks:
         each decision of the person."""
         tasks, decided = self._tasks or (), self.dismissed.decided
         if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
-            memory_of, still = self._index().indexer.catalogue.by_id, tasks
+            memory_of, still = self._live().catalogue.by_id, tasks
             if self.dismissed.last() is not None:
                 still = tuple(each for each in tasks if not self.dismissed.holds(each, memory_of))
             self._open = (tasks, decided, still)
@@ -169,15 +169,15 @@ class CurationTasks:
         self._sweep_due = False
 
     def _look(self, waiting: _Waiting) -> None:
-        index = self._index()
+        live = self._live()
         everything = waiting.everything
-        if self._finder is None or self._finder[0] is not index:
+        if self._finder is None or self._finder[0] is not live:
             finder = TaskFinder(
-                index.edges, index.similarity_index, index.indexer.vault.read, self._go_on
+                live.graph_view, live.similarity_index, live.indexer.vault.read, self._go_on
             )
-            self._finder, everything = (index, finder), True
+            self._finder, everything = (live, finder), True
         known, self._notes = self._notes, {}
-        for record in index.indexer.catalogue.records():
+        for record in live.catalogue.records():
             kept = known.get(record.memory.path)
             if kept is None or kept[0] is not record:
                 kept = record, _facts_of(record)

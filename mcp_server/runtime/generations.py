@@ -13,11 +13,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from indexer.catalogue import Catalogue
 from indexer.generation import Generations
 from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
-from mcp_server.runtime import worker as heap
-from mcp_server.runtime.worker import Worker
+from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
@@ -41,13 +41,14 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """Made by `open_index`; its stores are closed by whoever asked for it."""
+class Generation:
+    """Made by `open_generation`; its stores are closed by whoever asked for it."""
 
     folder: Path
     stores: Stores
     indexer: Indexer
-    edges: GraphView
+    catalogue: Catalogue
+    graph_view: GraphView
     similarity_index: SimilarityIndex
     searcher: Searcher
     critic: Critic
@@ -65,18 +66,18 @@ class Index:
         self.searcher.close(timeout)
 
 
-def open_index(
+def open_generation(
     folder: Path,
     *,
     vault: Vault,
     settings: Settings,
     embedder: Embedder,
-    found: EntityCache,
+    entity_cache: EntityCache,
     reranker: Reranker | None,
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
-) -> Index:
+) -> Generation:
     """Open the stores of a generation and what reads them.
 
     Raises:
@@ -85,37 +86,44 @@ def open_index(
     stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
         indexer = Indexer(
-            vault, stores, embedder, found, settings.index, forgotten=forgotten, joined=joined
+            vault,
+            stores,
+            embedder,
+            entity_cache,
+            settings.index,
+            forgotten=forgotten,
+            joined=joined,
         )
-    edges = GraphView(stores.graph, indexer.catalogue.by_id)
-    indexer.on_change.append(edges.apply)
-    similarity_index = SimilarityIndex(edges, stores.vectors, indexer.catalogue)
+    graph_view = GraphView(stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(graph_view.apply)
+    similarity_index = SimilarityIndex(graph_view, stores.vectors, indexer.catalogue)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
-        stores.vectors, by_id, names, partial(stated_conflicts, edges), indexer.names.state,
+        stores.vectors, by_id, names, partial(stated_conflicts, graph_view), indexer.names.state,
         read=vault.read,
     )  # fmt: skip
     searcher = Searcher(
         stores,
         embedder,
         indexer,
-        edges,
+        graph_view,
         verifier,
         read=vault.read,
         cache=answers,
         limit_seconds=settings.limits.answer_seconds,
         reranker=reranker,
     )
-    return Index(
+    return Generation(
         folder,
         stores,
         indexer,
-        edges,
+        indexer.catalogue,
+        graph_view,
         similarity_index,
         searcher,
         Critic(searcher.find, by_id, stores.vectors, names, verifier, embed=embedder.embed),
         Reasoner(
-            edges,
+            graph_view,
             by_id,
             find=searcher.find,
             claims_of=verifier.claims,
@@ -140,11 +148,11 @@ def _closed_on_failure(stores: Stores) -> Iterator[None]:
 GRACE_SECONDS = 15.0  # questions under way on a replaced generation have this long to end
 
 
-class OpenIndexes:
+class OpenGenerations:
     """Thread-safe; one generation is filled at a time.
 
     Args:
-        open_index: opens the stores in a generation's folder, and what reads them.
+        open_generation: opens the stores in a generation's folder, and what reads them.
 
     Raises, when it is made:
         StoreUnavailable: another process has the indexes open.
@@ -152,26 +160,29 @@ class OpenIndexes:
     """
 
     def __init__(
-        self, generations: Generations, open_index: Callable[[Path], Index], worker: Worker
+        self,
+        generations: Generations,
+        open_generation: Callable[[Path], Generation],
+        worker: Worker,
     ) -> None:
         self._generations = generations
-        self._open = open_index
+        self._open = open_generation
         self._worker = worker
         self._changing = threading.Lock()  # a generation is filled, or folders are swept up
         self._closed = threading.Event()
-        self._filling: Index | None = None
-        self._replaced: list[Index] = []  # still to be closed
+        self._filling: Generation | None = None
+        self._replaced: list[Generation] = []  # still to be closed
         generations.remove_stale()
         self.live = self._open_live()
 
-    def all(self) -> list[Index]:
+    def all(self) -> list[Generation]:
         """All that are open."""
         filling = self._filling
         some = [self.live, *self._replaced]
         return some if filling is None or filling in some else [*some, filling]
 
     @contextmanager
-    def filling(self) -> Iterator[Index]:
+    def filling(self) -> Iterator[Generation]:
         """A new generation to fill; dropped after the block, unless that makes it live."""
         with self._changing:
             self._filling = fresh = self._open(self._generations.new())
@@ -186,7 +197,7 @@ class OpenIndexes:
             finally:
                 self._filling = None
 
-    def make_live(self, fresh: Index) -> None:
+    def make_live(self, fresh: Generation) -> None:
         """Let this generation answer, now and after a restart."""
         self._generations.make_live(fresh.folder)
         self.replace_by(fresh)
@@ -195,13 +206,13 @@ class OpenIndexes:
         """Write the name of the live generation down again, where it was lost."""
         self._generations.make_live(self.live.folder)
 
-    def opened_elsewhere(self) -> Index | None:
+    def opened_elsewhere(self) -> Generation | None:
         """The generation that another process has made live, opened; None if it is ours."""
         if self._generations.live_name() in (None, self.live.folder.name):
             return None
         return self._open(self._generations.live())
 
-    def replace_by(self, fresh: Index) -> None:
+    def replace_by(self, fresh: Generation) -> None:
         """Let this generation answer; the one before is closed when its questions are answered."""
         self._replaced.append(self.live)
         self.live = fresh
@@ -216,15 +227,15 @@ class OpenIndexes:
     def close(self, timeout: float) -> None:
         """Close all; what reads in the background has so many seconds each to end."""
         self._closed.set()
-        for index in self.all():
-            index.close_readers(timeout)
+        for generation in self.all():
+            generation.close_readers(timeout)
             try:
-                index.stores.close()
+                generation.stores.close()
             except StorageError:  # a full disk: what was committed is flushed already
                 logger.exception("closing the indexes")
         self._generations.close()
 
-    def _open_live(self) -> Index:
+    def _open_live(self) -> Generation:
         """The live generation; in place of a damaged one a new one, still empty."""
         folder = self._generations.live()
         try:
@@ -243,15 +254,15 @@ class OpenIndexes:
             _close_replaced(self._replaced[0])
             del self._replaced[0]
             self._sweep()
-        heap.settle()
+        settle()
 
     def _sweep(self) -> None:
-        self._generations.remove_stale([index.folder for index in self.all()])
+        self._generations.remove_stale([generation.folder for generation in self.all()])
 
 
-def _close_replaced(index: Index) -> None:
-    index.searcher.close(0.0)
+def _close_replaced(generation: Generation) -> None:
+    generation.searcher.close(0.0)
     try:
-        index.stores.close()
+        generation.stores.close()
     except MemvaultError:
         logger.exception("closing the replaced indexes")

@@ -14,11 +14,10 @@ from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from indexer.replica import IndexerStatus
 from indexer.watch import Watcher
-from mcp_server.runtime import worker as heap
-from mcp_server.runtime.generations import Index, OpenIndexes
+from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker
+from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
 from memvault.model.graph import NotesIndexed
@@ -37,12 +36,12 @@ UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
 
 
-class Indexing:
+class IndexingService:
     """What of it is done here: all, or nothing while another process indexes into the same stores.
     Thread-safe.
 
     Args:
-        indexed: what all generations have indexed.
+        counters: of what all generations have indexed.
         began: called when indexing has begun in earnest, after the first scan.
         moving: told the generation that is about to be live.
         moved: called when it is.
@@ -51,23 +50,23 @@ class Indexing:
     def __init__(
         self,
         settings: Settings,
-        indexes: OpenIndexes,
-        found: EntityCache,
-        indexed: IndexCounters,
+        generations: OpenGenerations,
+        entity_cache: EntityCache,
+        counters: IndexCounters,
         worker: Worker,
         *,
         began: Callable[[], None],
-        moving: Callable[[Index], None],
+        moving: Callable[[Generation], None],
         moved: Callable[[], None],
     ) -> None:
         self._settings = settings
-        self._indexes = indexes
+        self._generations = generations
         self._began = began
         self._moving = moving
         self._moved = moved
-        self._indexed = indexed
+        self._counters = counters
         self._worker = worker
-        self._entity_pass = EntityPass(lambda: self._live.indexer, found, settings.index)
+        self._entity_pass = EntityPass(lambda: self._live.indexer, entity_cache, settings.index)
         self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
         self._lost_reported = False
         self._watcher: Watcher | None = None
@@ -77,8 +76,8 @@ class Indexing:
         self._winding_down = threading.Event()
 
     @property
-    def _live(self) -> Index:
-        return self._indexes.live
+    def _live(self) -> Generation:
+        return self._generations.live
 
     @property
     def _follows(self) -> bool:
@@ -135,7 +134,7 @@ class Indexing:
         if self._replication is not None:
             self._replication.check()
         self._live.indexer.vault.check()
-        with self._indexes.filling() as fresh:
+        with self._generations.filling() as fresh:
             if self._winding_down.is_set():
                 fresh.indexer.stop()
             result = fresh.indexer.scan(report)
@@ -180,8 +179,8 @@ class Indexing:
         What a scan had not reached is indexed at the next start."""
         self._winding_down.set()
         self._worker.ask_to_stop()
-        for index in self._indexes.all():
-            index.indexer.stop()
+        for generation in self._generations.all():
+            generation.indexer.stop()
 
     def stop(self, timeout: float) -> None:
         """The same, waiting so many seconds at most for the jobs that run."""
@@ -234,7 +233,7 @@ class Indexing:
     def _warm_up(self) -> None:
         self._live.indexer.warm_up()
         self._live.warm_up(self._worker)
-        heap.settle()
+        settle()
 
     def _find_entities(self, paths: Collection[str]) -> None:
         self._entity_pass.add(paths)
@@ -249,7 +248,7 @@ class Indexing:
 
     def _unload_pipeline(self) -> None:
         self._entity_pass.release()
-        heap.settle()
+        settle()
 
     def _write_links(self) -> float | None:
         """What an answered change left: links of other notes, and the flush to the disk. After a
@@ -267,7 +266,7 @@ class Indexing:
         )
 
     def _own_standing(self) -> IndexerStatus:
-        watcher, indexed = self._watcher, self._indexed
+        watcher, indexed = self._watcher, self._counters
         return IndexerStatus(
             0.0 if watcher is None else watcher.lag_seconds(),
             indexed.notes,
@@ -293,7 +292,7 @@ class Indexing:
     def _restore(self) -> None:
         """A server came back without what it had: the name of the generation may be among it."""
         if not self._follows:
-            self._indexes.name_live()
+            self._generations.name_live()
             self._scan_soon()
 
     def _mended(self, error: StorageError, report: Report) -> ScanReport:
@@ -304,7 +303,7 @@ class Indexing:
         passing = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
         if self._winding_down.is_set() or not passing:
             raise error
-        logger.error("%s Indexing begins when that is over.", error.message)
+        logger.error("%s IndexingService begins when that is over.", error.message)
         self._scan_soon()
         return ScanReport()
 
@@ -314,7 +313,7 @@ class Indexing:
 
     # -- another generation ---------------------------------------------------------------------
 
-    def _swap(self, fresh: Index) -> None:
+    def _swap(self, fresh: Generation) -> None:
         """Make the fresh generation live. The watcher moves over first, so that what is saved
         meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
         watcher = self._watcher
@@ -324,16 +323,16 @@ class Indexing:
             self._watcher.start()
         fresh.indexer.scan()
         fresh.warm_up(self._worker)
-        heap.settle()
+        settle()
         self._moving(fresh)
-        self._indexes.make_live(fresh)
+        self._generations.make_live(fresh)
         self._moved()
         fresh.indexer.scan()
 
     def _move(self) -> None:
         """Go over to the generation that another process has made live."""
-        fresh = self._indexes.opened_elsewhere()
+        fresh = self._generations.opened_elsewhere()
         if fresh is not None:
             self._moving(fresh)
-            self._indexes.replace_by(fresh)
+            self._generations.replace_by(fresh)
             self._moved()

@@ -12,7 +12,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 
 class IndexCounters:
@@ -37,21 +37,21 @@ class IndexCounters:
 TOP = 5
 
 
-class Overview:
+class VaultStats:
     """Concepts and counts. Thread-safe."""
 
-    def __init__(self, services: Callable[[], Services]) -> None:
-        self._services = services
+    def __init__(self, container: Callable[[], Container]) -> None:
+        self._container = container
         self._connected: tuple[Indexer, int, list[ConceptShape]] | None = None
 
     def concepts(self) -> list[ConceptShape]:
         """The memories that were asked for most; before any was, the things that take part in
         most relations: nothing if the graph does not answer."""
-        services = self._services()
+        container = self._container()
         used = [
             (activity.access_count, memory)
-            for key, activity in services.activity.all().items()
-            if activity.access_count and (memory := services.catalogue.by_id(key)) is not None
+            for key, activity in container.activity.all().items()
+            if activity.access_count and (memory := container.live.catalogue.by_id(key)) is not None
         ]
         best = sorted(used, key=lambda item: (-item[0], item[1].path))[:TOP]
         if not best:
@@ -63,8 +63,8 @@ class Overview:
 
     def counts(self) -> dict[str, int]:
         """Notes, and what the stores that answer hold."""
-        stores = self._services().stores
-        counts = {"notes": len(self._services().catalogue)}
+        stores = self._container().live.stores
+        counts = {"notes": len(self._container().live.catalogue)}
         try:
             counts["chunks"] = stores.vectors.count()
             counts["nodes"], counts["edges"] = stores.graph.counts()
@@ -73,8 +73,8 @@ class Overview:
         return counts
 
     def _most_connected(self) -> list[ConceptShape]:
-        services = self._services()
-        indexer, edges = services.indexer, services.edges
+        container = self._container()
+        indexer, edges = container.live.indexer, container.live.graph_view
         known = self._connected
         if known is not None and known[:2] == (indexer, indexer.version):
             return known[2]

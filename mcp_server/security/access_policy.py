@@ -224,7 +224,7 @@ def _same_origin(origin: str, host: str) -> bool:
     return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
 
 
-class GuardMiddleware:
+class AccessMiddleware:
     """Turns refused requests away: HTTP with the status, websockets before they open."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:

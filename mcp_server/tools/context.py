@@ -17,7 +17,7 @@ from mcp_server.answers.context import (
     ExpansionShape,
     NeighbourShape,
 )
-from mcp_server.runtime.context_service import Asked, Contexts, with_summary
+from mcp_server.runtime.context_service import Asked, ContextService, with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import (
@@ -61,7 +61,7 @@ class ContextTools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._contexts = Contexts(box)
+        self._contexts = ContextService(box)
 
     @tool(annotations=READS, tags=CORE, title="Gather context")
     async def inject_context(
@@ -140,12 +140,12 @@ class CitationTools:
         contents = [each.raw_content for each in expansions if each.raw_content]
         return CitationsAnswer(
             expansions=expansions,
-            tokens_used=sum(self._box.services.embedder.tokens.count_all(contents)),
+            tokens_used=sum(self._box.container.embedder.tokens.count_all(contents)),
             pulse=self._box.meter.of(ids),
         )
 
     def _expansion(self, tag: str, level: VerbosityLevel, neighbours: bool) -> ExpansionShape:
-        catalogue = self._box.services.catalogue
+        catalogue = self._box.container.live.catalogue
         ids = cited(tag, catalogue.ids_starting)
         memory = catalogue.by_id(ids[0]) if ids and len(ids) == 1 else None
         if memory is None:
@@ -157,14 +157,14 @@ class CitationTools:
             path=memory.path,
             importance=memory.importance,
             created_at=utc(memory.created_at),
-            agent_id=self._box.services.activity.of(memory.id).agent_id,
+            agent_id=self._box.container.activity.of(memory.id).agent_id,
             neighbors=self._neighbours(memory) if neighbours else None,
         )
         if level is VerbosityLevel.RAW_ONLY:
             return named
         limit = None if level is VerbosityLevel.FULL_INSIGHTS else SHOWN_CHARS
         try:
-            data = self._box.services.guarded.read(memory.path)
+            data = self._box.container.guarded.read(memory.path)
         except (NoteNotFound, StorageError) as error:
             return ExpansionShape(citation_tag=tag, error=error.message)
         content = data.decode("utf-8", errors="replace")

@@ -78,11 +78,11 @@ class CurationTools:
         self._box.touch(session_id)
         why = why_of(rationale, reason)
         check_permanent(not soft_delete, reason)
-        services = self._box.services
-        found = services.actions.target(target)
+        container = self._box.container
+        found = container.actions.target(target)
         if preview:
             return self._preview(found)
-        change = services.actions.forget([found], why, permanent=not soft_delete)
+        change = container.actions.forget([found], why, permanent=not soft_delete)
         (tombstone,) = change.forgot
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
@@ -108,11 +108,11 @@ class CurationTools:
         self._box.touch(session_id)
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide exactly one of target or reversal_hash")
-        services = self._box.services
-        done = services.actions.restore(target or reversal_hash or "", why_of(rationale))
+        container = self._box.container
+        done = container.actions.restore(target or reversal_hash or "", why_of(rationale))
         assert done.change is not None
         tombstone, path = done.result.tombstone, done.result.path
-        memory = services.catalogue.by_path(path) if path else None
+        memory = container.live.catalogue.by_path(path) if path else None
         return RestoredAnswer(
             name=tombstone.name,
             node_ids=[memory.id] if memory else list(tombstone.node_ids),
@@ -125,10 +125,10 @@ class CurationTools:
         )
 
     def _preview(self, found: Target) -> ForgottenAnswer:
-        services = self._box.services
+        container = self._box.container
         ids = set(found.node_ids)
-        naming = {e.source for e in services.stores.graph.neighbours(ids) if e.target in ids}
-        known = (services.catalogue.by_id(source) for source in naming - ids)
+        naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
+        known = (container.live.catalogue.by_id(source) for source in naming - ids)
         paths = sorted(memory.path for memory in known if memory is not None)
         return ForgottenAnswer(
             name=found.name,
@@ -193,15 +193,15 @@ class ManifestTools:
         would change, then with preview=false. All of it is done, or nothing.
         """
         self._box.touch(session_id)
-        services = self._box.services
+        container = self._box.container
         why = why_of(rationale)
-        path = _path_in_vault(services.vault, manifest_path)
-        found = services.manifest().preview(path)
+        path = _path_in_vault(container.vault, manifest_path)
+        found = container.manifest().preview(path)
         errors = [str(fault) for fault in found.faults]
         change = None
         if not preview and not errors:
             try:
-                change = services.apply_manifest(why, path, confirm=confirm)
+                change = container.apply_manifest(why, path, confirm=confirm)
             except Refused as error:
                 errors = [error.message]
         return ReloadedAnswer(

@@ -74,11 +74,11 @@ class HistoryTools:
 
         undo_change undoes a change by its `reversal_hash`.
         """
-        services = self._box.services
-        history = services.curator.history
-        memory = services.catalogue.by_id(node_id)
+        container = self._box.container
+        history = container.curator.history
+        memory = container.live.catalogue.by_id(node_id)
         changes = history.lineage(node_id, depth, memory.path if memory else None)
-        if memory is None and not changes and not services.stores.graph.nodes([node_id]):
+        if memory is None and not changes and not container.live.stores.graph.nodes([node_id]):
             raise NoteNotFound(
                 f"No memory has the id {node_id}. Use recall_memory to find ids.",
                 id=node_id,
@@ -120,7 +120,7 @@ class HistoryTools:
         """
         now = datetime.now(UTC)
         start = now - USUAL_SPAN if since is None else _with_zone(since)
-        changes = self._box.services.curator.history.changes(
+        changes = self._box.container.curator.history.changes(
             node_id=node_id, since=start, limit=None
         )
         wanted = None if log_type == "all" else _ACTIONS[log_type]
@@ -155,7 +155,7 @@ class HistoryTools:
                 recoverable=True,
                 recovery_tool=None,
             )
-            for each in self._box.services.guarded.held()
+            for each in self._box.container.guarded.held()
             if each.at >= start and node_id in (None, each.note_id)
         ]
 
@@ -175,10 +175,10 @@ class HistoryTools:
 
     def _contents(self, change: Change, paths: set[str]) -> tuple[str | None, str | None]:
         """The note's text before and after a change, as far as it is kept."""
-        services = self._box.services
-        if any(services.guarded.held_at(path) is not None for path in paths):
+        container = self._box.container
+        if any(container.guarded.held_at(path) is not None for path in paths):
             return None, None  # in quarantine
-        history = services.curator.history
+        history = container.curator.history
         file = next((each for each in change.files if paths & set(each.paths)), None)
         if file is None:
             return None, None

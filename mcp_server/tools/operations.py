@@ -103,7 +103,7 @@ class OperationTools:
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
-        done = self._box.services.actions.edit(target, edit, why_of(rationale), preview=preview)
+        done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
         return EditedAnswer(
             node_id=done.plan.node_ids[0],
             path=done.result.path,
@@ -131,7 +131,7 @@ class OperationTools:
         without notes are merged without changing a note.
         """
         self._box.touch(session_id)
-        actions = self._box.services.actions
+        actions = self._box.container.actions
         done = actions.merge(sources, target, why_of(rationale), preview=preview)
         merged = done.result
         return MergedAnswer(
@@ -161,7 +161,7 @@ class OperationTools:
         a note gets one.
         """
         self._box.touch(session_id)
-        actions = self._box.services.actions
+        actions = self._box.container.actions
         done = actions.annotate(target, note, why_of(rationale), preview=preview)
         added = [line.after for line in done.plan.lines_changed() if line.after is not None]
         return AnnotatedAnswer(
@@ -190,7 +190,7 @@ class OperationTools:
         Among equally relevant memories the more important come first. Give `importance` or `delta`.
         """
         self._box.touch(session_id)
-        done = self._box.services.actions.set_importance(
+        done = self._box.container.actions.set_importance(
             target, why_of(rationale), importance=importance, delta=delta, preview=preview
         )
         return self._answer(done, preview=preview)
@@ -212,7 +212,7 @@ class OperationTools:
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
-        done = self._box.services.actions.set_lifecycle(
+        done = self._box.container.actions.set_lifecycle(
             target, lifecycle, why_of(rationale), preview=preview
         )
         return self._answer(done, preview=preview)
@@ -236,7 +236,7 @@ class OperationTools:
         if not is_person():
             kind = ProposalKind.VERIFIED if verified else ProposalKind.WRONG
             return self._proposed(kind, target, rationale, preview=preview)
-        done = self._box.services.actions.verify(
+        done = self._box.container.actions.verify(
             target, why_of(rationale), verified=verified, by=client_name() or "a client",
             preview=preview,
         )  # fmt: skip
@@ -246,15 +246,15 @@ class OperationTools:
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
     ) -> SetAnswer:
         """Record a client's claim, which changes nothing until the person agrees."""
-        services, why = self._box.services, why_of(rationale)
-        memory = services.actions.target(name).note
+        container, why = self._box.container, why_of(rationale)
+        memory = container.actions.target(name).note
         if memory is None:
             raise InvalidParams(
                 f"{name} is only named in notes and has no note of its own to be confirmed; store "
                 "a memory with this title first"
             )
         if not preview:
-            services.proposals.propose(kind, memory, why.actor, why.rationale)
+            container.proposals.propose(kind, memory, why.actor, why.rationale)
         now = memory.lifecycle if kind is ProposalKind.PERMANENT else memory.verified
         return SetAnswer(
             node_id=memory.id,
@@ -290,7 +290,7 @@ class OperationTools:
         """
         self._box.touch(session_id)
         hashes = self._named_changes(change, client, day)
-        undone = self._box.services.actions.undo(hashes, why_of(rationale), preview=preview)
+        undone = self._box.container.actions.undo(hashes, why_of(rationale), preview=preview)
         return UndoneAnswer(
             undone=[done_shape(each) for each in undone.undone],
             conflicts=[
@@ -316,9 +316,9 @@ class OperationTools:
             raise InvalidParams("Provide exactly one of change, or client and/or day")
         if change is not None:
             return [change]
-        services = self._box.services
-        changes = services.curator.history.changes(client=client, day=day, limit=None)
-        return services.actions.undoable(changes)
+        container = self._box.container
+        changes = container.curator.history.changes(client=client, day=day, limit=None)
+        return container.actions.undoable(changes)
 
     def _answer(self, done: Performed[Setting], *, preview: bool) -> SetAnswer:
         setting = done.result

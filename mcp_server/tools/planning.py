@@ -68,11 +68,13 @@ class QuestionTools:
         call again: `last` then compares the entropy before and after.
         """
         session = self._box.touch(session_id)
-        services = self._box.services
+        container = self._box.container
         with self._lock:
             last = self._asked.pop(session.id, None)
         question = best_question(
-            services.curation.tasks(), list(services.catalogue.all()), services.edges
+            container.curation.tasks(),
+            list(container.live.catalogue.all()),
+            container.live.graph_view,
         )
         if question is not None:
             with self._lock:
@@ -97,9 +99,11 @@ class QuestionTools:
         `chain` has every step, with the note and the sentence that state it.
         """
         self._box.touch(session_id)
-        services = self._box.services
-        above, below = thing_called(services, general), thing_called(services, specific)
-        chain = chain_of(below.id, above.id, services.edges, services.catalogue.by_id)
+        container = self._box.container
+        above, below = thing_called(container, general), thing_called(container, specific)
+        chain = chain_of(
+            below.id, above.id, container.live.graph_view, container.live.catalogue.by_id
+        )
         steps, at = [], below
         for each in chain or ():
             source = each.source
@@ -119,13 +123,13 @@ class QuestionTools:
         )
 
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
-        by_id = self._box.services.catalogue.by_id
+        by_id = self._box.container.live.catalogue.by_id
         found = (by_id(key) for key in question.settles)
         return [SettlesShape(id=m.id, title=m.title, path=m.path) for m in found if m is not None]
 
     def _entropy(self, question: OpenQuestion) -> float:
         """The mean entropy of the memories that an answer would settle."""
-        by_id = self._box.services.catalogue.by_id
+        by_id = self._box.container.live.catalogue.by_id
         ids = [key for key in question.settles if by_id(key) is not None]
         states = self._box.meter.states(ids)
         return fmean(states[key].entropy for key in ids) if ids else 0.0
@@ -167,7 +171,9 @@ class _Measure:
         """Of what a call of recall_memory with these parameters finds."""
         given = step.params.get("filters")
         scope = Scope(Filters(**given) if given else None, step.params.get("project"))
-        hits = self._box.services.searcher.find(step.params["query"], step.params["top_k"], scope)
+        hits = self._box.container.live.searcher.find(
+            step.params["query"], step.params["top_k"], scope
+        )
         return self._box.pulse_of(hits).entropy
 
     def entropy_of(self, found: Sequence[Found]) -> float:
@@ -267,10 +273,10 @@ class PlanningTools:
         )
 
     def _reader(self, project: str | None = None) -> GoalReader:
-        services = self._box.services
-        catalogue = services.catalogue
+        container = self._box.container
+        catalogue = container.live.catalogue
         return GoalReader(
-            services.indexer.names,
+            container.live.indexer.names,
             catalogue.by_id,
             lambda name: bool(catalogue.in_project(name)),
             self._types,
@@ -279,17 +285,17 @@ class PlanningTools:
 
     def _types(self) -> frozenset[str]:
         """The types that notes have, worked out once per state of the index."""
-        indexer = self._box.services.indexer
+        indexer = self._box.container.live.indexer
         now = (indexer, indexer.version)
         if self._known is None or self._known[0] != now:
             self._known = (now, frozenset(memory.type for memory in indexer.catalogue.all()))
         return self._known[1]
 
     def _found(self, query: str, top_k: int, project: str | None) -> list[Hit]:
-        return self._box.services.searcher.find(query, top_k, Scope(None, project))
+        return self._box.container.live.searcher.find(query, top_k, Scope(None, project))
 
     def _edges(self) -> tuple[GraphView | None, str | None]:
-        edges = self._box.services.edges
+        edges = self._box.container.live.graph_view
         try:
             edges.node("")
         except (StoreUnavailable, GraphQueryError):

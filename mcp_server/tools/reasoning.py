@@ -144,12 +144,12 @@ class ReasoningTools:
         session = self._box.touch(session_id)
         if (query is None) is (target is None):
             raise InvalidParams("Invalid params: query or target - give one of them")
-        services, scope = self._box.services, self._box.scope(project)
+        container, scope = self._box.container, self._box.scope(project)
         aim = self._thing(target, scope).id if target is not None else None
         asked = Asked(
             query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
         )
-        found = services.reasoner.ask(asked)
+        found = container.live.reasoner.ask(asked)
         level = session.level(verbosity_level)
         used = _shown(found.evidence, level)
         ids = list(dict.fromkeys(each.memory_id for each in used))
@@ -241,8 +241,8 @@ class ReasoningTools:
             self._thing(each.node_id, scope).id: self._sure(each, scope) for each in clamped_nodes
         }
         wanted = [self._thing(name, scope).id for name in predict_nodes or ()]
-        services = self._box.services
-        omni = Omni(services.reasoner, services.edges)
+        container = self._box.container
+        omni = Omni(container.live.reasoner, container.live.graph_view)
         found = omni.infer(query_type, clamped, wanted, max_iterations, scope)
         ids = [each.key for each in found.predictions if self._is_note(each.key)]
         self._box.returned(session, ids)
@@ -252,8 +252,8 @@ class ReasoningTools:
 
     def _thing(self, name: str, scope: Scope) -> Thing:
         """Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
-        thing = thing_called(self._box.services, name)
-        memory = self._box.services.catalogue.by_id(thing.id)
+        thing = thing_called(self._box.container, name)
+        memory = self._box.container.live.catalogue.by_id(thing.id)
         if memory is not None and not in_scope(memory, scope):
             raise InvalidParams(f"{name!r} belongs to another project; leave project out")
         return thing
@@ -274,13 +274,13 @@ class ReasoningTools:
 
     def _likeness(self, key: str, vector: list[float]) -> float:
         """The cosine of an embedding and the nearest passage of a note; 0 where they are unlike."""
-        services = self._box.services
-        if len(vector) != services.embedder.dimension:
+        container = self._box.container
+        if len(vector) != container.embedder.dimension:
             raise InvalidParams(
                 "Invalid params: clamped_nodes.clamp_value - this vault's embeddings have "
-                f"{services.embedder.dimension} dimensions"
+                f"{container.embedder.dimension} dimensions"
             )
-        passages = services.stores.vectors.vectors([key], ChunkSize.PASSAGE).get(key, [])
+        passages = container.live.stores.vectors.vectors([key], ChunkSize.PASSAGE).get(key, [])
         asked = np.asarray(vector, dtype=np.float32)
         length = float(np.linalg.norm(asked))
         if length == 0.0 or not passages:
@@ -290,10 +290,10 @@ class ReasoningTools:
     # -- answers --------------------------------------------------------------------------------
 
     def _effects(self) -> Effects:
-        return Effects(self._box.services.reasoner, self._box.services.edges)
+        return Effects(self._box.container.live.reasoner, self._box.container.live.graph_view)
 
     def _is_note(self, key: str) -> bool:
-        return self._box.services.catalogue.by_id(key) is not None
+        return self._box.container.live.catalogue.by_id(key) is not None
 
     def _links(self, links: Iterable[Influence], level: VerbosityLevel) -> list[LinkShape] | None:
         if level is VerbosityLevel.RAW_ONLY:
@@ -301,8 +301,8 @@ class ReasoningTools:
         return [self._link(each, level) for each in links]
 
     def _link(self, each: Influence, level: VerbosityLevel) -> LinkShape:
-        stated, name_of = each.stated[0], self._box.services.reasoner.name_of
-        memory = self._box.services.catalogue.by_id(stated.memory_id)
+        stated, name_of = each.stated[0], self._box.container.live.reasoner.name_of
+        memory = self._box.container.live.catalogue.by_id(stated.memory_id)
         full = level is VerbosityLevel.FULL_INSIGHTS
         return LinkShape(
             cause=name_of(each.cause),
@@ -329,15 +329,15 @@ class ReasoningTools:
 
     def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
         return ChainShape(
-            things=[self._box.services.reasoner.name_of(key) for key in chain.things],
+            things=[self._box.container.live.reasoner.name_of(key) for key in chain.things],
             strength=round(chain.strength, 3),
             raises=chain.raises,
             links=self._links(chain.links, level),
         )
 
     def _inference(self, found: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
-        services = self._box.services
-        name_of, by_id = services.reasoner.name_of, services.catalogue.by_id
+        container = self._box.container
+        name_of, by_id = container.live.reasoner.name_of, container.live.catalogue.by_id
         notice = None
         if not found.predictions:
             notice = "No note states a relation of this kind to the known nodes."

@@ -97,7 +97,7 @@ class NoteTools:
         )
 
     def _links(self, memory: Memory) -> tuple[list[LinkShape], list[LinkShape], str | None]:
-        graph = self._box.services.stores.graph
+        graph = self._box.container.live.stores.graph
         try:
             edges = [e for e in graph.neighbours([memory.id]) if e.origin in STATED]
             nodes = graph.nodes({end for e in edges for end in (e.source, e.target)})
@@ -131,7 +131,7 @@ class ConnectorTools:
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; read the results with fetch."""
-        result = self._box.services.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
+        result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
         return SearchAnswer(
             results=[
                 FoundDocument(id=hit.memory.id, title=hit.memory.title, url=self._url(hit.memory))
@@ -157,7 +157,7 @@ class ConnectorTools:
 
     def _url(self, memory: Memory) -> str:
         """Opens the note in Obsidian (https://help.obsidian.md/uri)."""
-        vault = quote(self._box.services.vault.root.name, safe="")
+        vault = quote(self._box.container.vault.root.name, safe="")
         return f"obsidian://open?vault={vault}&file={quote(memory.path, safe='')}"
 
 
@@ -208,7 +208,7 @@ class RecallTools:
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
-        result = self._box.services.searcher.search(
+        result = self._box.container.live.searcher.search(
             query,
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
@@ -216,7 +216,7 @@ class RecallTools:
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        log_unverified(self._box.services.journal, query, result)
+        log_unverified(self._box.container.journal, query, result)
         ids = [hit.memory.id for hit in result.hits]
         self._box.returned(session, ids)
         answer = RecallAnswer(
@@ -248,9 +248,9 @@ class RecallTools:
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
         fitting = self._fitting(filters)
-        search = self._box.services.searcher.hybrid.search_chunks
+        search = self._box.container.live.searcher.hybrid.search_chunks
         scope = self._box.scope(project, filters)
-        by_id = self._box.services.indexer.catalogue.by_id
+        by_id = self._box.container.live.indexer.catalogue.by_id
 
         def look(limit: int) -> list[tuple[ChunkHit, Memory]]:
             hits = search(query, limit, scope)
@@ -265,11 +265,11 @@ class RecallTools:
         for hit, memory in shown:
             best.setdefault(memory.id, hit.score)
         self._box.returned(session, list(best))
-        result = self._box.services.searcher.check(
+        result = self._box.container.live.searcher.check(
             query, [_hit(hit, memory) for hit, memory in shown], scope,
             allow_unverified=allow_unverified,
         )  # fmt: skip
-        log_unverified(self._box.services.journal, query, result)
+        log_unverified(self._box.container.journal, query, result)
         return ChunksAnswer(
             chunks=[_chunk(hit, level) for hit in result.hits],
             pulse=self._box.meter.of(list(best), list(best.values())),
@@ -344,7 +344,7 @@ class GraphTools:
         """
         session = self._box.touch(session_id)
         scope = self._box.scope(project)
-        result = self._box.services.searcher.search(
+        result = self._box.container.live.searcher.search(
             query,
             mode=Mode.DEFAULT,
             top_k=top_k,
@@ -353,7 +353,7 @@ class GraphTools:
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        log_unverified(self._box.services.journal, query, result)
+        log_unverified(self._box.container.journal, query, result)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
         self._box.returned(session, ids)
         answer = GraphAnswer(

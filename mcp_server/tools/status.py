@@ -27,7 +27,7 @@ from mcp_server.answers.status import (
 )
 from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
 from mcp_server.resources.manifest import Manifests
-from mcp_server.runtime.vault_stats import Overview
+from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams, MemvaultError
@@ -61,7 +61,7 @@ class NavigationTools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._manifests = Manifests(lambda: box.services)
+        self._manifests = Manifests(lambda: box.container)
 
     @tool(annotations=READS, tags=FULL, title="Overview")
     def get_graph_manifest(
@@ -90,8 +90,8 @@ class NavigationTools:
         sentences that state it. To answer a question, use graph_query.
         """
         session = self._box.touch(session_id)
-        centre = thing_called(self._box.services, node_id)
-        edges, by_id = self._box.services.edges, self._box.services.catalogue.by_id
+        centre = thing_called(self._box.container, node_id)
+        edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
         scope = self._box.scope(project)
 
         def in_project(key: str) -> bool:
@@ -139,9 +139,9 @@ class NavigationTools:
         if start > now:
             raise InvalidParams("since must not lie in the future")
         scope = self._box.scope(project)
-        activity = self._box.services.activity.all()
+        activity = self._box.container.activity.all()
         used_here = session.working_set[: limit // 2] if session_id is not None else []
-        records = self._box.services.catalogue.records()
+        records = self._box.container.live.catalogue.records()
         if project is not None:
             records = [record for record in records if in_scope(record.memory, scope)]
         accessed = {key: used.last_accessed for key, used in activity.items() if used.last_accessed}
@@ -269,7 +269,7 @@ class StatusTools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._overview = Overview(lambda: box.services)
+        self._overview = VaultStats(lambda: box.container)
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")
     def get_memetic_status(self, session_id: SessionId = None) -> StatusAnswer:
@@ -278,10 +278,10 @@ class StatusTools:
         Call it when answers look incomplete, or when the person asks about their memory.
         """
         self._box.touch(session_id)
-        services = self._box.services
+        container = self._box.container
         pulse = self._box.meter.of_vault()
-        tasks = services.curation.tasks()
-        stores = services.stores
+        tasks = container.curation.tasks()
+        stores = container.live.stores
         return StatusAnswer(
             entropy_level=pulse.entropy,
             coherence_score=pulse.coherence,

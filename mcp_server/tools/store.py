@@ -58,7 +58,7 @@ class PreferenceTools:
 
         Call this before you choose a language, style or format. Without a key, ask recall_memory.
         """
-        found = get_preference(self._box.services.stores.keyvalue, key)
+        found = get_preference(self._box.container.live.stores.keyvalue, key)
         return PreferenceAnswer(
             key=found.key if found else key,
             value=found.value if found else None,
@@ -74,8 +74,8 @@ class PreferenceTools:
 
         Only what they said or clearly showed.
         """
-        services = self._box.services
-        written = services.actions.set_preference(key, value, why_of(rationale))
+        container = self._box.container
+        written = container.actions.set_preference(key, value, why_of(rationale))
         return PreferenceAnswer(
             key=written.key,
             value=written.value,
@@ -184,18 +184,18 @@ class StoreTools:
             session=session.id,
         )
         against = self._contradicted(draft)
-        stored = self._box.services.actions.store(draft)
+        stored = self._box.container.actions.store(draft)
         if asked_permanent:
             self._propose_permanent(stored, why_of(rationale))
         return self._answer(stored, against)
 
     def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
         """Only the person makes a memory permanent."""
-        services = self._box.services
-        memory = services.catalogue.by_path(stored.path)
+        container = self._box.container
+        memory = container.live.catalogue.by_path(stored.path)
         if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
             kind = ProposalKind.PERMANENT
-            services.proposals.propose(kind, memory, why.actor, why.rationale)
+            container.proposals.propose(kind, memory, why.actor, why.rationale)
 
     def _contradicted(self, draft: Draft) -> list[Contradiction]:
         """Memories that say otherwise than the first sentences of a draft."""
@@ -203,7 +203,7 @@ class StoreTools:
         if not first or len(first) > MOST_COMPARED_CHARS:
             return []
         with suppress(StoreUnavailable, GraphQueryError):
-            found, _ = self._box.services.critic.critique(first, threshold=SURE)
+            found, _ = self._box.container.live.critic.critique(first, threshold=SURE)
             return found[:MOST_CONTRADICTED]
         return []
 
@@ -221,13 +221,13 @@ class StoreTools:
         )
 
     def _answer(self, stored: StoredMemory, against: Sequence[Contradiction]) -> StoredAnswer:
-        held = self._box.services.guarded.held_at(stored.path)
+        held = self._box.container.guarded.held_at(stored.path)
         if held is not None and held.whole:
             return self._quarantined(held)
-        meter, catalogue = self._box.meter, self._box.services.catalogue
+        meter, catalogue = self._box.meter, self._box.container.live.catalogue
         memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
         new = learnt(meter, memory.id)
-        self._box.services.activity.stored(memory.id, client_name(), new.state)
+        self._box.container.activity.stored(memory.id, client_name(), new.state)
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,

@@ -1,4 +1,4 @@
-"""What all tools share: the services, the pulse, and how a memory is shown."""
+"""What all tools share: the container, the pulse, and how a memory is shown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mcp_server.answers.memories import (
     excerpt_limits,
     shown,
 )
-from mcp_server.answers.token_budget import ANSWER_TOKENS, AnswerRoom
-from mcp_server.engine.startup import Opening
+from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
+from mcp_server.engine.startup import Startup
 from mcp_server.middleware.client_identity import ToolSet, client_name, connection_id, wanted_set
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
@@ -39,10 +39,10 @@ from memvault.reasoning.vault_overview import Openings
 from memvault.stores.graph_view import thing_of
 
 if TYPE_CHECKING:
-    from mcp_server.runtime.container import Services
+    from mcp_server.runtime.container import Container
 
 
-def thing_called(services: Services, name: str) -> Thing:
+def thing_called(container: Container, name: str) -> Thing:
     """The graph's node with this id, path or name; ``#name`` is a tag.
 
     Raises:
@@ -51,13 +51,13 @@ def thing_called(services: Services, name: str) -> Thing:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     key = name.strip()
-    if services.edges.node(key) is not None:
-        return thing_of(key, services.edges)
-    meant = None if key.startswith("#") else services.indexer.names.lookup(key)
-    if meant is not None and services.edges.node(meant.target) is not None:
-        return thing_of(meant.target, services.edges)
-    target = resolve(key, services.catalogue, services.stores.graph)
-    return thing_of(target.node_ids[0], services.edges)
+    if container.live.graph_view.node(key) is not None:
+        return thing_of(key, container.live.graph_view)
+    meant = None if key.startswith("#") else container.live.indexer.names.lookup(key)
+    if meant is not None and container.live.graph_view.node(meant.target) is not None:
+        return thing_of(meant.target, container.live.graph_view)
+    target = resolve(key, container.live.catalogue, container.live.stores.graph)
+    return thing_of(target.node_ids[0], container.live.graph_view)
 
 
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
@@ -71,36 +71,36 @@ Full = TypeVar("Full", bound=FullAnswer)
 class Toolbox:
     """Made once per server; its methods may be called from any thread."""
 
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
+    def __init__(self, startup: Startup) -> None:
+        self._startup = startup
         self.tools: set[str] = set()  # names of all that can be called
         self.core_tools: set[str] = set()  # of these, what clients see that ask for no other set
         self.tool_set: ToolSet = "core"  # of connections that ask for none
         self.meter = PulseMeter(
-            lambda: self.services.similarity_index,
-            lambda: self.services.curation.pending() > 0,
-            lambda: self.services.curation.has_pending(TaskType.NEAR_DUPLICATES),
+            lambda: self.container.live.similarity_index,
+            lambda: self.container.curation.pending() > 0,
+            lambda: self.container.curation.has_pending(TaskType.NEAR_DUPLICATES),
             self._offers,
-            lambda: self.services.worker,
+            lambda: self.container.worker,
         )
         self.memory_nodes = MemoryNodes(
             self._memory_of,
             self._read,
             self.meter,
-            activity=lambda: self.services.activity,
-            capacity=lambda: self.services.settings.cache.memories,
+            activity=lambda: self.container.activity,
+            capacity=lambda: self.container.settings.cache.memories,
         )
         self._openings = Openings(self._read)
 
     @property
-    def services(self) -> Services:
+    def container(self) -> Container:
         """Raises StoreUnavailable while they open; calls are let through when they are open."""
-        return self._opening.now()
+        return self._startup.now()
 
     def warm_up(self) -> float | None:
         """Measure all memories' states once the index is loaded, in small steps, since the first
         questions would otherwise share the processor with it (`bench_pulse`)."""
-        if not self.services.similarity_index.is_loaded:
+        if not self.container.live.similarity_index.is_loaded:
             return LOOK_SECONDS
         self.meter.measure_all()
         return None
@@ -111,17 +111,17 @@ class Toolbox:
         return tool in (self.tools if is_full else self.core_tools)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
-        return self.services.catalogue.by_id(memory_id)
+        return self.container.live.catalogue.by_id(memory_id)
 
     def _read(self, path: str) -> bytes:
-        return self.services.guarded.read(path)
+        return self.container.guarded.read(path)
 
     def touch(self, session_id: str | None = None) -> Session:
         """Note a call of this session and give it; without an id, the connection's own.
 
         Raises SessionNotFound: the session has expired.
         """
-        sessions = self.services.sessions
+        sessions = self.container.sessions
         if session_id is None:
             return sessions.touch(connection_id(), client_name(), renewable=True)
         return sessions.touch(session_id, client_name())
@@ -129,11 +129,11 @@ class Toolbox:
     def returned(self, session: Session, ids: Sequence[str]) -> None:
         """Note which memories an answer shows, best first."""
         session.accessed(ids)
-        self.services.activity.accessed(ids)
+        self.container.activity.accessed(ids)
 
     def memory(self, memory_id: str) -> Memory:
         """Raises NoteNotFound."""
-        memory = self.services.indexer.catalogue.by_id(memory_id)
+        memory = self.container.live.indexer.catalogue.by_id(memory_id)
         if memory is None:
             self._tell_if_held(memory_id)
             raise NoteNotFound(
@@ -144,7 +144,7 @@ class Toolbox:
 
     def _tell_if_held(self, name: str) -> None:
         """Raises NoteQuarantined where the note of this id or path is in quarantine."""
-        for held in self.services.guarded.held():
+        for held in self.container.guarded.held():
             if held.whole and name in (held.note_id, held.path):
                 raise NoteQuarantined(
                     f"{held.path} is in quarantine: it contains what looks like orders to an AI "
@@ -179,7 +179,7 @@ class Toolbox:
 
         Raises NoteNotFound.
         """
-        memory = self.services.indexer.as_on_disk(path)
+        memory = self.container.live.indexer.as_on_disk(path)
         if memory is None:
             raise NoteNotFound(f"There is no note at {path}", path=path)
         return memory
@@ -191,7 +191,7 @@ class Toolbox:
             NoteNotFound: no note has it; the message gives the nearest names.
             AmbiguousTarget: several notes have it as their title.
         """
-        indexer = self.services.indexer
+        indexer = self.container.live.indexer
         wanted = name.strip().lstrip("/")
         memory = indexer.catalogue.by_path(wanted)
         is_name = "/" not in wanted and "\\" not in wanted
@@ -199,7 +199,7 @@ class Toolbox:
             memory = indexer.catalogue.by_path(meant)
         if memory is None:
             with suppress(NoteNotFound, StoreUnavailable, GraphQueryError):
-                memory = resolve(wanted, indexer.catalogue, self.services.stores.graph).note
+                memory = resolve(wanted, indexer.catalogue, self.container.live.stores.graph).note
         if memory is None:
             self._tell_if_held(wanted)
             near = nearest_names(wanted, indexer.catalogue)
@@ -213,9 +213,9 @@ class Toolbox:
         Raises:
             InvalidParams: no note belongs to this project.
         """
-        if project is None or self.services.catalogue.in_project(project):
+        if project is None or self.container.live.catalogue.in_project(project):
             return Scope(filters, project)
-        names = sorted(self.services.catalogue.projects())
+        names = sorted(self.container.live.catalogue.projects())
         known = f"Known projects: {', '.join(names)}" if names else "No note has a project"
         raise InvalidParams(
             f"No note belongs to a project {project!r}. {known}. Correct the name, or leave "
@@ -233,7 +233,7 @@ class Toolbox:
         states = self.meter.states([hit.memory.id for hit in hits])
         full = level is VerbosityLevel.FULL_INSIGHTS
         gated = any(hit.gated for hit in hits)
-        choose = self.services.own_excerpts if gated else self.services.excerpts
+        choose = self.container.own_excerpts if gated else self.container.excerpts
         excerpts = choose.of(query, hits, excerpt_limits(len(hits), level))
         return shown(hits, states, excerpts, self._utl_state if full else None)
 
@@ -246,7 +246,7 @@ class Toolbox:
         """
         return insights(
             ids,
-            self.services.edges,
+            self.container.live.graph_view,
             self._memory_of,
             wanted,
             near=near,
@@ -259,7 +259,7 @@ class Toolbox:
             return answer
         try:
             answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
-            room = AnswerRoom(self.services.embedder.tokens, self.services.catalogue)
+            room = TokenBudget(self.container.embedder.tokens, self.container.live.catalogue)
             left = ANSWER_TOKENS[level] - room.of(answer)
             if left <= 0:
                 return answer

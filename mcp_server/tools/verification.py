@@ -64,7 +64,7 @@ class VerificationTools:
         """
         session = self._box.touch(session_id)
         focal = [self._box.memory(key).id for key in focal_nodes or ()]
-        found, advice = self._box.services.critic.critique(
+        found, advice = self._box.container.live.critic.critique(
             reasoning_summary, focal, contradiction_threshold
         )
         ids = [each.memory.id for each in found]
@@ -100,12 +100,12 @@ class ImmunityTools:
         if (content is None) == (node_id is None):
             raise InvalidParams("Provide exactly one of content or node_id")
         self._box.touch(session_id)
-        services = self._box.services
+        container = self._box.container
         title = ""
         if node_id is not None:
             place, title = self._place(node_id)
-            content = services.vault.read(place).decode("utf-8", "replace")
-        found = services.immunity.check(content or "", title)
+            content = container.vault.read(place).decode("utf-8", "replace")
+        found = container.immunity.check(content or "", title)
         return AdversarialAnswer(
             adversarial=found.adversarial,
             kinds=list(found.kinds) if found.adversarial else [],
@@ -121,7 +121,7 @@ class ImmunityTools:
 
     def _place(self, node_id: str) -> tuple[str, str]:
         """Path and title of a memory, in quarantine or not."""
-        held = self._box.services.guarded.held()
+        held = self._box.container.guarded.held()
         known = next((each for each in held if each.note_id == node_id), None)
         if known is not None:
             return known.path, ""

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.search.calibration import (
@@ -53,12 +53,12 @@ class Rows:
     first: npt.NDArray[np.bool_]
 
 
-def asked(services: Services, questions: list[dict[str, object]], *, own: bool) -> Rows:
-    shift = relevance_shift(background(services.embedder.embed_few))
+def asked(container: Container, questions: list[dict[str, object]], *, own: bool) -> Rows:
+    shift = relevance_shift(background(container.embedder.embed_few))
     seen, right, first = [], [], []
     for question in questions:
         text = str(question["question"])
-        hits = services.searcher.find(text, LOOKED_AT)
+        hits = container.live.searcher.find(text, LOOKED_AT)
         rows = features(text, hits, shift)[:SHOWN]
         gold = question["gold"] if own else ()
         assert isinstance(gold, list | tuple)
@@ -73,19 +73,19 @@ def measured(folder: Path, other: Path | None, scratch: Path, limit: int) -> tup
     vault = scratch / folder.name
     shutil.copytree(folder / "vault", vault)
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
+    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
     try:
-        services.start(watch=False)
+        container.start(watch=False)
         dice = random.Random(3)
         questions = json.loads((folder / "queries.json").read_text("utf-8"))
         if limit:
             questions = dice.sample(questions, min(limit, len(questions)))
         strange = json.loads((other / "queries.json").read_text("utf-8")) if other else []
         strange = dice.sample(strange, min(FOREIGN, len(strange)))
-        own = asked(services, questions, own=True)
-        return own, asked(services, strange, own=False) if strange else own
+        own = asked(container, questions, own=True)
+        return own, asked(container, strange, own=False) if strange else own
     finally:
-        services.close()
+        container.close()
 
 
 def fitted(groups: list[tuple[Array, Array, float]], columns: tuple[int, ...]) -> Calibration:

@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from mcp_server.engine.startup import Opening
-from mcp_server.runtime.container import Services
+from mcp_server.engine.startup import Startup
+from mcp_server.runtime.container import Container
 from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -24,9 +24,9 @@ SHOWN = 10  # memories in a usual answer
 MANY = 10_000  # memories whose use is written down at once
 
 
-def reading(services: Services) -> list[Figure]:
-    box = Toolbox(Opening.of(services))
-    nodes, ids = box.memory_nodes, [memory.id for memory in services.catalogue.all()]
+def reading(container: Container) -> list[Figure]:
+    box = Toolbox(Startup.of(container))
+    nodes, ids = box.memory_nodes, [memory.id for memory in container.live.catalogue.all()]
     box.meter.states(ids)
     cold = [timed(lambda id=each: nodes.get(id), 1, warm_up=0)[0] * 1e3 for each in ids]
     waiting = iter(ids * (READS // len(ids) + 1))
@@ -41,8 +41,8 @@ def reading(services: Services) -> list[Figure]:
     ]
 
 
-def counting(services: Services) -> list[Figure]:
-    activity, ids = services.activity, [f"memory {number}" for number in range(MANY)]
+def counting(container: Container) -> list[Figure]:
+    activity, ids = container.activity, [f"memory {number}" for number in range(MANY)]
     shown = timed(lambda: activity.accessed(ids[:SHOWN]), READS)
     activity.flush()
     activity.accessed(ids)
@@ -52,7 +52,7 @@ def counting(services: Services) -> list[Figure]:
     began = time.perf_counter()
     activity.checkpoint()
     told = time.perf_counter() - began
-    size = sum(file.stat().st_size for file in Journal(services.vault).files())
+    size = sum(file.stat().st_size for file in Journal(container.vault).files())
     return [
         Figure(f"counting an answer of {SHOWN} memories, p95", percentile(shown, 0.95) * 1e3, "µs"),
         Figure(f"writing {MANY:,} counts to the key-value store", flushed * 1e3, "ms"),
@@ -68,11 +68,11 @@ def main() -> None:
         vault = Path(scratch) / "vault"
         generate(vault, parser.parse_args().notes)
         settings = Settings(index=IndexSettings(ner="off"))
-        services = Services(vault, settings, StateFolder(Path(scratch) / "state"))
-        services.indexing.scan()
-        services.similarity_index.load()
-        figures = reading(services) + counting(services)
-        services.close()
+        container = Container(vault, settings, StateFolder(Path(scratch) / "state"))
+        container.indexing.scan()
+        container.live.similarity_index.load()
+        figures = reading(container) + counting(container)
+        container.close()
     show("cognition", figures)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.model.search import Hit
 from memvault.search.context.distil import Context, Distiller, Room
@@ -60,10 +60,12 @@ def milliseconds(since: float) -> float:
     return (time.perf_counter() - since) * 1000
 
 
-def distilling(services: Services, asked: list[Question]) -> list[Figure]:
+def distilling(container: Container, asked: list[Question]) -> list[Figure]:
     """Recalled beforehand: what is measured is distillation alone."""
-    distiller = Distiller(services.vault.read, services.embedder, services.catalogue.ids_starting)
-    recalled = {each.text: found_for(services, each) for each in asked}
+    distiller = Distiller(
+        container.vault.read, container.embedder, container.live.catalogue.ids_starting
+    )
+    recalled = {each.text: found_for(container, each) for each in asked}
     first, again, saved = [], [], []
     for each in asked:
         for spent in (first, again):
@@ -93,8 +95,8 @@ def distilling(services: Services, asked: list[Question]) -> list[Figure]:
     ]
 
 
-def found_for(services: Services, question: Question) -> list[Hit]:
-    return services.searcher.find(question.text, MEMORIES)
+def found_for(container: Container, question: Question) -> list[Hit]:
+    return container.live.searcher.find(question.text, MEMORIES)
 
 
 def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) -> Context:
@@ -103,11 +105,11 @@ def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) ->
     return distiller.distil(question.text, found, room, Form.NARRATIVE)
 
 
-async def calling(services: Services, asked: list[Question]) -> list[Figure]:
+async def calling(container: Container, asked: list[Question]) -> list[Figure]:
     """Through a client in the same process, each question once."""
     spent, plain = [], []
     sizes: dict[int, list[float]] = {0: [], 1: [], 2: []}
-    async with Client(build_server(services)) as client:
+    async with Client(build_server(container)) as client:
         await client.call_tool("inject_context", {"query": "warm up"})
         for each in asked:
             start = time.perf_counter()
@@ -121,7 +123,7 @@ async def calling(services: Services, asked: list[Question]) -> list[Figure]:
             for each in asked[:40]:
                 given = {"query": each.text, "verbosity_level": level}
                 result = await client.call_tool_mcp("inject_context", given)
-                counted.append(services.embedder.tokens.count(result.content[0].text))
+                counted.append(container.embedder.tokens.count(result.content[0].text))
     levels = [
         Figure(f"tokens of an answer at verbosity {level}, median", median(counted), "", about)
         for (level, counted), about in zip(sizes.items(), ("100", "200", "800"), strict=True)
@@ -141,12 +143,12 @@ async def calling(services: Services, asked: list[Question]) -> list[Figure]:
 
 def main() -> None:
     given = parser_for(1_000, __doc__).parse_args()
-    with opened(given.notes, given.keep) as services:
-        services.start(watch=False)
-        services.similarity_index.load()
-        asked = questions(services.vault.root)
-        figures = asyncio.run(calling(services, asked))
-        show("context", distilling(services, asked) + figures)
+    with opened(given.notes, given.keep) as container:
+        container.start(watch=False)
+        container.live.similarity_index.load()
+        asked = questions(container.vault.root)
+        figures = asyncio.run(calling(container, asked))
+        show("context", distilling(container, asked) + figures)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mcp_server.engine.launcher import read_address
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.hook_files import HookFiles
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -133,24 +133,24 @@ def replayed(dialogues: Path, limit: int, scratch: Path) -> Iterator[Figure]:
     vault = scratch / "replayed"
     vault.mkdir()
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, scratch / "states"))
+    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "states"))
     try:
-        services.start(watch=False)
+        container.start(watch=False)
         note_of = {
-            str(note.relative_to(dialogues / "vault")): _capture(services, note, scratch)
+            str(note.relative_to(dialogues / "vault")): _capture(container, note, scratch)
             for note in sorted((dialogues / "vault").rglob("*.md"))
         }
-        if not services.hooks.captures.wait(1_800):
+        if not container.hooks.captures.wait(1_800):
             raise SystemExit("The captures are not done after half an hour.")
         questions = json.loads((dialogues / "queries.json").read_text(encoding="utf-8"))
         random.Random(5).shuffle(questions)
         asked = questions[: limit or None]
-        given = [_given(services, f"ask-{n}", each["question"]) for n, each in enumerate(asked)]
+        given = [_given(container, f"ask-{n}", each["question"]) for n, each in enumerate(asked)]
         hits = sum(
             any(note_of[gold] in context for gold in each["gold"])
             for each, (context, _) in zip(asked, given, strict=True)
         )
-        tokens = [services.embedder.tokens.count(context) for context, _ in given if context]
+        tokens = [container.embedder.tokens.count(context) for context, _ in given if context]
         spent = [took for _, took in given]
         yield Figure(
             "evidence's session among what a prompt gets",
@@ -164,7 +164,7 @@ def replayed(dialogues: Path, limit: int, scratch: Path) -> Iterator[Figure]:
         yield Figure("tokens of a prompt's context, most", max(tokens), "", "300", "")
         yield Figure("a prompt within the engine, p95", percentile(spent, 0.95), "ms")
         silent = UNRELATED.read_text(encoding="utf-8").splitlines()
-        nothing = [_given(services, f"none-{n}", each)[0] == "" for n, each in enumerate(silent)]
+        nothing = [_given(container, f"none-{n}", each)[0] == "" for n, each in enumerate(silent)]
         for prompt, empty in zip(silent, nothing, strict=True):
             if not empty:
                 print(f"given something: {prompt}")
@@ -177,10 +177,10 @@ def replayed(dialogues: Path, limit: int, scratch: Path) -> Iterator[Figure]:
             f"{len(silent)} prompts",
         )
     finally:
-        services.close()
+        container.close()
 
 
-def _capture(services: Services, dialogue: Path, scratch: Path) -> str:
+def _capture(container: Container, dialogue: Path, scratch: Path) -> str:
     """Replay one dialogue as a session, and give the name that its note is cited by."""
     lines = _SPOKEN.findall(dialogue.read_text(encoding="utf-8"))
     person = min(name for name, _ in lines)
@@ -191,15 +191,15 @@ def _capture(services: Services, dialogue: Path, scratch: Path) -> str:
             entry = {"type": role, "message": {"role": role, "content": text}}
             file.write(json.dumps(entry) + "\n")
     given = {"session_id": dialogue.stem, "cwd": str(scratch), "transcript_path": str(transcript)}
-    services.hooks.answer("claude-code", "Stop", json.dumps(given).encode())
-    services.hooks.captures.wait(60)
-    return services.hooks.records.get("claude-code", dialogue.stem).note_path or "?"
+    container.hooks.answer("claude-code", "Stop", json.dumps(given).encode())
+    container.hooks.captures.wait(60)
+    return container.hooks.records.get("claude-code", dialogue.stem).note_path or "?"
 
 
-def _given(services: Services, session: str, prompt: str) -> tuple[str, float]:
+def _given(container: Container, session: str, prompt: str) -> tuple[str, float]:
     given = {"session_id": session, "prompt": prompt}
     began = time.perf_counter()
-    answer = services.hooks.answer("claude-code", "UserPromptSubmit", json.dumps(given).encode())
+    answer = container.hooks.answer("claude-code", "UserPromptSubmit", json.dumps(given).encode())
     took = (time.perf_counter() - began) * 1_000
     return json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else "", took
 

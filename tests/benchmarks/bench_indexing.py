@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from indexer.generation import Progress
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.text.chunking import units_of
@@ -45,9 +45,9 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
     """Seconds until every note is searchable, and until the entity pass is done too."""
     folder = Path(tempfile.mkdtemp())
     settings = Settings(index=IndexSettings(ner="auto" if ner else "off"))
-    services = Services(vault, settings, StateFolder(folder))
-    services.indexer.warm_up()
-    services.embedder.embed(["one text, so that the model is ready"])
+    container = Container(vault, settings, StateFolder(folder))
+    container.live.indexer.warm_up()
+    container.embedder.embed(["one text, so that the model is ready"])
     try:
         start = searched = time.perf_counter()
 
@@ -56,12 +56,12 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
             if progress.stage == "indexing":
                 searched = time.perf_counter()
 
-        services.start(watch=False, report=tell)  # ends later, with what questions are read with
+        container.start(watch=False, report=tell)  # ends later, with what questions are read with
         searchable = searched - start
-        services.indexing.settle(3600)
+        container.indexing.settle(3600)
         return searchable, time.perf_counter() - start
     finally:
-        services.close()
+        container.close()
         shutil.rmtree(folder)
 
 

@@ -13,9 +13,9 @@ import random
 import time
 from pathlib import Path
 
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.plan import Attribution
 from tests.benchmarks.measure import Figure, median, percentile, show, timed
@@ -61,21 +61,21 @@ def edit(manifest: Path, count: int) -> None:
     manifest.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def measure(services: Services) -> list[Figure]:
-    keeper, count = services.manifest(), len(services.catalogue)
-    services.similarity_index.load()
-    services.edges.load()
+def measure(container: Container) -> list[Figure]:
+    keeper, count = container.manifest(), len(container.live.catalogue)
+    container.live.similarity_index.load()
+    container.live.graph_view.load()
     concepts = len(keeper.concepts())
     writing = timed(keeper.write, 3, warm_up=0)
-    edit(services.vault.root / "manifest.md", count)
+    edit(container.vault.root / "manifest.md", count)
     previews = timed(keeper.preview, 5, warm_up=0)
     changes = len(keeper.preview().wanted)
     began = time.perf_counter()
-    services.apply_manifest(Attribution("", "a benchmark", kind="person"), confirm=True)
+    container.apply_manifest(Attribution("", "a benchmark", kind="person"), confirm=True)
     applying = (time.perf_counter() - began) * 1e3
-    box = Toolbox(Opening.of(services))
+    box = Toolbox(Startup.of(container))
     resources = VisualResources(box)
-    ids = random.Random(5).choices([memory.id for memory in services.catalogue.all()], k=200)
+    ids = random.Random(5).choices([memory.id for memory in container.live.catalogue.all()], k=200)
     nodes = iter(ids)
 
     def draw() -> object:
@@ -94,9 +94,9 @@ def measure(services: Services) -> list[Figure]:
 
 def main() -> None:
     asked = parser_for(4_000, __doc__).parse_args()
-    with opened(asked.notes, asked.keep, write_notes) as services:
-        services.start(watch=False)
-        show("manifest", measure(services))
+    with opened(asked.notes, asked.keep, write_notes) as container:
+        container.start(watch=False)
+        show("manifest", measure(container))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.resources.manifest import Manifests
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.status import NavigationTools
 from mcp_server.tools.toolbox import Toolbox
@@ -35,7 +35,7 @@ class Alone(Toolbox):
     """A toolbox whose caller has no connection."""
 
     def touch(self, session_id: str | None = None) -> Session:
-        return self.services.sessions.touch(session_id or "bench")
+        return self.container.sessions.touch(session_id or "bench")
 
 
 def write_hub(vault: Path, mentions: int) -> None:
@@ -52,14 +52,14 @@ def drawn(ids: list[str], count: int) -> Iterator[list[str]]:
         yield dice.sample(ids, count)
 
 
-def measure(services: Services, hub: bool) -> list[Figure]:
-    box = Alone(Opening.of(services))
+def measure(container: Container, hub: bool) -> list[Figure]:
+    box = Alone(Startup.of(container))
     tools = NavigationTools(box)
-    services.similarity_index.load()
-    loading = timed(services.edges.load, 1, warm_up=0)[0]
-    ids = [memory.id for memory in services.catalogue.all()]
+    container.live.similarity_index.load()
+    loading = timed(container.live.graph_view.load, 1, warm_up=0)[0]
+    ids = [memory.id for memory in container.live.catalogue.all()]
     one, ten = drawn(ids, 1), drawn(ids, SHOWN)
-    by_id = services.catalogue.by_id
+    by_id = container.live.catalogue.by_id
     figures = [Figure("edges read for the first time", loading, "ms")]
 
     def around(hops: int) -> object:
@@ -75,20 +75,20 @@ def measure(services: Services, hub: bool) -> list[Figure]:
     if hub:
         spent = timed(lambda: tools.get_neighborhood(HUB, hops=2), CALLS)
         figures.append(Figure("neighbourhood of the hub, p95", percentile(spent, 0.95), "ms", "5"))
-    spent = timed(lambda: insights(next(ten), services.edges, by_id), CALLS, CALLS)
+    spent = timed(lambda: insights(next(ten), container.live.graph_view, by_id), CALLS, CALLS)
     figures.append(Figure(f"insights of {SHOWN} memories, p95", percentile(spent, 0.95), "ms", "5"))
     spent = timed(tools.get_recent_context, 50)
     figures.append(Figure("recent context, p95", percentile(spent, 0.95), "ms", "50"))
     planning = PlanningTools(box)
-    titles = [memory.title for memory in services.catalogue.all()]
+    titles = [memory.title for memory in container.live.catalogue.all()]
     names = iter(random.Random(7).choices(titles, k=300))
     spent = timed(lambda: planning.reflect_on_memory(f"Understand why {next(names)} matters"), 100)
     figures.append(Figure("reflect_on_memory, p95", percentile(spent, 0.95), "ms", "50"))
     spent = timed(lambda: planning.generate_search_plan(f"what about {next(names)}"), 100)
     figures.append(Figure("generate_search_plan, p95", percentile(spent, 0.95), "ms", "50"))
-    first = timed(lambda: Manifests(lambda: services).current(), 3, warm_up=0)
+    first = timed(lambda: Manifests(lambda: container).current(), 3, warm_up=0)
     pulse = box.meter.of_vault()
-    kept = Manifests(lambda: services)
+    kept = Manifests(lambda: container)
     later = timed(lambda: kept.answer(VerbosityLevel.TEXT_AND_IDS, pulse), 100)
     figures.append(Figure("manifest worked out", median(first), "ms"))
     figures.append(Figure("manifest kept, p95", percentile(later, 0.95), "ms", "50"))
@@ -104,10 +104,10 @@ def main() -> None:
         generate(vault, notes)
         write_hub(vault, asked.hub)
 
-    with opened(asked.notes, asked.keep, write) as services:
-        services.indexing.scan()
-        figures = measure(services, hub=services.catalogue.by_path(f"{HUB}.md") is not None)
-        show("navigation", [*figures, Figure("notes", len(services.catalogue), "")])
+    with opened(asked.notes, asked.keep, write) as container:
+        container.indexing.scan()
+        figures = measure(container, hub=container.live.catalogue.by_path(f"{HUB}.md") is not None)
+        show("navigation", [*figures, Figure("notes", len(container.live.catalogue), "")])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """How long setting something right takes, as a client sees it: the note written, the history and
-the indexes too, in services that watch the vault and look for tasks as an engine does.
+the indexes too, in container that watch the vault and look for tasks as an engine does.
 
 ``python -m tests.benchmarks.bench_operations [--notes N] [--keep DIR]``
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import opened, parser_for
@@ -26,11 +26,11 @@ FEW_LINKS = 3  # notes that link to a note that is merged, at most
 PAUSE_SECONDS = 1.0  # between two calls, since a person asks for them
 
 
-async def measure(services: Services) -> list[Figure]:
+async def measure(container: Container) -> list[Figure]:
     """Over one connection: closing it waits for what is measured in the background."""
     dice, spent = random.Random(4), defaultdict[str, list[float]](list)
-    drawn = iter(dice.sample(_hardly_linked(services), 2 * TIMES + 2))
-    async with Client(build_server(services, tools="full")) as client:
+    drawn = iter(dice.sample(_hardly_linked(container), 2 * TIMES + 2))
+    async with Client(build_server(container, tools="full")) as client:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             await asyncio.sleep(PAUSE_SECONDS)
@@ -43,7 +43,7 @@ async def measure(services: Services) -> list[Figure]:
             if number == 1:
                 spent.clear()  # the first round warms up
             await call("annotate_node", target=one, note="It was looked at.", rationale=WHY)
-            memory = services.catalogue.by_id(one)
+            memory = container.live.catalogue.by_id(one)
             assert memory is not None
             delta = 0.1 if memory.importance <= 0.5 else -0.1
             await call("boost_importance", target=one, delta=delta, rationale=WHY)
@@ -63,11 +63,11 @@ async def measure(services: Services) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _hardly_linked(services: Services) -> list[str]:
-    edges = services.edges
+def _hardly_linked(container: Container) -> list[str]:
+    edges = container.live.graph_view
     return [
         memory.id
-        for memory in services.catalogue.all()
+        for memory in container.live.catalogue.all()
         if len({edge.source for edge in edges.of(memory.id) if edge.target == memory.id})
         <= FEW_LINKS
     ]
@@ -75,13 +75,13 @@ def _hardly_linked(services: Services) -> list[str]:
 
 def main() -> None:
     asked = parser_for(2_000, __doc__).parse_args()
-    with opened(asked.notes, asked.keep) as services:
-        services.start()
-        services.similarity_index.load()
-        services.edges.load()
-        services.curation.wait(600)
-        figures = asyncio.run(measure(services))
-        show("operations", [*figures, Figure("notes", len(services.catalogue), "")])
+    with opened(asked.notes, asked.keep) as container:
+        container.start()
+        container.live.similarity_index.load()
+        container.live.graph_view.load()
+        container.curation.wait(600)
+        figures = asyncio.run(measure(container))
+        show("operations", [*figures, Figure("notes", len(container.live.catalogue), "")])
 
 
 if __name__ == "__main__":

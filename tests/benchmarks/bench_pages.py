@@ -25,7 +25,7 @@ QUESTIONS = ("Who leads the harbour project?", "What was decided about the lante
 def pages_of(site: Served) -> dict[str, list[str]]:
     """Addresses by what is measured; those of one kind are asked for in turn."""
     dice = random.Random(3)
-    ids = dice.sample([memory.id for memory in site.services.catalogue.all()], 20)
+    ids = dice.sample([memory.id for memory in site.container.live.catalogue.all()], 20)
     return {
         "today": ["/"],
         "ask": [f"/ask?q={question}" for question in QUESTIONS],
@@ -39,13 +39,13 @@ def pages_of(site: Served) -> dict[str, list[str]]:
 
 
 def measure(site: Served) -> list[Figure]:
-    services, process = site.services, psutil.Process()
-    services.similarity_index.load()
-    services.edges.load()
-    services.indexer.warm_up()
-    services._live.warm_up()  # as an engine does when it starts
+    container, process = site.container, psutil.Process()
+    container.live.similarity_index.load()
+    container.live.graph_view.load()
+    container.live.indexer.warm_up()
+    container.live.warm_up(container.worker)  # as an engine does when it starts
     site.caller.ok("get_memetic_status")
-    services.curation.wait(600)
+    container.curation.wait(600)
     before = process.memory_info().rss
     figures = []
     with httpx.Client(base_url=site.url, timeout=60) as client:
@@ -71,7 +71,7 @@ def main() -> None:
         serving(made.vault, SETTINGS, made.state) as site,
     ):
         figures = measure(site)
-        show("pages", [*figures, Figure("notes", len(site.services.catalogue), "")])
+        show("pages", [*figures, Figure("notes", len(site.container.live.catalogue), "")])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.stores.graph_view import GraphView
@@ -50,36 +50,38 @@ def milliseconds(meter: PulseMeter, answers: Sequence[Answer]) -> list[float]:
 
 
 def after_a_change(
-    services: Services, meter: PulseMeter, answers: Sequence[Answer]
+    container: Container, meter: PulseMeter, answers: Sequence[Answer]
 ) -> tuple[list[float], list[float]]:
     """Of answers one of whose notes was saved just now: what reading that note again took when it
     was indexed, and what the pulse took once the answer was found."""
     read, spent = [], []
     for answer in random.Random(5).sample(answers, CHANGES):
-        memory = services.catalogue.by_id(answer.ids[0])
+        memory = container.live.catalogue.by_id(answer.ids[0])
         assert memory is not None
         start = time.perf_counter()
-        services.indexer.link_again([memory.path])
+        container.live.indexer.link_again([memory.path])
         read.append((time.perf_counter() - start) * 1000)
-        services.searcher.find(answer.query, 10)
+        container.live.searcher.find(answer.query, 10)
         spent += milliseconds(meter, [answer])
         time.sleep(PAUSE)
     return read, spent
 
 
-def measure(services: Services, vault: Path) -> list[Figure]:
+def measure(container: Container, vault: Path) -> list[Figure]:
     process = psutil.Process()
     answers = []
     for query in questions(vault):
-        hits = services.searcher.find(query, 10)
+        hits = container.live.searcher.find(query, 10)
         answers.append(
             Answer(query, [hit.memory.id for hit in hits], [hit.relevance for hit in hits])
         )
     before = process.memory_info().rss
     start = time.perf_counter()
-    view = GraphView(services.stores.graph, services.catalogue.by_id)
-    similarity_index = SimilarityIndex(view, services.stores.vectors, services.catalogue)
-    services.indexer.on_change.append(view.apply)
+    view = GraphView(container.live.stores.graph, container.live.catalogue.by_id)
+    similarity_index = SimilarityIndex(
+        view, container.live.stores.vectors, container.live.catalogue
+    )
+    container.live.indexer.on_change.append(view.apply)
     similarity_index.load()
     warm = time.perf_counter() - start
     grown = (process.memory_info().rss - before) / 1e6
@@ -88,7 +90,7 @@ def measure(services: Services, vault: Path) -> list[Figure]:
     again = milliseconds(meter, answers)
     meter.warm_up_soon()
     time.sleep(WARMING_SECONDS)
-    read, changed = after_a_change(services, meter, answers)
+    read, changed = after_a_change(container, meter, answers)
     ids = similarity_index.memory_ids()
     whole = timed(lambda: PulseMeter(lambda: similarity_index).states(ids), 3, warm_up=0)
     of_vault = timed(lambda: PulseMeter(lambda: similarity_index).of_vault(), 5, warm_up=1)
@@ -129,9 +131,9 @@ def measure(services: Services, vault: Path) -> list[Figure]:
 
 def main() -> None:
     given = parser_for(10_000, __doc__).parse_args()
-    with opened(given.notes, given.keep) as services:
-        services.indexing.scan()
-        show("pulse", measure(services, services.vault.root))
+    with opened(given.notes, given.keep) as container:
+        container.indexing.scan()
+        show("pulse", measure(container, container.vault.root))
 
 
 if __name__ == "__main__":

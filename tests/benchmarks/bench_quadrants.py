@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from mcp_server.runtime.container import open_services
+from mcp_server.runtime.container import Container
 from memvault.cognition.pulse import PulseMeter
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -26,18 +26,18 @@ def main() -> None:
             vault = Path(home, "vault")
             shutil.copytree(folder, vault)
             settings = Settings(index=IndexSettings(ner="off"))
-            services = open_services(vault, settings, StateFolder(Path(home, "state")))
-            services.indexing.scan()
-            services.similarity_index.load()
-            meter = PulseMeter(lambda index=services.similarity_index: index)
-            states = meter.states(services.similarity_index.memory_ids())
+            container = Container(vault, settings, StateFolder(Path(home, "state")))
+            container.indexing.scan()
+            container.live.similarity_index.load()
+            meter = PulseMeter(lambda index=container.live.similarity_index: index)
+            states = meter.states(container.live.similarity_index.memory_ids())
             shares = Counter(state.quadrant for state in states.values())
             total = sum(shares.values())
             cells = " | ".join(f"{shares[each] / total:.0%}" for each in JohariQuadrant)
             pulse = meter.of_vault()
             vault_cells = f"{pulse.entropy:.2f} | {pulse.coherence:.2f} | {pulse.suggested_action}"
             print(f"| {folder} | {total:,} | {cells} | {vault_cells} |", flush=True)
-            services.close()
+            container.close()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from tests.benchmarks.bench_engine import questions
 from tests.benchmarks.generate import generate
@@ -47,14 +47,14 @@ def over_roads(vault: Path) -> list[str]:
     ]
 
 
-def candidates(services: Services, asked: list[str]) -> list[Figure]:
+def candidates(container: Container, asked: list[str]) -> list[Figure]:
     """The embedder keeps a question's vector, so searching does not embed it again."""
     embedding, searching = [], []
     for question in asked:
         began = time.perf_counter()
-        services.embedder.embed_query(question)
+        container.embedder.embed_query(question)
         embedded = time.perf_counter()
-        services.searcher.find(question, 10)
+        container.live.searcher.find(question, 10)
         searching.append((time.perf_counter() - embedded) * 1000)
         embedding.append((embedded - began) * 1000)
     return [
@@ -64,10 +64,10 @@ def candidates(services: Services, asked: list[str]) -> list[Figure]:
     ]  # fmt: skip
 
 
-async def by_tools(services: Services, asked: dict[str, list[str]]) -> list[Figure]:
+async def by_tools(container: Container, asked: dict[str, list[str]]) -> list[Figure]:
     figures = []
     least = {"recall_memory": ("25", "12"), "graph_query": ("100", "40")}
-    async with Client(build_server(services)) as client:
+    async with Client(build_server(container)) as client:
         await asyncio.sleep(WARMING_SECONDS)
         for tool, some in asked.items():
             for when in ("for the first time", "again"):
@@ -88,22 +88,22 @@ def main() -> None:
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
     parser.add_argument("--candidates-only", action="store_true", help="ask no tool")
     asked = parser.parse_args()
-    with opened(asked.notes, asked.keep, partial(generate, texts=asked.texts)) as services:
-        vault = services.vault.root
+    with opened(asked.notes, asked.keep, partial(generate, texts=asked.texts)) as container:
+        vault = container.vault.root
         plain = questions(vault)[: ASKED + WARM_UP]
         tools = {"recall_memory": plain, "graph_query": over_roads(vault)}
         if asked.candidates_only:
-            services.indexing.scan()
-            services.stores.vectors.warm_up()
+            container.indexing.scan()
+            container.live.stores.vectors.warm_up()
             figures = []
         else:
-            services.start(watch=False)
-            services.similarity_index.load()
-            services.edges.load()
-            services.curation.wait(600)
-            figures = asyncio.run(by_tools(services, tools))
-        figures += candidates(services, plain)
-        show("questions", [*figures, Figure("notes", len(services.catalogue), "")])
+            container.start(watch=False)
+            container.live.similarity_index.load()
+            container.live.graph_view.load()
+            container.curation.wait(600)
+            figures = asyncio.run(by_tools(container, tools))
+        figures += candidates(container, plain)
+        show("questions", [*figures, Figure("notes", len(container.live.catalogue), "")])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.settings import LimitSettings
 from memvault.reasoning.bayes.inference import load_pgmpy
@@ -90,12 +90,12 @@ def calls(names: list[str]) -> dict[str, Iterator[tuple[str, dict[str, Any]]]]:
     }
 
 
-async def measure(services: Services, count: int) -> list[Figure]:
-    memories = [m for m in services.catalogue.all() if m.path.startswith(FOLDER + "/")]
+async def measure(container: Container, count: int) -> list[Figure]:
+    memories = [m for m in container.live.catalogue.all() if m.path.startswith(FOLDER + "/")]
     names = [m.title for m in memories if not m.title.startswith("Accounts")]
     figures: list[Figure] = []
     spent_on: dict[str, list[float]] = {}
-    async with Client(build_server(services, tools="full")) as client:
+    async with Client(build_server(container, tools="full")) as client:
         for what, asked in calls(names).items():
             for number in range(count + 5):
                 tool, arguments = next(asked)
@@ -127,17 +127,17 @@ def main() -> None:
         write_causes(vault, asked.causes)
 
     settings = SETTINGS.model_copy(update={"limits": LimitSettings(calls_per_second=0)})
-    with opened(asked.notes, asked.keep, write, settings) as services:
-        services.indexing.scan()
-        services._live.warm_up()
-        services.edges.load()
-        services.similarity_index.load()
+    with opened(asked.notes, asked.keep, write, settings) as container:
+        container.indexing.scan()
+        container.live.warm_up(container.worker)
+        container.live.graph_view.load()
+        container.live.similarity_index.load()
         began = time.perf_counter()
         load_pgmpy()
         loading = Figure("pgmpy loaded, once, in the background", time.perf_counter() - began, "s")
-        figures = asyncio.run(measure(services, asked.calls))
+        figures = asyncio.run(measure(container, asked.calls))
         torch = Figure("torch loaded", float("torch" in sys.modules), "", "0")
-        notes = Figure("notes", len(services.catalogue), "")
+        notes = Figure("notes", len(container.live.catalogue), "")
         show("reasoning", [*figures, loading, torch, notes])
 
 

@@ -26,7 +26,7 @@ import psutil
 from fastmcp import Client
 from pydantic import SecretStr
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -73,39 +73,45 @@ def settings_for(servers: dict[str, ServerProcess]) -> Settings:
     return Settings(**chosen)
 
 
-def indexing(services: Services) -> list[Figure]:
+def indexing(container: Container) -> list[Figure]:
     began = time.perf_counter()
-    services.indexing.scan()
+    container.indexing.scan()
     spent = time.perf_counter() - began
-    notes, reads = services.indexed.notes, services.embedder.reads
-    nodes, edges = services.stores.graph.counts()
+    notes, reads = container.index_counters.notes, container.embedder.reads
+    nodes, edges = container.live.stores.graph.counts()
     return [
         Figure("notes indexed a minute, first scan", 60 * notes / spent, "/min"),
-        Figure("the same while batches are written", 60 * notes / services.indexed.seconds, "/min"),
+        Figure(
+            "the same while batches are written",
+            60 * notes / container.index_counters.seconds,
+            "/min",
+        ),
         Figure("texts embedded, share of all", 100 * (1 - reads.hit_rate), "%"),
-        Figure("chunks", services.stores.vectors.count(), ""),
+        Figure("chunks", container.live.stores.vectors.count(), ""),
         Figure("nodes", nodes, ""),
         Figure("edges", edges, ""),
     ]
 
 
-def saving(services: Services) -> list[Figure]:
+def saving(container: Container) -> list[Figure]:
     """A note is changed and indexed, as a tool does before it answers."""
-    paths = sorted(services.catalogue.paths())[:: max(1, len(services.catalogue) // SAVES)][:SAVES]
+    paths = sorted(container.live.catalogue.paths())[
+        :: max(1, len(container.live.catalogue) // SAVES)
+    ][:SAVES]
     spent = []
     for path in paths:
-        file = services.vault.root / path
+        file = container.vault.root / path
         text = file.read_text(encoding="utf-8")
         file.write_text(f"{text}\nSeen again.\n", encoding="utf-8")
         began = time.perf_counter()
-        services.indexer.index([path])
+        container.live.indexer.index([path])
         spent.append((time.perf_counter() - began) * 1000)
     return [Figure("a changed note indexed, p95", percentile(spent, 0.95), "ms")]
 
 
-def answering(services: Services, count: int) -> list[Figure]:
-    server = build_server(services)
-    asked = questions(services.vault.root)[:count]
+def answering(container: Container, count: int) -> list[Figure]:
+    server = build_server(container)
+    asked = questions(container.vault.root)[:count]
 
     async def ask(tool: str) -> list[float]:
         spent = []
@@ -125,11 +131,11 @@ def answering(services: Services, count: int) -> list[Figure]:
     return figures
 
 
-def taken(services: Services, servers: dict[str, ServerProcess]) -> list[Figure]:
+def taken(container: Container, servers: dict[str, ServerProcess]) -> list[Figure]:
     """Memory of each part, and what lies on disk."""
     figures = [memory("the engine", os.getpid())]
     figures += [memory(name, server.pid) for name, server in servers.items()]
-    places = {"the state folder": services.state.root}
+    places = {"the state folder": container.state.root}
     if "Neo4j" in servers:
         places["Neo4j's data"] = servers["Neo4j"].folder / "data"
     for name, folder in places.items():
@@ -158,15 +164,15 @@ def main() -> None:
         generate(vault, asked.notes, texts=asked.texts)
         with running(asked, root) as servers:
             state = StateFolder.of_vault(vault, root / "state")
-            services = Services(vault, settings_for(servers), state)
+            container = Container(vault, settings_for(servers), state)
             figures = [memory("the engine before", os.getpid())]
-            figures += indexing(services)
-            services.indexing._warm_up()  # as a start does after its first scan
-            services.similarity_index.load()
-            figures += answering(services, asked.questions)
-            figures += saving(services)
-            figures += taken(services, servers)
-            services.close()
+            figures += indexing(container)
+            container.indexing._warm_up()  # as a start does after its first scan
+            container.live.similarity_index.load()
+            figures += answering(container, asked.questions)
+            figures += saving(container)
+            figures += taken(container, servers)
+            container.close()
     show(f"scale-{asked.notes}-{asked.graph}-{asked.keyvalue}", figures)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from fastmcp import Client
 
 from mcp_server.answers.memories import excerpt_limits
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -42,8 +42,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 QUESTIONS = 40
 
 
-def tokens(services: Services, questions: list[str]) -> list[Figure]:
-    count = services.embedder.tokens.count
+def tokens(container: Container, questions: list[str]) -> list[Figure]:
+    count = container.embedder.tokens.count
 
     async def cost(client: Client[Any], tool: str, arguments: dict[str, Any]) -> list[float]:
         answers = [
@@ -53,7 +53,7 @@ def tokens(services: Services, questions: list[str]) -> list[Figure]:
         return [float(count(answer.content[0].text)) for answer in answers]
 
     async def measure() -> list[Figure]:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             figures = []
             for tool, arguments in CALLS:
                 for level, aim in AIMS.items():
@@ -68,13 +68,13 @@ def tokens(services: Services, questions: list[str]) -> list[Figure]:
     return asyncio.run(measure())
 
 
-def choosing(services: Services, questions: list[str]) -> list[Figure]:
+def choosing(container: Container, questions: list[str]) -> list[Figure]:
     """The time that choosing the sentences of ten memories takes."""
     limits = excerpt_limits(10, VerbosityLevel.TEXT_AND_IDS)
     spent: dict[str, list[float]] = {"first": [], "again": []}
     for question in questions:
-        hits = services.searcher.find(question, 10)
-        excerpts = Excerpts(services.vault.read, services.embedder)
+        hits = container.live.searcher.find(question, 10)
+        excerpts = Excerpts(container.vault.read, container.embedder)
         for which in spent:
             spent[which] += timed(lambda e=excerpts, q=question, p=hits: e.of(q, p, limits), 1, 0)
     return [
@@ -83,11 +83,11 @@ def choosing(services: Services, questions: list[str]) -> list[Figure]:
     ]
 
 
-def _questions(services: Services, file: Path | None) -> list[str]:
+def _questions(container: Container, file: Path | None) -> list[str]:
     if file is not None:
         asked = [each["question"] for each in json.loads(file.read_text(encoding="utf-8"))]
         return asked[:: max(1, len(asked) // QUESTIONS)]
-    memories = sorted(services.catalogue.all(), key=lambda memory: memory.id)[:QUESTIONS]
+    memories = sorted(container.live.catalogue.all(), key=lambda memory: memory.id)[:QUESTIONS]
     return [f"What is there to know about {memory.title}?" for memory in memories]
 
 
@@ -102,11 +102,11 @@ def main() -> None:
         if options.vault is None:
             generate(vault, options.notes)
         settings = Settings(index=IndexSettings(ner="off"))
-        services = Services(vault, settings, StateFolder(Path(scratch) / "state"))
-        services.start(watch=False)
-        questions = _questions(services, options.questions)
-        figures = tokens(services, questions) + choosing(services, questions)
-        services.close()
+        container = Container(vault, settings, StateFolder(Path(scratch) / "state"))
+        container.start(watch=False)
+        questions = _questions(container, options.questions)
+        figures = tokens(container, questions) + choosing(container, questions)
+        container.close()
     show("verbosity", figures)
 
 

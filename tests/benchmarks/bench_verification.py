@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import Hit, Status
@@ -31,13 +31,13 @@ MUST_NOT_BE_VERIFIED = (
 MAY_BE_CONTRADICTED = frozenset(("denied", "other unit"))
 
 
-def judged(services: Services, some: list[Case], *, show: bool) -> Counter[str]:
+def judged(container: Container, some: list[Case], *, show: bool) -> Counter[str]:
     """Counts by outcome; "shown: kind" are contradicted candidates that say what contradicts."""
     counts: Counter[str] = Counter()
     seconds = []
     for case in some:
         started = time.perf_counter()
-        answered = services.searcher.search(case.question, allow_unverified=True)
+        answered = container.live.searcher.search(case.question, allow_unverified=True)
         seconds.append(time.perf_counter() - started)
         found = next((w for w in answered.hits if w.memory.path == case.candidate), None)
         outcome = "not found" if found is None else found.verification.status.value
@@ -92,12 +92,12 @@ def main() -> None:
         written_by_client(vault, {case.candidate for case in some})
         settings = Settings(index=IndexSettings(ner="off"))
         state = StateFolder.of_vault(vault, Path(scratch) / "state")
-        services = open_services(vault, settings, state)
+        container = Container(vault, settings, state)
         try:
-            services.start(watch=False)
-            counts = judged(services, some, show=given.show)
+            container.start(watch=False)
+            counts = judged(container, some, show=given.show)
         finally:
-            services.close()
+            container.close()
     for name in sorted(n for n in counts if ": " in n):
         print(f"{name:40s} {counts[name]}")
     print(

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from statistics import mean
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.search import Mode
@@ -47,9 +47,9 @@ IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.KEPT)
 
 
 @contextmanager
-def trial(services: Services, point: Point) -> Iterator[None]:
+def trial(container: Container, point: Point) -> Iterator[None]:
     """Searches with these constants."""
-    hybrid, kept = services.searcher.hybrid, association.KEPT
+    hybrid, kept = container.live.searcher.hybrid, association.KEPT
     hybrid._settings = FusionSettings(point.dense_weight, point.half_keywords)
     association.KEPT = point.kept
     try:
@@ -58,12 +58,12 @@ def trial(services: Services, point: Point) -> Iterator[None]:
         hybrid._settings, association.KEPT = DEFAULTS, kept
 
 
-def score(services: Services, questions: Sequence[Mapping[str, object]]) -> float:
+def score(container: Container, questions: Sequence[Mapping[str, object]]) -> float:
     """The mean of R@5, all@10 and MRR."""
     parts: list[float] = []
     for question in questions:
         gold = set(question["gold"])  # type: ignore[call-overload]
-        hits = services.searcher.find(str(question["question"]), SHOWN)
+        hits = container.live.searcher.find(str(question["question"]), SHOWN)
         found = [hit.memory.path for hit in hits]
         rank = next((k for k, path in enumerate(found, 1) if path in gold), 0)
         recall = len(gold & set(found[:5])) / len(gold)
@@ -99,27 +99,27 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
     asked = [each for each in questions if each["gold"]]
     asked = random.Random(1).sample(asked, min(MOST_ASKED, len(asked)))
     open_ = [each["question"] for each in questions if not each["gold"]]
-    services = open_services(vault, Settings(), state)
+    container = Container(vault, Settings(), state)
     try:
-        services.start(watch=False)
-        services.searcher.warm_up()
+        container.start(watch=False)
+        container.live.searcher.warm_up()
         found = {}
         for point in GRID:
-            with trial(services, point):
-                found[point] = score(services, asked)
+            with trial(container, point):
+                found[point] = score(container, asked)
         silence = Silence(
-            silent(services, [each["question"] for each in asked]),
-            silent(services, open_) if open_ else None,
-            silent(services, foreign),
+            silent(container, [each["question"] for each in asked]),
+            silent(container, open_) if open_ else None,
+            silent(container, foreign),
         )
         return Measured(found, silence)
     finally:
-        services.close()
+        container.close()
 
 
-def silent(services: Services, questions: Sequence[str]) -> float:
+def silent(container: Container, questions: Sequence[str]) -> float:
     """The share of questions that get no memory."""
-    results = [services.searcher.search(each, mode=Mode.DEFAULT) for each in questions]
+    results = [container.live.searcher.search(each, mode=Mode.DEFAULT) for each in questions]
     return mean(not result.hits for result in results) if results else 0.0
 
 

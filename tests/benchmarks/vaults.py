@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.generate import generate
@@ -53,11 +53,11 @@ def opened(
     keep: Path | None,
     write: Callable[[Path, int], object] = generate,
     settings: Settings = SETTINGS,
-) -> Iterator[Services]:
+) -> Iterator[Container]:
     """The same with what an engine answers with, which has read nothing yet."""
     with made_vault(notes, keep, write) as made:
-        services = open_services(made.vault, settings, made.state)
+        container = Container(made.vault, settings, made.state)
         try:
-            yield services
+            yield container
         finally:
-            services.close()
+            container.close()

@@ -8,14 +8,14 @@ from typing import Any
 
 from fastmcp import Client, FastMCP
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 
 
 class Caller:
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self.server: FastMCP[Any] = build_server(services)
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.server: FastMCP[Any] = build_server(container)
 
     def raw(self, name: str, **arguments: Any):
         async def run():
@@ -38,7 +38,7 @@ class Caller:
         return result.structured_content["error"]
 
     def id_of(self, title: str) -> str:
-        return next(m.id for m in self.services.catalogue.all() if m.title == title)
+        return next(m.id for m in self.container.live.catalogue.all() if m.title == title)
 
 
 def listed(server: FastMCP[Any]):

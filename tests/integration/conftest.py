@@ -46,13 +46,13 @@ def indexer(open_indexer: Callable[..., Indexer]) -> Indexer:
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
     """Of a vault that the module's tests share: none of them writes there."""
-    services = opened(tmp_path_factory.mktemp("read"))
-    yield Caller(services)
-    services.close()
+    container = opened(tmp_path_factory.mktemp("read"))
+    yield Caller(container)
+    container.close()
 
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[Caller]:
-    services = opened(tmp_path)
-    yield Caller(services)
-    services.close()
+    container = opened(tmp_path)
+    yield Caller(container)
+    container.close()

@@ -8,8 +8,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mcp_server.engine.process import run_engine
-from mcp_server.engine.startup import Opening
-from mcp_server.runtime.container import Services
+from mcp_server.engine.startup import Startup
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings, IndexSettings, Settings
@@ -27,10 +27,10 @@ BODY = "Line of a memory that is written whole or not at all.\n"
 def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> None:
     """Run until killed; send (path, marker) of every memory after it was stored and indexed."""
     settings = Settings(index=IndexSettings(debounce_seconds=0.02, ner="off"))
-    services = Services(vault, settings, StateFolder(state_root))
+    container = Container(vault, settings, StateFolder(state_root))
     acknowledged.send(("started", ""))
     threading.Thread(target=_edit, args=(vault, run), daemon=True).start()
-    services.start()
+    container.start()
     for number in itertools.count():
         marker = f"run{run}n{number}"
         draft = Draft.checked(
@@ -38,9 +38,9 @@ def live(vault: Path, state_root: Path, run: int, acknowledged: Connection) -> N
             rationale="Kept to see whether it survives.",
             project=f"p{number % 3}",
         )
-        stored = remember(services.curator, draft, links=services.indexer.links)
+        stored = remember(container.curator, draft, links=container.live.indexer.links)
         path = stored.result.path
-        services.indexer.index([path])
+        container.live.indexer.index([path])
         acknowledged.send((path, marker))
 
 
@@ -48,9 +48,9 @@ def serve(vault: Path, state_root: Path, run: int) -> None:
     """The engine itself, for real clients, until killed."""
     settings = Settings(index=IndexSettings(debounce_seconds=0.02, ner="off"))
     state = StateFolder(state_root)
-    opening = Opening(lambda _: Services(vault, settings, state))
+    startup = Startup(lambda _: Container(vault, settings, state))
     threading.Thread(target=_edit, args=(vault, run), daemon=True).start()
-    run_engine(state, EngineSettings(), lambda: (build_server(opening), opening))
+    run_engine(state, EngineSettings(), lambda: (build_server(startup), startup))
 
 
 def _edit(vault: Path, run: int) -> None:

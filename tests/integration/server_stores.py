@@ -1,4 +1,4 @@
-"""Services on server stores, and what the tests of these share."""
+"""Container on server stores, and what the tests of these share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.stores.vectors import qdrant
@@ -39,11 +39,11 @@ def server_settings(
 
 
 @pytest.fixture
-def open_one(vault_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Services]]:
-    opened: list[Services] = []
+def open_one(vault_folder: Path, tmp_path: Path) -> Iterator[Callable[..., Container]]:
+    opened: list[Container] = []
 
-    def open_on(settings: Settings, name: str) -> Services:
-        one = open_services(vault_folder, settings, StateFolder(tmp_path / name))
+    def open_on(settings: Settings, name: str) -> Container:
+        one = Container(vault_folder, settings, StateFolder(tmp_path / name))
         opened.append(one)
         return one
 

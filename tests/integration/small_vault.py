@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 
@@ -39,11 +39,11 @@ def opened(
     notes: Mapping[str, str] = KELP,
     name: str = "My vault",
     settings: Settings | None = None,
-) -> Services:
+) -> Container:
     """The notes in a vault of that name below `home`, its state beside it; not watched."""
     vault = home / name
     write_notes(vault, notes)
     settings = settings or Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
-    services.indexing.scan()
-    return services
+    container = Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    container.indexing.scan()
+    return container

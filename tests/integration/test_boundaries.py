@@ -15,7 +15,7 @@ import pytest
 from fastmcp import Client
 from mcp import MCPError
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -48,7 +48,7 @@ class Home:
     """A folder that holds the vault, the state folder, and what is none of memvault's business."""
 
     root: Path
-    services: Services
+    container: Container
 
     @property
     def vault(self) -> Path:
@@ -75,7 +75,7 @@ class Home:
 
         async def run() -> list[str]:
             answers = []
-            async with Client(build_server(self.services, tools="full")) as client:
+            async with Client(build_server(self.container, tools="full")) as client:
                 for name, arguments in calls:
                     result = await client.call_tool_mcp(name, arguments)
                     answers.append(json.dumps([c.model_dump(mode="json") for c in result.content]))
@@ -102,12 +102,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         (vault / "secret link.md").symlink_to(outside / "secret.md")
     except OSError:
         pass  # Windows asks for a privilege; the other traps remain
-    services = Services(
+    container = Container(
         vault, Settings(index=IndexSettings(ner="off")), StateFolder(root / "state")
     )
-    services.indexing.scan()
-    yield Home(root, services)
-    services.close()
+    container.indexing.scan()
+    yield Home(root, container)
+    container.close()
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +204,7 @@ def test_preferences_are_kept_in_their_note_whatever_their_key(home: Home) -> No
 def test_prompts_and_resources_read_nothing_outside(home: Home) -> None:
     async def ask() -> list[str]:
         texts = []
-        async with Client(build_server(home.services)) as client:
+        async with Client(build_server(home.container)) as client:
             for trap in map(home.trap, WORST):
                 prompt = await client.get_prompt("context", {"topic": trap, "depth": "deep"})
                 texts.append(prompt.model_dump_json())

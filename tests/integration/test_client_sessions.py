@@ -21,7 +21,7 @@ from mcp import MCPError
 from mcp_server.engine.launcher import read_address
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.prompts import FRAGMENT
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
@@ -49,12 +49,12 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shared(vault: Path) -> Iterator[Services]:
+def shared(vault: Path) -> Iterator[Container]:
     settings = Settings(index=IndexSettings(ner="off"), user="ada")
-    services = Services(vault, settings, StateFolder(vault.parent / "state"))
-    services.indexing.scan()
-    yield services
-    services.close()
+    container = Container(vault, settings, StateFolder(vault.parent / "state"))
+    container.indexing.scan()
+    yield container
+    container.close()
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def services(shared: Services, clock: Clock) -> Services:
+def container(shared: Container, clock: Clock) -> Container:
     """The same for all tests, with sessions and limits of the test's own."""
     shared.sessions = Sessions("ada", timedelta(hours=24), clock)
     shared.settings.limits = LimitSettings()
@@ -133,8 +133,8 @@ def assert_apart(two: Two) -> None:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_clients_of_one_person_share_the_memory_and_not_the_session(services, mode):
-    server = build_server(services)
+def test_clients_of_one_person_share_the_memory_and_not_the_session(container, mode):
+    server = build_server(container)
     assert_apart(two_clients(lambda: Client(server, mode=mode)))
 
 
@@ -191,15 +191,15 @@ def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_nam
 
 
 @asynccontextmanager
-async def clients(services: Services, number: int) -> AsyncIterator[list[Client[Any]]]:
-    server = build_server(services)
+async def clients(container: Container, number: int) -> AsyncIterator[list[Client[Any]]]:
+    server = build_server(container)
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(Client(server)) for _ in range(number)]
 
 
-def test_a_named_session_is_the_same_from_every_connection(services):
+def test_a_named_session_is_the_same_from_every_connection(container):
     async def run() -> None:
-        async with clients(services, 2) as (one, other):
+        async with clients(container, 2) as (one, other):
             await answer(one, "set_verbosity", level=0, session_id="work")
             assert not await shows_text(other, session_id="work")
             assert await shows_text(one)  # the connection's own session is another
@@ -210,9 +210,9 @@ def test_a_named_session_is_the_same_from_every_connection(services):
     asyncio.run(run())
 
 
-def test_what_answers_show_is_the_working_set_most_recent_first(services):
+def test_what_answers_show_is_the_working_set_most_recent_first(container):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             seen: list[str] = []
             for tool, key, arguments in (
                 ("recall_memory", "nodes", {"query": "kelp", "top_k": 3}),
@@ -228,9 +228,9 @@ def test_what_answers_show_is_the_working_set_most_recent_first(services):
     asyncio.run(run())
 
 
-def test_a_session_without_a_call_for_a_day_has_expired_and_a_new_one_can_begin(services, clock):
+def test_a_session_without_a_call_for_a_day_has_expired_and_a_new_one_can_begin(container, clock):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             await answer(client, "set_verbosity", level=0, session_id="work")
             await answer(client, "set_verbosity", level=0)
             clock.now += timedelta(hours=24, seconds=1)
@@ -249,11 +249,11 @@ def test_a_session_without_a_call_for_a_day_has_expired_and_a_new_one_can_begin(
     asyncio.run(run())
 
 
-def test_any_tool_call_ends_the_count_of_pulses_read_since(services):
+def test_any_tool_call_ends_the_count_of_pulses_read_since(container):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             mine = (await session_of(client))["session_id"]
-            session = services.sessions.get(mine)
+            session = container.sessions.get(mine)
             session.pulse_was_read()
             await answer(client, "get_preference", key="reply language")
             assert session.pulse_reads == 0
@@ -267,12 +267,12 @@ def test_any_tool_call_ends_the_count_of_pulses_read_since(services):
 # -- how much is told ---------------------------------------------------------------------------
 
 
-def test_each_level_tells_what_the_one_below_tells_and_more(services):
+def test_each_level_tells_what_the_one_below_tells_and_more(container):
     question = {"query": "Who leads the Kelp census?", "top_k": 3}
     named = {"id", "title", "path", "relevance_score"}
 
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             levels = [
                 await answer(client, "recall_memory", verbosity_level=level, **question)
                 for level in range(3)
@@ -289,11 +289,11 @@ def test_each_level_tells_what_the_one_below_tells_and_more(services):
     asyncio.run(run())
 
 
-def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_have_room(services):
+def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_have_room(container):
     question = {"query": "Who leads the Kelp census?", "verbosity_level": 2}
 
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             for tool, key in (("recall_memory", "nodes"), ("graph_query", "results")):
                 raw = await client.call_tool_mcp(tool, {**question, "top_k": 1})
                 one = raw.structured_content
@@ -301,16 +301,16 @@ def test_a_full_answer_tells_what_stands_next_to_its_memory_while_800_tokens_hav
                 assert around["id"] == one[key][0]["id"]
                 assert len(around["near"]) >= 1
                 assert all({"name", "relation"} <= set(near) for near in around["near"])
-                assert 350 <= services.embedder.tokens.count(raw.content[0].text) <= 820
+                assert 350 <= container.embedder.tokens.count(raw.content[0].text) <= 820
                 many = await answer(client, tool, **question, top_k=20)
                 assert len(many[key]) > 4 and "neighborhood" not in many
 
     asyncio.run(run())
 
 
-def test_full_answers_show_which_memory_takes_anothers_place(services):
+def test_full_answers_show_which_memory_takes_anothers_place(container):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             full = await answer(
                 client, "recall_memory", query="How is the kelp counted?", verbosity_level=2
             )
@@ -324,9 +324,9 @@ def test_full_answers_show_which_memory_takes_anothers_place(services):
     asyncio.run(run())
 
 
-def test_the_bare_level_names_no_roads(services):
+def test_the_bare_level_names_no_roads(container):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             question = {"query": "Where does the lead of the Kelp census work?"}
             bare = await answer(client, "graph_query", verbosity_level=0, **question)
             usual = await answer(client, "graph_query", **question)
@@ -336,11 +336,11 @@ def test_the_bare_level_names_no_roads(services):
     asyncio.run(run())
 
 
-def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(services):
+def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(container):
     """Core AC-CORE-05-01: at level 0 any tool that retrieves leaves out what is said."""
 
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             asked = {"query": "kelp", "top_k": 1}
             [usual] = (await answer(client, "vector_search", **asked))["chunks"]
             assert usual["text"] and (await session_of(client))["working_set"] == [usual["id"]]
@@ -350,7 +350,7 @@ def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(se
             told = {"heading", "text", "verified", "origin"}
             assert set(usual) - set(bare) == told and bare["title"] and bare["path"]
             assert usual["origin"] == "person"
-            assert services.embedder.tokens.count(raw.content[0].text) <= 180
+            assert container.embedder.tokens.count(raw.content[0].text) <= 180
             [once] = (await answer(client, "vector_search", verbosity_level=1, **asked))["chunks"]
             assert once == usual
 
@@ -358,9 +358,9 @@ def test_passages_too_are_told_as_the_session_wants_and_enter_its_working_set(se
 
 
 @pytest.mark.parametrize("level", [-1, 3, "much", 1.5, None])
-def test_a_level_that_is_none_is_refused_wherever_it_is_given(services, level):
+def test_a_level_that_is_none_is_refused_wherever_it_is_given(container, level):
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             errors = [await refusal(client, "set_verbosity", level=level)]
             if level is not None:  # which means the session's
                 asked = {"query": "kelp", "verbosity_level": level}
@@ -377,14 +377,14 @@ def test_a_level_that_is_none_is_refused_wherever_it_is_given(services, level):
 # -- what clients are told ----------------------------------------------------------------------
 
 
-def test_the_instructions_speak_of_tools_that_exist_and_are_short(services):
+def test_the_instructions_speak_of_tools_that_exist_and_are_short(container):
     async def run() -> None:
-        server = build_server(services, tools="full")
+        server = build_server(container, tools="full")
         async with Client(server) as client:
             told = await answer(client, "get_system_instructions")
             tools = {tool.name: tool for tool in await client.list_tools()}
         assert told["system_prompt_fragment"] == FRAGMENT
-        assert 250 <= services.embedder.tokens.count(FRAGMENT) <= 350
+        assert 250 <= container.embedder.tokens.count(FRAGMENT) <= 350
         assert {each["tool"] for each in told["critical_behaviors"]} <= tools.keys()
         assert told["antipatterns"]
         known = {*tools, "suggested_action", "curation_tasks"}
@@ -400,9 +400,9 @@ def test_the_instructions_speak_of_tools_that_exist_and_are_short(services):
 # -- how often ----------------------------------------------------------------------------------
 
 
-def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(services):
-    services.settings.limits = LimitSettings(calls_per_second=4.0, burst=3)
-    server = build_server(services)
+def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(container):
+    container.settings.limits = LimitSettings(calls_per_second=4.0, burst=3)
+    server = build_server(container)
     [limits] = [each for each in server.middleware if isinstance(each, RateLimits)]
     seconds = [0.0]
     limits._clock = lambda: seconds[0]
@@ -429,11 +429,11 @@ def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(service
     asyncio.run(run())
 
 
-def test_there_is_no_limit_where_it_is_set_to_nothing(services):
-    services.settings.limits = LimitSettings(calls_per_second=0.0, burst=1)
+def test_there_is_no_limit_where_it_is_set_to_nothing(container):
+    container.settings.limits = LimitSettings(calls_per_second=0.0, burst=1)
 
     async def run() -> None:
-        async with clients(services, 1) as (client,):
+        async with clients(container, 1) as (client,):
             for _ in range(20):
                 found = await answer(client, "get_preference", key="reply language")
                 assert found["value"] == "Portuguese"

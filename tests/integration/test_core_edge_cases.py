@@ -29,7 +29,7 @@ from fastmcp import Client
 from filelock import FileLock
 
 from indexer.doctor import examine
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.vault.journal import FOLDER
@@ -159,10 +159,13 @@ def damage(file: Path) -> None:
 
 
 def test_ec_core_007_a_damaged_database_is_said_and_mended_by_the_next_start(tmp_path, caplog):
-    services = opened(tmp_path)
-    caller = Caller(services)
-    settings, state, vault = services.settings, services.state, services.vault.root
-    for file in (services.stores.keyvalue._path, *services._live.folder.glob("keyvalue*-wal")):
+    container = opened(tmp_path)
+    caller = Caller(container)
+    settings, state, vault = container.settings, container.state, container.vault.root
+    for file in (
+        container.live.stores.keyvalue._path,
+        *container.live.folder.glob("keyvalue*-wal"),
+    ):
         damage(file)
     try:
         error = caller.error("get_preference", key="Reply language")
@@ -174,8 +177,8 @@ def test_ec_core_007_a_damaged_database_is_said_and_mended_by_the_next_start(tmp
         assert caller.ok("get_memetic_status")["stores"]["keyvalue"] == error["message"]
         assert caller.ok("recall_memory", query="kelp")["nodes"]
     finally:
-        services.close()
-    again = Services(vault, settings, state)
+        container.close()
+    again = Container(vault, settings, state)
     try:
         again.start(watch=False)
         answer = Caller(again).ok("get_preference", key="Reply language")
@@ -206,8 +209,8 @@ def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_wha
 def test_ec_core_010_the_cache_of_memories_keeps_to_its_size_and_logs_what_it_puts_away(
     reader, caplog
 ):
-    keep = reader.services.settings.cache
-    reader.services.settings.cache = keep.model_copy(update={"memories": 3})
+    keep = reader.container.settings.cache
+    reader.container.settings.cache = keep.model_copy(update={"memories": 3})
     try:
         with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
             for path in NOTES:
@@ -215,12 +218,12 @@ def test_ec_core_010_the_cache_of_memories_keeps_to_its_size_and_logs_what_it_pu
         evicted = [r for r in caplog.records if r.levelno == logging.DEBUG and "evicted" in r.msg]
         assert len(evicted) >= len(NOTES) - 3
     finally:
-        reader.services.settings.cache = keep
+        reader.container.settings.cache = keep
 
 
 def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):
     """How fast the stores take writes from many threads is measured by bench_storage.py."""
-    before = len(writer.services.catalogue)
+    before = len(writer.container.live.catalogue)
 
     async def store(number: int) -> str:
         async with Client(writer.server) as client:
@@ -235,11 +238,11 @@ def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):
 
     paths = asyncio.run(run())
     assert len(set(paths)) == WRITERS
-    assert len(writer.services.catalogue) == before + WRITERS
+    assert len(writer.container.live.catalogue) == before + WRITERS
     for number, path in enumerate(paths):
-        text = (writer.services.vault.root / path).read_text(encoding="utf-8")
+        text = (writer.container.vault.root / path).read_text(encoding="utf-8")
         assert f"Tide mark {number} was read at noon." in text
-    assert [f for f in examine(writer.services.indexer) if f.severity == "error"] == []
+    assert [f for f in examine(writer.container.live.indexer) if f.severity == "error"] == []
 
 
 def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_start(
@@ -263,21 +266,21 @@ def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_sta
             time.sleep(EARLIEST + (LATEST - EARLIEST) * run / KILLS)
         child.kill()
         child.join()
-    services = Services(vault, settings, StateFolder(state))
+    container = Container(vault, settings, StateFolder(state))
     try:
-        services.indexing.scan()
-        caller = Caller(services)
+        container.indexing.scan()
+        caller = Caller(container)
         for path, marker in acknowledged.items():
             assert f"{marker} ends here." in caller.ok("get_memory", path=path)["content"]
             found = caller.ok("recall_memory", query=f"memory {marker}", top_k=100)["nodes"]
             assert path in [node["path"] for node in found]
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
     finally:
-        services.close()
+        container.close()
 
 
 def test_err_core_001_a_write_that_fails_says_what_failed_and_why(writer):
-    projects = writer.services.vault.root / "projects"
+    projects = writer.container.vault.root / "projects"
     (projects / "tide").write_text("a file where the project's folder should be")
     error = writer.error("store_memory", content="x", rationale=REASON, project="tide")
     assert error["code"] == -32002
@@ -288,7 +291,7 @@ def test_err_core_001_a_write_that_fails_says_what_failed_and_why(writer):
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="a file that cannot be opened")
 def test_err_core_002_a_note_that_cannot_be_read_is_named(writer, monkeypatch):
     memory_id = writer.id_of("Clay oven")
-    note = writer.services.vault.root / "projects/oven/Clay oven.md"
+    note = writer.container.vault.root / "projects/oven/Clay oven.md"
     note.unlink()
     monkeypatch.chdir(note.parent)  # addresses of sockets are short
     with socket.socket(socket.AF_UNIX) as listener:
@@ -302,7 +305,7 @@ def test_err_core_002_a_note_that_cannot_be_read_is_named(writer, monkeypatch):
 
 def test_ec_core_015_and_err_core_003_are_said_of_a_session_that_has_expired(writer):
     writer.ok("recall_memory", query="kelp", session_id="old")
-    sessions = writer.services.sessions
+    sessions = writer.container.sessions
     sessions.get("old").last_activity -= sessions._expiry * 2
     error = writer.error("recall_memory", query="kelp", session_id="old")
     assert error["code"] == -32000
@@ -316,12 +319,12 @@ def test_err_core_009_a_lock_that_another_process_holds_too_long_is_said(
 ):
     monkeypatch.setattr("memvault.vault.journal.LOCK_TIMEOUT_SECONDS", 0.1)
     monkeypatch.setattr("memvault.stores.keyvalue.sqlite._BUSY_SECONDS", 0.1)
-    services = opened(tmp_path)
+    container = opened(tmp_path)
     try:
-        caller = Caller(services)
-        lock = FileLock(services.vault.root / FOLDER / ".lock")
+        caller = Caller(container)
+        lock = FileLock(container.vault.root / FOLDER / ".lock")
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
-        other = sqlite3.connect(services.stores.keyvalue._path, isolation_level=None)
+        other = sqlite3.connect(container.live.stores.keyvalue._path, isolation_level=None)
         if held == "the journal":
             lock.acquire()
         else:
@@ -333,24 +336,24 @@ def test_err_core_009_a_lock_that_another_process_holds_too_long_is_said(
         )
         lock.release()
         other.close()
-        services.indexing.scan()
+        container.indexing.scan()
         assert caller.ok("store_memory", content="x", rationale=REASON)["path"]
     finally:
-        services.close()
+        container.close()
 
 
 def test_err_core_010_a_damaged_write_ahead_log_costs_nothing_but_a_rebuild(tmp_path, caplog):
     """The indexes are derived: what the log held is read from the vault again."""
-    services = opened(tmp_path)
-    settings, state, vault = services.settings, services.state, services.vault.root
+    container = opened(tmp_path)
+    settings, state, vault = container.settings, container.state, container.vault.root
     logs = {
-        file: file.read_bytes() for file in services._live.folder.rglob("*wal*") if file.is_file()
+        file: file.read_bytes() for file in container.live.folder.rglob("*wal*") if file.is_file()
     }
-    services.close()
+    container.close()
     assert logs
     for file, content in logs.items():
         file.write_bytes(content[: len(content) // 2] + b"\xa5damaged" * 512)
-    again = Services(vault, settings, state)
+    again = Container(vault, settings, state)
     try:
         again.start(watch=False)
         caller = Caller(again)
@@ -358,6 +361,6 @@ def test_err_core_010_a_damaged_write_ahead_log_costs_nothing_but_a_rebuild(tmp_
             assert caller.ok("get_memory", path=path)["content"] == text
         answer = caller.ok("recall_memory", query="Who counts the kelp?")
         assert answer["nodes"][0]["path"].startswith("projects/kelp/")
-        assert [f for f in examine(again.indexer) if f.severity == "error"] == []
+        assert [f for f in examine(again.live.indexer) if f.severity == "error"] == []
     finally:
         again.close()

@@ -16,7 +16,7 @@ from fastmcp import Client
 
 from indexer.doctor import examine
 from mcp_server.engine.launcher import EngineAddress, read_address
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from tests.integration.crash_child import BODY, live, serve
@@ -40,22 +40,22 @@ def forks() -> ForkServerContext:
 def assert_nothing_is_lost(
     vault: Path, state: StateFolder, settings: Settings, acknowledged: dict[str, str]
 ) -> None:
-    services = Services(vault, settings, state)
+    container = Container(vault, settings, state)
     try:
-        services.indexing.scan()
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        container.indexing.scan()
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
         for path, marker in acknowledged.items():
             assert f"{marker} ends here.\n" in (vault / path).read_text()
-            assert services.catalogue.by_path(path) is not None
+            assert container.live.catalogue.by_path(path) is not None
         for note in vault.rglob("Memory *.md"):
             assert note.read_text().rstrip().endswith("ends here.")
         some = list(acknowledged.items())[:: max(1, len(acknowledged) // 10)]
         for path, marker in some:
-            hits = services.stores.vectors.search_keywords(f"{marker} ends", 5)
-            memory = services.catalogue.by_path(path)
+            hits = container.live.stores.vectors.search_keywords(f"{marker} ends", 5)
+            memory = container.live.catalogue.by_path(path)
             assert memory is not None and memory.id in {hit.note_id for hit in hits}
     finally:
-        services.close()
+        container.close()
 
 
 def received(pipe: Connection) -> tuple[str, str]:

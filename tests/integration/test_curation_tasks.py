@@ -12,7 +12,7 @@ import pytest
 from fastmcp import Client
 
 from mcp_server.pages.page_actions import PageActions
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -28,19 +28,19 @@ WAIT = 60.0
 
 
 @pytest.fixture
-def services(vault_folder: Path, state: StateFolder, settings: Settings) -> Iterator[Services]:
-    one = Services(vault_folder, settings, state)
+def container(vault_folder: Path, state: StateFolder, settings: Settings) -> Iterator[Container]:
+    one = Container(vault_folder, settings, state)
     yield one
     one.close()
 
 
-def status(services: Services) -> dict[str, Any]:
+def status(container: Container) -> dict[str, Any]:
     """As a client sees it when all changes are looked at."""
-    services.indexing.scan()
-    assert services.curation.wait(WAIT)
+    container.indexing.scan()
+    assert container.curation.wait(WAIT)
 
     async def run() -> Any:
-        async with Client(build_server(services, tools="full")) as client:
+        async with Client(build_server(container, tools="full")) as client:
             return await client.call_tool_mcp("get_memetic_status", {})
 
     result = asyncio.run(run())
@@ -49,16 +49,16 @@ def status(services: Services) -> dict[str, Any]:
     return content
 
 
-def tasks(services: Services) -> dict[str, list[list[str]]]:
+def tasks(container: Container) -> dict[str, list[list[str]]]:
     """The paths of the tasks of each kind."""
     found: dict[str, list[list[str]]] = {}
-    for task in status(services)["curation_tasks"]:
+    for task in status(container)["curation_tasks"]:
         found.setdefault(task["task_type"], []).append(task["paths"])
     return found
 
 
 def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     """Core AC-CORE-04-02."""
     old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
@@ -66,7 +66,7 @@ def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
     write("Crane.md", LONG)
     write("Quay.md", "Stones along the water, see [[Yard]] and [[Missing mole]].\n")
     write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
-    assert tasks(services) == {
+    assert tasks(container) == {
         "stale_fact": [["Opening.md"]],
         "unresolved_links": [["Quay.md"]],
     }
@@ -75,7 +75,7 @@ def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
     write("old/Crane.md", LONG + "\nSee [[Yard]].\n")
     write("Small quay.md", "contradicts:: [[Quay]]\n\nThere are no stones along the water.\n")
     write("New opening.md", "supersedes:: [[Opening]]\n\nThe yard opens at eight.\n")
-    assert tasks(services) == {
+    assert tasks(container) == {
         "malformed_frontmatter": [["Broken.md"]],
         "conflicting_facts": [["Small quay.md", "Quay.md"]],
         "near_duplicates": [["Crane.md", "old/Crane.md"]],
@@ -85,72 +85,72 @@ def test_each_kind_of_task_is_found_and_goes_when_it_is_settled(
     }
     write("Broken.md", "---\ntags: [closed]\n---\nSee [[Yard]].\n")
     write("Island.md", "It lies before the [[Yard]].\n")
-    (services.vault.root / "old/Crane.md").unlink()
+    (container.vault.root / "old/Crane.md").unlink()
     write("Quay.md", "---\nverified: true\n---\nStones along the water, see [[Yard]].\n")
     write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nSuperseded by: [[New opening]]\n")
-    assert tasks(services) == {}
+    assert tasks(container) == {}
 
 
-def test_a_healthy_vault_has_no_tasks_and_is_ready(services: Services, write: Write) -> None:
+def test_a_healthy_vault_has_no_tasks_and_is_ready(container: Container, write: Write) -> None:
     """Core AC-CORE-04-03."""
     write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")
     write("Crane.md", "The crane of the [[Yard]] lifts boats out of the water.\n")
-    found = status(services)
+    found = status(container)
     assert found["curation_tasks"] == [] and found["curation_tasks_total"] == 0
     assert found["suggested_action"] == found["pulse"]["suggested_action"] == "ready"
     assert found["dream_available"] is False
     write("Crane.md", "The crane of the [[Yard]] lifts boats out of the [[Water basin]].\n")
-    assert status(services)["suggested_action"] == "curate"
+    assert status(container)["suggested_action"] == "curate"
 
 
 def test_two_notes_that_give_one_thing_two_values_conflict(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     head = "---\ntype: project\n---\n"
     write("Aurora.md", head + "Lead: [[Ada]]\n\nBuilds a tide mill.\n")
     write("archive/Aurora.md", head + "Lead: [[Emil]]\n\nWhat was thought of first.\n")
     write("Ada.md", "Works with [[Emil]].\n")
     write("Emil.md", "Works with [[Ada]].\n")
-    (task,) = status(services)["curation_tasks"]
+    (task,) = status(container)["curation_tasks"]
     assert (task["task_type"], task["priority"]) == ("conflicting_facts", "high")
     assert sorted(task["paths"]) == ["Aurora.md", "archive/Aurora.md"]
     assert "lead" in task["detail"]
     write("archive/Aurora.md", head + "Lead: [[Ada]]\n\nWhat was thought of first.\n")
-    assert tasks(services) == {}
+    assert tasks(container) == {}
 
 
 def test_the_same_words_with_other_numbers_are_shown_unless_of_two_days(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     said = "The crane of the harbour lifts {} tonnes when the wind from the sea is weak.\n"
     write("Crane load.md", said.format(12) + "See [[Sea]].\n")
     write("Load of the crane.md", said.format(15) + "See [[Sea]].\n")
     write("Sea.md", "It is wide.\n")
-    assert tasks(services) == {"conflicting_facts": [["Crane load.md", "Load of the crane.md"]]}
+    assert tasks(container) == {"conflicting_facts": [["Crane load.md", "Load of the crane.md"]]}
     for number, name in enumerate(("Crane load.md", "Load of the crane.md")):
-        file = services.vault.root / name
+        file = container.vault.root / name
         file.write_text(f"---\ndate: 2026-01-0{number + 1}\n---\n" + file.read_text())
-    assert tasks(services) == {}
+    assert tasks(container) == {}
 
 
 def test_at_most_twenty_tasks_are_shown_the_most_pressing_first_and_all_are_counted(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     for number in range(25):
         write(
             f"n{number:02}.md", f"A walk of its own kind, number {number}, to [[Place {number}]]."
         )
     write("z.md", "---\ntags: [unclosed\n---\nBroken.\n")
-    found = status(services)
+    found = status(container)
     assert len(found["curation_tasks"]) == 20 and found["curation_tasks_total"] >= 26
-    assert found["curation_tasks_total"] == services.curation.pending()
+    assert found["curation_tasks_total"] == container.curation.pending()
     assert found["curation_tasks"][0]["task_type"] == "malformed_frontmatter"
     ranks = [["high", "medium", "low"].index(t["priority"]) for t in found["curation_tasks"]]
     assert ranks == sorted(ranks)
 
 
 def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     """A malformed note is for the person's editor: no tool writes what it cannot read. What a
     client verifies waits until the person agrees."""
@@ -169,7 +169,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Broken.md", "---\ntags: [unclosed\n---\nSee [[Yard]].\n")
     session = "---\ntype: session\nsession: s-1\nlifecycle: ephemeral\n---\n"
     write("Session.md", session + "## Decisions\n\n- We decided to paint the boats in June.\n")
-    found = status(services)["curation_tasks"]
+    found = status(container)["curation_tasks"]
     kinds = {task["task_type"] for task in found}
     assert kinds == set(TaskType) - {TaskType.MALFORMED_TEXT}
 
@@ -177,11 +177,11 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         more = {"rationale": "The person agreed to it."}
         if task["suggested_tool"] == "store_memory":
             more["content"] = "What the person told about it."
-        async with Client(build_server(services, tools="full")) as client:
+        async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
-        for proposal in services.proposals.waiting(services.catalogue.by_id):
+        for proposal in container.proposals.waiting(container.live.catalogue.by_id):
             if proposal.kind is ProposalKind.VERIFIED:
-                PageActions(lambda: services).verify(proposal.note_id, verified=True)
+                PageActions(lambda: container).verify(proposal.note_id, verified=True)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
@@ -189,26 +189,26 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
             assert "suggested_tool" not in task and "in your editor" in task["detail"]
             continue
         asyncio.run(settle(task))
-        left = status(services)["curation_tasks"]
+        left = status(container)["curation_tasks"]
         assert (task["task_type"], task["paths"]) not in [
             (t["task_type"], t["paths"]) for t in left
         ]
-    assert [task["task_type"] for task in status(services)["curation_tasks"]] == [
+    assert [task["task_type"] for task in status(container)["curation_tasks"]] == [
         TaskType.MALFORMED_FRONTMATTER
     ]
 
 
 def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(
-    services: Services, write: Write, settings: Settings, state: StateFolder
+    container: Container, write: Write, settings: Settings, state: StateFolder
 ) -> None:
     write("Yard.md", "See [[Crane]] and [[Missing mole]].\n")
     write("Crane.md", "See [[Yard]].\n")
     wanted = {"unresolved_links": [["Yard.md"]]}
-    assert tasks(services) == wanted
-    services.indexing.rebuild()
-    assert tasks(services) == wanted
-    services.close()
-    again = Services(services.vault.root, settings, state)
+    assert tasks(container) == wanted
+    container.indexing.rebuild()
+    assert tasks(container) == wanted
+    container.close()
+    again = Container(container.vault.root, settings, state)
     try:
         again.indexing.scan()
         again.curation.start()
@@ -218,32 +218,32 @@ def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(
 
 
 def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_start(
-    services: Services, write: Write, settings: Settings, state: StateFolder
+    container: Container, write: Write, settings: Settings, state: StateFolder
 ) -> None:
     write("Yard.md", "See [[Crane]].\n")
     write("Crane.md", "See [[Yard]].\n")
     write("Island.md", "Nothing here speaks of any other thing in this place.\n")
-    assert tasks(services) == {"orphan": [["Island.md"]]}
+    assert tasks(container) == {"orphan": [["Island.md"]]}
 
     async def forget() -> None:
         why = {"target": "Island", "rationale": "It is of no use to them."}
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             await client.call_tool("forget_concept", why)
 
     asyncio.run(forget())
-    assert tasks(services) == {}
-    services.close()
-    kept = services.vault.root / ".trash/Island.md"
-    (journal,) = services.journal.files()
+    assert tasks(container) == {}
+    container.close()
+    kept = container.vault.root / ".trash/Island.md"
+    (journal,) = container.journal.files()
     aged = journal.read_text()
-    for entry in services.journal.entries({"change_done"}):
+    for entry in container.journal.entries({"change_done"}):
         for forgotten in entry.data.get("forgot", ()):
             past = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
             aged = aged.replace(forgotten["restorable_until"], past)
-    own = services.vault.root / ".trash/Own.md"
+    own = container.vault.root / ".trash/Own.md"
     own.write_text("the person's own trash")
     journal.write_text(aged)
-    again = Services(services.vault.root, settings, state)
+    again = Container(container.vault.root, settings, state)
     try:
         assert kept.exists()
         again.curation.start()
@@ -255,19 +255,19 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
 
 
 def test_the_memories_asked_for_most_are_the_active_concepts(
-    services: Services, write: Write
+    container: Container, write: Write
 ) -> None:
     write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")
     write("Crane.md", "The crane of the [[Yard]] lifts boats out of the water.\n")
-    first = status(services)["top_active_concepts"]
+    first = status(container)["top_active_concepts"]
     assert {each["name"] for each in first} == {"Yard", "Crane"}
     assert all(each["access_count"] == 0 and each["connections"] > 0 for each in first)
 
     async def read() -> None:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             for _ in range(2):
                 await client.call_tool("get_memory", {"path": "Crane.md"})
 
     asyncio.run(read())
-    (active, *_) = status(services)["top_active_concepts"]
+    (active, *_) = status(container)["top_active_concepts"]
     assert (active["name"], active["path"], active["access_count"]) == ("Crane", "Crane.md", 2)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
@@ -39,9 +39,9 @@ TOOLS = {
 
 
 class Caller:
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self._server = build_server(services)
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self._server = build_server(container)
 
     def raw(self, name: str, **arguments: Any) -> Any:
         async def run() -> Any:
@@ -52,8 +52,8 @@ class Caller:
 
     def start_without_graph(self) -> None:
         """The state after a start while the graph does not answer: nothing of it is in memory."""
-        self.services.stores.graph.close()
-        self.services.edges._loaded = False
+        self.container.live.stores.graph.close()
+        self.container.live.graph_view._loaded = False
 
     def ask(self, tool: str, query: str = QUESTION) -> tuple[list[str], str]:
         """Titles or ids found, and the notice."""
@@ -65,21 +65,21 @@ class Caller:
 
 
 @pytest.fixture
-def services(tmp_path: Path) -> Iterator[Services]:
+def container(tmp_path: Path) -> Iterator[Container]:
     vault = tmp_path / "vault"
     for path, text in NOTES.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    services.indexing.scan()
-    yield services
-    services.close()
+    container = Container(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
+    container.indexing.scan()
+    yield container
+    container.close()
 
 
 @pytest.fixture
-def caller(services: Services) -> Caller:
-    return Caller(services)
+def caller(container: Container) -> Caller:
+    return Caller(container)
 
 
 @pytest.mark.parametrize("tool", list(TOOLS))
@@ -91,14 +91,14 @@ def test_without_the_graph_the_vectors_answer_and_the_answer_says_so(caller, too
 
 
 def test_a_graph_that_stops_answering_once_it_is_in_memory_is_not_missed(caller):
-    caller.services.edges.load()
-    caller.services.stores.graph.close()
+    caller.container.live.graph_view.load()
+    caller.container.live.stores.graph.close()
     found, notice = caller.ask("graph_query")
     assert {"Reef survey", "Ines Moor"} <= set(found[:3]) and not notice
 
 
 def test_without_the_vectors_the_graph_answers_from_the_names_in_the_question(caller):
-    caller.services.stores.vectors.close()
+    caller.container.live.stores.vectors.close()
     for tool in ("recall_memory", "graph_query", "search"):
         found, notice = caller.ask(tool)
         assert {"Reef survey", "Ines Moor"} <= set(found) and "Bread" not in found
@@ -109,7 +109,7 @@ def test_without_the_vectors_the_graph_answers_from_the_names_in_the_question(ca
 
 
 def test_what_the_graph_finds_is_shown_with_its_road_and_its_own_lines(caller):
-    caller.services.stores.vectors.close()
+    caller.container.live.stores.vectors.close()
     nodes = caller.raw("graph_query", query=QUESTION).structured_content["results"]
     lead = next(node for node in nodes if node["title"] == "Ines Moor")
     assert lead["hops"][0]["relation"] == "Lead"
@@ -117,26 +117,26 @@ def test_what_the_graph_finds_is_shown_with_its_road_and_its_own_lines(caller):
 
 
 def test_a_question_that_names_nothing_is_told_that_it_must(caller):
-    caller.services.stores.vectors.close()
+    caller.container.live.stores.vectors.close()
     found, notice = caller.ask("recall_memory", "sourdough")
     assert not found and "names no note" in notice
 
 
 def test_without_both_the_same_question_gets_what_it_found_before_with_its_date(caller):
     before = {tool: caller.ask(tool, NAMELESS)[0] for tool in TOOLS}
-    caller.services.stores.graph.close()
-    caller.services.stores.vectors.close()
+    caller.container.live.stores.graph.close()
+    caller.container.live.stores.vectors.close()
     for tool, known in before.items():
         found, notice = caller.ask(tool, NAMELESS.upper() if tool == "search" else NAMELESS)
         assert found == known
         assert "the same question found on" in notice and "UTC" in notice
 
 
-def test_a_new_question_without_any_store_is_an_error_that_says_what_still_works(services):
-    services.stores.graph.close()
-    services.stores.vectors.close()
+def test_a_new_question_without_any_store_is_an_error_that_says_what_still_works(container):
+    container.live.stores.graph.close()
+    container.live.stores.vectors.close()
     with pytest.raises(StoreUnavailable, match="get_memory"):
-        services.searcher.search("How long does bread take?")
+        container.live.searcher.search("How long does bread take?")
 
 
 class StuckSearch(HybridSearch):
@@ -150,9 +150,11 @@ class StuckSearch(HybridSearch):
 
 
 def test_what_takes_too_long_gives_way_to_what_can_be_had(caller, monkeypatch):
-    services = caller.services
-    searcher = services.searcher
-    stuck = StuckSearch(services.stores.vectors, services.embedder, services.catalogue.by_id)
+    container = caller.container
+    searcher = container.live.searcher
+    stuck = StuckSearch(
+        container.live.stores.vectors, container.embedder, container.live.catalogue.by_id
+    )
     caller.ask("graph_query")  # everything is loaded
     monkeypatch.setattr(searcher, "hybrid", stuck)
     monkeypatch.setattr(searcher._fallback, "_limit", 2.0)
@@ -173,7 +175,7 @@ def test_the_limit_is_ten_seconds_unless_set():
 
 def test_only_so_many_answers_are_kept_and_the_fullest_of_each(caller):
     cache = AnswerCache()
-    found = caller.services.searcher.find("bread", 3)
+    found = caller.container.live.searcher.find("bread", 3)
     cache.put("q", found)
     cache.put("q", found[:1])
     kept = cache.get("q")

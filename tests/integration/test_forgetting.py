@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -38,16 +38,16 @@ class Caller:
         self.open()
 
     def open(self) -> None:
-        self.services = Services(self.vault, self.settings, StateFolder(self.home / "state"))
-        self.services.indexing.scan()
+        self.container = Container(self.vault, self.settings, StateFolder(self.home / "state"))
+        self.container.indexing.scan()
 
     def again(self) -> None:
-        self.services.close()
+        self.container.close()
         self.open()
 
     def ask(self, name: str, **arguments: Any) -> Any:
         async def run() -> Any:
-            async with Client(build_server(self.services, tools="full")) as client:
+            async with Client(build_server(self.container, tools="full")) as client:
                 return await client.call_tool_mcp(name, arguments)
 
         return asyncio.run(run())
@@ -65,7 +65,7 @@ class Caller:
         return error
 
     def id_of(self, path: str) -> str:
-        memory = self.services.catalogue.by_path(path)
+        memory = self.container.live.catalogue.by_path(path)
         assert memory is not None
         return memory.id
 
@@ -94,7 +94,7 @@ class Caller:
         """What can be read without a tool, after a look at everything."""
 
         async def run() -> list[str]:
-            async with Client(build_server(self.services, tools="full")) as client:
+            async with Client(build_server(self.container, tools="full")) as client:
                 await client.call_tool("recall_memory", {"query": "boats", "top_k": 50})
                 uris = ["context://current", "context://session", "context://global"]
                 uris += [f"graph://{self.id_of(path)}" for path in ("Boat.md", "Yard.md")]
@@ -107,7 +107,7 @@ class Caller:
 def caller(tmp_path: Path, settings: Settings) -> Iterator[Caller]:
     one = Caller(tmp_path, settings)
     yield one
-    one.services.close()
+    one.container.close()
 
 
 def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
@@ -124,7 +124,7 @@ def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
     assert caller.error("get_neighborhood", node_id=ada)["code"] == -32602
     tag = f"node_{ada[:8]}"
     assert caller.error("hydrate_citation", citation_tags=[tag])["code"] == -32602
-    caller.services.curation.wait(20)
+    caller.container.curation.wait(20)
     shown = caller.everything_shown()
     assert ada not in shown and "builds boats" not in shown
     links = caller.ok("get_memory", path="Boat.md")["links"]
@@ -134,12 +134,12 @@ def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
 
 
 def test_a_restored_memory_is_found_linked_and_named_as_before(caller: Caller):
-    before = snapshot(caller.services.indexer)
+    before = snapshot(caller.container.live.indexer)
     answer = caller.ok("forget_concept", target="people/Ada Berg.md", **WHY)
-    assert differences(before, snapshot(caller.services.indexer)) != []
+    assert differences(before, snapshot(caller.container.live.indexer)) != []
     back = caller.ok("restore_concept", reversal_hash=answer["reversal_hash"], **WHY)
     assert back["paths"] == ["people/Ada Berg.md"] and back["node_ids"] == answer["node_ids"]
-    assert differences(before, snapshot(caller.services.indexer)) == []
+    assert differences(before, snapshot(caller.container.live.indexer)) == []
     note = (caller.vault / "people/Ada Berg.md").read_text(encoding="utf-8")
     assert note == NOTES["people/Ada Berg.md"]
 
@@ -147,32 +147,32 @@ def test_a_restored_memory_is_found_linked_and_named_as_before(caller: Caller):
 def test_a_concept_that_notes_only_name_is_forgotten_for_good_after_restart_and_rebuild(
     caller: Caller,
 ):
-    before = snapshot(caller.services.indexer)
+    before = snapshot(caller.container.live.indexer)
     answer = caller.ok("forget_concept", target="Old yard", **WHY)
     assert answer["paths"] == [] and "restorable_until" not in answer
 
     def named() -> set[str]:
-        return {node.name.casefold() for node in caller.services.stores.graph.all_nodes()}
+        return {node.name.casefold() for node in caller.container.live.stores.graph.all_nodes()}
 
     assert "old yard" not in named()
     caller.again()
     assert "old yard" not in named()
-    caller.services.indexing.rebuild()
+    caller.container.indexing.rebuild()
     assert "old yard" not in named()
     assert "Old Yard" not in [x["title"] for x in caller.ok("get_memory", path="Boat.md")["links"]]
     caller.ok("graph_query", query="What was built in the Old Yard?")
     caller.ok("restore_concept", target="old yard", **WHY)
-    assert differences(before, snapshot(caller.services.indexer)) == []
+    assert differences(before, snapshot(caller.container.live.indexer)) == []
 
 
 def test_a_forgotten_tag_is_left_out_also_of_notes_written_later(caller: Caller):
     caller.ok("forget_concept", target="#wood", **WHY)
     (caller.vault / "Raft.md").write_text("A raft of logs. #wood\n", encoding="utf-8")
-    caller.services.indexing.scan()
-    nodes = {node.name for node in caller.services.stores.graph.all_nodes()}
+    caller.container.indexing.scan()
+    nodes = {node.name for node in caller.container.live.stores.graph.all_nodes()}
     assert "wood" not in nodes and "Raft" in nodes
     caller.ok("restore_concept", target="#wood", **WHY)
-    graph = caller.services.stores.graph
+    graph = caller.container.live.stores.graph
     (wood,) = (node for node in graph.all_nodes() if node.name == "wood")
     assert len({edge.source for edge in graph.neighbours([wood.id])}) == 3
 
@@ -192,13 +192,13 @@ def test_a_name_that_nothing_bears_is_said(caller: Caller):
 
 
 def test_a_preview_tells_what_would_go_and_changes_nothing(caller: Caller):
-    before = snapshot(caller.services.indexer)
+    before = snapshot(caller.container.live.indexer)
     answer = caller.ok("forget_concept", target="Ada", preview=True, **WHY)
     assert answer["preview"] is True and answer["paths"] == ["people/Ada Berg.md"]
     assert answer["linked_from"] == ["Boat.md", "Yard.md"]
     assert "reversal_hash" not in answer
-    assert differences(before, snapshot(caller.services.indexer)) == []
-    assert not (caller.vault / ".trash").exists() and not caller.services.journal.files()
+    assert differences(before, snapshot(caller.container.live.indexer)) == []
+    assert not (caller.vault / ".trash").exists() and not caller.container.journal.files()
 
 
 @pytest.mark.parametrize("reason", [{}, {"reason": "duplicate"}])
@@ -237,7 +237,7 @@ def test_clients_see_that_forgetting_is_destructive_and_restoring_is_not(
     caller: Caller,
 ):
     async def listed() -> dict[str, Any]:
-        async with Client(build_server(caller.services)) as client:
+        async with Client(build_server(caller.container)) as client:
             return {each.name: each for each in await client.list_tools()}
 
     core = asyncio.run(listed())

@@ -21,7 +21,7 @@ from fastmcp import Client
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -73,9 +73,9 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {entry.relative_to(folder).as_posix(): entry.read_bytes() for entry in found}
 
 
-def ask(services: Services, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+def ask(container: Container, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     async def run() -> list[Any]:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             return [await client.call_tool_mcp(name, arguments) for name, arguments in calls]
 
     return asyncio.run(run())
@@ -93,12 +93,12 @@ def test_a_vault_on_a_full_disk_answers_and_takes_memories_when_there_is_room_ag
     (vault / "a.md").write_text("# Camp\n\nAbout tents.\n")
     (vault / "permanent").mkdir()
     (vault / "permanent/preferences.md").write_text("- Tone: warm\n")
-    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    container = Container(vault, settings, StateFolder(tmp_path / "state"))
     try:
-        services.start()
+        container.start()
         filler = fill(vault)
         before = tree(vault)
-        stored, preferred, recalled = ask(services, STORE, PREFER, RECALL)
+        stored, preferred, recalled = ask(container, STORE, PREFER, RECALL)
         for refused in (stored, preferred):
             assert refused.structured_content["error"]["code"] == -32002
             message = refused.structured_content["error"]["message"]
@@ -106,12 +106,12 @@ def test_a_vault_on_a_full_disk_answers_and_takes_memories_when_there_is_room_ag
         assert recalled.structured_content["nodes"][0]["path"] == "a.md"
         assert {path: data for path, data in tree(vault).items() if data} == before
         filler.unlink()
-        stored, preferred = ask(services, STORE, PREFER)
+        stored, preferred = ask(container, STORE, PREFER)
         assert not stored.is_error and not preferred.is_error
         assert (vault / "permanent/preferences.md").read_text() == "- Tone: dry\n"
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
     finally:
-        services.close()
+        container.close()
 
 
 def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
@@ -121,33 +121,33 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
     for number in range(30):
         write(f"Camp {number}.md", f"About tents, number {number}. See [[Camp {number - 1}]].\n")
     state = StateFolder(disk / "state")
-    services = Services(vault_folder, settings, state)
+    container = Container(vault_folder, settings, state)
     try:
-        services.start()
+        container.start()
         filler = fill(disk)
         write("Later.md", "About stoves and [[Camp 3]].\n")
-        (stored,) = ask(services, STORE)
+        (stored,) = ask(container, STORE)
         message = stored.structured_content["error"]["message"]
         assert "disk" in message and "full" in message
-        (recalled,) = ask(services, RECALL)
+        (recalled,) = ask(container, RECALL)
         assert recalled.structured_content["nodes"]
         with pytest.raises(DiskFull):
-            services.indexing.scan()
+            container.indexing.scan()
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
         filler.unlink()
-        until(lambda: not services.indexer.differing().changed)  # by itself: nobody asks
-        assert services.catalogue.by_path("Later.md") is not None
-        assert all(services.catalogue.by_path(path) for path in written)
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
-        kept = snapshot(services.indexer)
-        services.indexing.rebuild()
-        assert differences(kept, snapshot(services.indexer)) == []
+        until(lambda: not container.live.indexer.differing().changed)  # by itself: nobody asks
+        assert container.live.catalogue.by_path("Later.md") is not None
+        assert all(container.live.catalogue.by_path(path) for path in written)
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
+        kept = snapshot(container.live.indexer)
+        container.indexing.rebuild()
+        assert differences(kept, snapshot(container.live.indexer)) == []
     finally:
-        services.close()
-    again = Services(vault_folder, settings, state)
+        container.close()
+    again = Container(vault_folder, settings, state)
     try:
         again.indexing.scan()
-        assert [f for f in examine(again.indexer) if f.severity == "error"] == []
+        assert [f for f in examine(again.live.indexer) if f.severity == "error"] == []
     finally:
         again.close()
 
@@ -158,17 +158,17 @@ def test_a_disk_too_full_to_open_the_indexes_on_is_said(
     disk = mount("disk", "-t", "tmpfs", "-o", f"size={STATE_BYTES}", "tmpfs")
     state = StateFolder(disk / "state")
     write("a.md", "About tents.\n")
-    first = Services(vault_folder, settings, state)
+    first = Container(vault_folder, settings, state)
     first.indexing.scan()
     first.close()
     filler = fill(disk)
     with pytest.raises(DiskFull, match="full"):
-        Services(vault_folder, settings, state)
+        Container(vault_folder, settings, state)
     filler.unlink()
-    again = Services(vault_folder, settings, state)
+    again = Container(vault_folder, settings, state)
     try:
         assert again.indexing.scan().unchanged == 1
-        assert [f for f in examine(again.indexer) if f.severity == "error"] == []
+        assert [f for f in examine(again.live.indexer) if f.severity == "error"] == []
     finally:
         again.close()
     assert tree(vault_folder) == {"a.md": b"About tents.\n"}
@@ -194,20 +194,20 @@ def test_a_read_only_vault_is_indexed_and_refuses_what_would_write(
     write("a.md", "About tents.\n")
     write("permanent/preferences.md", "- Tone: warm\n")
     vault = mount("read-only", "--bind", "-o", "ro", str(vault_folder))
-    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    container = Container(vault, settings, StateFolder(tmp_path / "state"))
     try:
-        services.start()
-        recalled, stored, preferred = ask(services, RECALL, STORE, PREFER)
+        container.start()
+        recalled, stored, preferred = ask(container, RECALL, STORE, PREFER)
         assert recalled.structured_content["nodes"][0]["path"] == "a.md"
         for refused in (stored, preferred):
             assert refused.structured_content["error"]["code"] == -32002
             assert "read-only" in refused.structured_content["error"]["message"]
             assert str(tmp_path) not in str(refused)
         write("b.md", "About stoves.\n")
-        until(lambda: services.catalogue.by_path("b.md") is not None)
+        until(lambda: container.live.catalogue.by_path("b.md") is not None)
         assert set(tree(vault_folder)) == {"a.md", "b.md", "permanent/preferences.md"}
     finally:
-        services.close()
+        container.close()
 
 
 def test_a_full_disk_under_the_watcher_is_tried_again(
@@ -238,22 +238,22 @@ def test_forgetting_on_a_full_or_read_only_disk_leaves_the_note_where_it_is(
 ) -> None:
     vault = mount("vault", "-t", "tmpfs", "-o", "size=300k", "tmpfs")
     (vault / "a.md").write_text("# Camp\n\nAbout tents.\n")
-    services = Services(vault, settings, StateFolder(tmp_path / "state"))
+    container = Container(vault, settings, StateFolder(tmp_path / "state"))
     forget = ("forget_concept", {"target": "a.md", "rationale": "They asked me to."})
     try:
-        services.indexing.scan()
+        container.indexing.scan()
         filler = fill(vault)
-        (refused,) = ask(services, forget)
+        (refused,) = ask(container, forget)
         assert refused.structured_content["error"]["code"] == -32002
         assert "disk is full" in refused.structured_content["error"]["message"]
         assert (vault / "a.md").exists() and not (vault / ".trash").exists()
-        assert list(services.journal.entries()) == []
+        assert list(container.journal.entries()) == []
         filler.unlink()
         subprocess.run(["mount", "-o", "remount,ro", str(vault)], check=True)
-        (refused,) = ask(services, forget)
+        (refused,) = ask(container, forget)
         assert "read-only" in refused.structured_content["error"]["message"]
         subprocess.run(["mount", "-o", "remount,rw", str(vault)], check=True)
-        (forgotten,) = ask(services, forget)
+        (forgotten,) = ask(container, forget)
         assert not forgotten.is_error and (vault / ".trash/a.md").exists()
     finally:
-        services.close()
+        container.close()

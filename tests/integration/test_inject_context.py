@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.runtime.context_service import HIGH_ENTROPY, NARROWING_TOOLS
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -67,9 +67,9 @@ SCATTER = {
 class Reader:
     """A client with one connection for each call, to a server over one vault."""
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self.server: FastMCP[Any] = build_server(services, tools="full")
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.server: FastMCP[Any] = build_server(container, tools="full")
 
     def raw(self, name: str, arguments: dict[str, Any], **client: Any):
         async def run():
@@ -88,7 +88,7 @@ class Reader:
         return self.count(self.raw(name, arguments).content[0].text)
 
     def count(self, text: str) -> int:
-        return self.services.embedder.tokens.count(text)
+        return self.container.embedder.tokens.count(text)
 
     def error(self, name: str, **arguments: Any) -> dict[str, Any]:
         result = self.raw(name, arguments)
@@ -96,32 +96,32 @@ class Reader:
         return result.structured_content["error"]
 
     def id_of(self, title: str) -> str:
-        return next(m.id for m in self.services.catalogue.all() if m.title == title)
+        return next(m.id for m in self.container.live.catalogue.all() if m.title == title)
 
 
-def opened(base: Path, notes: dict[str, str]) -> Services:
+def opened(base: Path, notes: dict[str, str]) -> Container:
     vault = base / "vault"
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
-    services.start(watch=False)
-    return services
+    container = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    container.start(watch=False)
+    return container
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    services = opened(tmp_path_factory.mktemp("harbour"), HARBOUR | TWINS)
-    yield Reader(services)
-    services.close()
+    container = opened(tmp_path_factory.mktemp("harbour"), HARBOUR | TWINS)
+    yield Reader(container)
+    container.close()
 
 
 @pytest.fixture(scope="module")
 def scattered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    services = opened(tmp_path_factory.mktemp("scatter"), SCATTER)
-    yield Reader(services)
-    services.close()
+    container = opened(tmp_path_factory.mktemp("scatter"), SCATTER)
+    yield Reader(container)
+    container.close()
 
 
 QUESTION = "When is the repair of the harbour wall planned, and who leads it?"
@@ -149,7 +149,7 @@ def test_every_citation_leads_to_a_source_with_its_place(reader):
     assert [each.replace("-", "")[:8] for each in ids] == [tag[:8] for tag in tags]
     for key, source in zip(ids, answer["sources"], strict=True):
         assert reader.ok("get_memory", id=key)["path"] == source["path"]
-        note = (reader.services.vault.root / source["path"]).read_text(encoding="utf-8")
+        note = (reader.container.vault.root / source["path"]).read_text(encoding="utf-8")
         first, last = source["lines"]
         assert 1 <= first <= last <= note.count("\n") + 1
         assert source["title"]
@@ -202,7 +202,7 @@ def test_level_0_names_memories_without_their_text_in_about_100_tokens(reader):
         "path": "projects/harbour/Harbour wall.md",
     }
     for key, source in zip(answer["nodes_retrieved"], answer["sources"], strict=True):
-        assert reader.services.catalogue.by_id(key).path == source["path"]
+        assert reader.container.live.catalogue.by_id(key).path == source["path"]
     assert 80 <= reader.tokens("inject_context", query=QUESTION, verbosity_level=0) <= 125
 
 
@@ -436,8 +436,8 @@ def test_neighbours_are_named_when_asked_for(reader):
 
 def test_a_long_note_is_shown_whole_only_at_level_2_and_its_agent_is_named(tmp_path):
     text = "".join(f"Line {number} of the log says nothing new.\n" for number in range(1, 101))
-    services = opened(tmp_path, {"Log.md": text})
-    reader = Reader(services)
+    container = opened(tmp_path, {"Log.md": text})
+    reader = Reader(container)
     stored = reader.ok("store_memory", content="Kelp grows.", rationale="for the kelp census")
     key = reader.id_of("Log")
     part = reader.ok("hydrate_citation", citation_tags=[key, stored["node_id"]])["expansions"]
@@ -449,7 +449,7 @@ def test_a_long_note_is_shown_whole_only_at_level_2_and_its_agent_is_named(tmp_p
     whole = reader.ok("hydrate_citation", citation_tags=[key], verbosity_level=2)["expansions"][0]
     assert whole["raw_content"] == text
     assert "more" not in whole
-    services.close()
+    container.close()
 
 
 def test_clients_see_inject_context_and_the_full_set_hydrate_citation(reader):
@@ -457,7 +457,7 @@ def test_clients_see_inject_context_and_the_full_set_hydrate_citation(reader):
         async with Client(server) as client:
             return {each.name for each in await client.list_tools()}
 
-    core = asyncio.run(listed(build_server(reader.services)))
+    core = asyncio.run(listed(build_server(reader.container)))
     assert "inject_context" in core
     assert "hydrate_citation" not in core
     assert "hydrate_citation" in asyncio.run(listed(reader.server))

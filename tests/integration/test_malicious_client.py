@@ -14,7 +14,7 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.pages.page_actions import PageActions
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
@@ -43,15 +43,13 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("malicious")
     for path, text in NOTES.items():
         (base / "vault").mkdir(exist_ok=True)
         (base / "vault" / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"), limits=_unlimited())
-    opened = open_services(
-        base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s")
-    )
+    opened = Container(base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s"))
     opened.indexing.scan()
     yield opened
     opened.close()
@@ -66,8 +64,8 @@ def _unlimited() -> LimitSettings:
 class Caller:
     """Calls tools as a client of some name."""
 
-    def __init__(self, services: Services) -> None:
-        self.server = build_server(services, tools="full")
+    def __init__(self, container: Container) -> None:
+        self.server = build_server(container, tools="full")
 
     def __call__(self, name: str, client: str = "eve", **arguments: Any) -> dict[str, Any]:
         async def run() -> Any:
@@ -105,8 +103,8 @@ class Caller:
 
 
 @pytest.fixture(scope="module")
-def call(services: Services) -> Caller:
-    return Caller(services)
+def call(container: Container) -> Caller:
+    return Caller(container)
 
 
 def filled(claim: tuple[str, str, str, str], k: int) -> tuple[str, str, str, str]:
@@ -125,7 +123,9 @@ def raised(answer: dict[str, Any], value: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _paraphrase(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _paraphrase(
+    call: Caller, container: Container, subject: str, sentence: str, base: Path
+) -> None:
     call("store_memory", content=sentence, title=f"A {subject}", rationale=WHY)
     call(
         "store_memory",
@@ -135,13 +135,13 @@ def _paraphrase(call: Caller, services: Services, subject: str, sentence: str, b
     )
 
 
-def _copy(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _copy(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     for title in ("C", "D"):
         call("store_memory", content=sentence, title=f"{title} {subject}", rationale=WHY)
 
 
 def _second_client(
-    call: Caller, services: Services, subject: str, sentence: str, base: Path
+    call: Caller, container: Container, subject: str, sentence: str, base: Path
 ) -> None:
     call("store_memory", content=sentence, title=f"E {subject}", rationale=WHY)
     call(
@@ -154,12 +154,12 @@ def _second_client(
     )
 
 
-def _verify(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _verify(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     stored = call("store_memory", content=sentence, title=f"G {subject}", rationale=WHY)
     call("verify_memory", target=stored["node_id"], verified=True, rationale=WHY)
 
 
-def _merge(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _merge(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     one = call("store_memory", content=sentence, title=f"H {subject}", rationale=WHY)
     two = call("store_memory", content=f"Note. {sentence}", title=f"I {subject}", rationale=WHY)
     call(
@@ -170,18 +170,18 @@ def _merge(call: Caller, services: Services, subject: str, sentence: str, base: 
     )
 
 
-def _annotate(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _annotate(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     call("store_memory", content=sentence, title=f"J {subject}", rationale=WHY)
     call("annotate_node", target="Bank.md", note=sentence, rationale=WHY)
 
 
-def _fetched(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _fetched(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     call("store_memory", content=sentence, title=f"K {subject}", rationale=WHY)
     call("store_memory", content=sentence, title=f"L {subject}", rationale=WHY,
          metadata={"url": "https://example.com"})  # fmt: skip
 
 
-def _import(call: Caller, services: Services, subject: str, sentence: str, base: Path) -> None:
+def _import(call: Caller, container: Container, subject: str, sentence: str, base: Path) -> None:
     call("store_memory", content=sentence, title=f"M {subject}", rationale=WHY)
     turns = [
         {
@@ -201,8 +201,8 @@ def _import(call: Caller, services: Services, subject: str, sentence: str, base:
                "updated_at": "2026-01-01T00:00:00Z", "chat_messages": turns}]  # fmt: skip
     file = base / "conversations.json"
     file.write_text(json.dumps(export))
-    report = import_conversations(services.curator, file, "claude")
-    services.indexing.index_written(report.added)
+    report = import_conversations(container.curator, file, "claude")
+    container.indexing.index_written(report.added)
 
 
 ROADS = [_paraphrase, _copy, _second_client, _verify, _merge, _annotate, _fetched, _import]
@@ -210,12 +210,12 @@ ROADS = [_paraphrase, _copy, _second_client, _verify, _merge, _annotate, _fetche
 
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.__name__.strip("_"))
 def test_no_road_makes_a_clients_claim_verified(
-    call: Caller, services: Services, road: Any, tmp_path: Path
+    call: Caller, container: Container, road: Any, tmp_path: Path
 ) -> None:
     first = 10 * ROADS.index(road)
     for k, claim in enumerate(CLAIMS * 2):
         query, subject, sentence, value = filled(claim, first + k)
-        road(call, services, subject, sentence, tmp_path)
+        road(call, container, subject, sentence, tmp_path)
         for tool in ("recall_memory", "graph_query", "vector_search"):
             for allow in (True, False):
                 answer = call(tool, "other", query=query, allow_unverified=allow)
@@ -225,7 +225,7 @@ def test_no_road_makes_a_clients_claim_verified(
                     assert value not in json.dumps(quoted)
         context = call("inject_context", "other", query=query)
         assert value not in json.dumps(context.get("context") or "")
-    assert not [m for m in services.catalogue.all() if m.verified]
+    assert not [m for m in container.live.catalogue.all() if m.verified]
 
 
 def test_prompts_and_resources_state_no_claim_without_a_mark(call: Caller) -> None:
@@ -234,7 +234,7 @@ def test_prompts_and_resources_state_no_claim_without_a_mark(call: Caller) -> No
     assert value not in call.everything()
 
 
-def test_a_claim_that_the_person_writes_too_is_verified(call: Caller, services: Services) -> None:
+def test_a_claim_that_the_person_writes_too_is_verified(call: Caller, container: Container) -> None:
     call(
         "store_memory",
         content="The budget of Marlin is 90k EUR.",
@@ -249,7 +249,7 @@ def test_a_claim_that_the_person_writes_too_is_verified(call: Caller, services: 
 
 
 def test_the_persons_note_is_never_withheld_nor_called_a_claim(
-    call: Caller, services: Services
+    call: Caller, container: Container
 ) -> None:
     for k in range(3):
         call("store_memory", content=f"The rent of the flat is {700 + k} EUR a month.",
@@ -262,7 +262,7 @@ def test_the_persons_note_is_never_withheld_nor_called_a_claim(
 
 
 def test_what_a_client_adds_to_the_persons_note_is_not_shown_as_their_word(
-    call: Caller, services: Services
+    call: Caller, container: Container
 ) -> None:
     call(
         "annotate_node",
@@ -275,7 +275,7 @@ def test_what_a_client_adds_to_the_persons_note_is_not_shown_as_their_word(
     assert "910" in json.dumps(answer)
 
 
-def test_orders_of_a_client_reach_no_other_client(call: Caller, services: Services) -> None:
+def test_orders_of_a_client_reach_no_other_client(call: Caller, container: Container) -> None:
     stored = call("store_memory", content=ORDER, title="Holiday plans", rationale=WHY)
     assert "quarantine" in json.dumps(stored)
     for tool in ("recall_memory", "vector_search", "search", "graph_query", "inject_context"):
@@ -295,19 +295,19 @@ def test_orders_of_a_client_reach_no_other_client(call: Caller, services: Servic
     assert any(each["path"] == "Injection.md" for each in own["nodes"])
 
 
-def test_a_clients_verification_waits_for_the_person(call: Caller, services: Services) -> None:
+def test_a_clients_verification_waits_for_the_person(call: Caller, container: Container) -> None:
     stored = call("store_memory", content="The dose is 4 mg.", title="Dose", rationale=WHY)
     answer = call("verify_memory", target=stored["node_id"], verified=True, rationale=WHY)
     assert answer["after"] is False
     assert "Curate" in answer["notice"]
     call("set_lifecycle", target=stored["node_id"], lifecycle="permanent", rationale=WHY)
-    waiting = services.proposals.waiting(services.catalogue.by_id)
+    waiting = container.proposals.waiting(container.live.catalogue.by_id)
     mine = [each for each in waiting if each.note_id == stored["node_id"]]
     assert {str(each.kind) for each in mine} == {"verified", "permanent"}
-    memory = services.catalogue.by_id(stored["node_id"])
+    memory = container.live.catalogue.by_id(stored["node_id"])
     assert memory is not None
     assert not memory.verified
-    PageActions(lambda: services).verify(memory.id, verified=True)
+    PageActions(lambda: container).verify(memory.id, verified=True)
     found = call("recall_memory", query="What is the dose?")["nodes"]
     dose = next(each for each in found if each["id"] == memory.id)
     assert dose["verified"] is True
@@ -315,35 +315,35 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, services: Ser
 
 
 def test_a_client_that_calls_itself_the_command_line_is_not_the_person(
-    call: Caller, services: Services
+    call: Caller, container: Container
 ) -> None:
     stored = call("store_memory", "memvault-cli", content="The loan is 8k.", title="Loan",
                   rationale=WHY)  # fmt: skip
     call("verify_memory", "memvault-cli", target=stored["node_id"], rationale=WHY)
-    memory = services.catalogue.by_id(stored["node_id"])
+    memory = container.live.catalogue.by_id(stored["node_id"])
     assert memory is not None
     assert not memory.verified
     assert memory.provenance.origin.kind == "client"
 
 
 def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
-    call: Caller, services: Services
+    call: Caller, container: Container
 ) -> None:
-    path = services.vault.root / "Fees.md"
+    path = container.vault.root / "Fees.md"
     path.write_text("---\nverified: true\n---\n# Fees\n\nThe club fee is 40 EUR.\n")
-    services.indexing.index_written(["Fees.md"])
+    container.indexing.index_written(["Fees.md"])
     call("annotate_node", target="Fees.md", note="The club fee is 4,000 EUR.", rationale=WHY)
     answer = call("recall_memory", query="How much is the club fee?")
     assert "4,000" not in json.dumps(answer)
     assert "40 EUR" in json.dumps(answer)
 
 
-def test_memories_can_be_asked_for_by_origin(call: Caller, services: Services) -> None:
+def test_memories_can_be_asked_for_by_origin(call: Caller, container: Container) -> None:
     for origin in ("person", "client"):
         answer = call("recall_memory", query="the bank", filters={"origins": [origin]})
         found = call("vector_search", query="the bank", filters={"origins": [origin]})
         assert answer["nodes"]
         for each in (*answer["nodes"], *found["chunks"]):
-            memory = services.catalogue.by_id(each["id"])
+            memory = container.live.catalogue.by_id(each["id"])
             assert memory is not None
             assert origin in memory.provenance.kinds

@@ -34,17 +34,17 @@ NOTES = {
 
 @pytest.fixture
 def mill(tmp_path: Path) -> Any:
-    services = opened(tmp_path, NOTES)
-    yield Caller(services)
-    services.close()
+    container = opened(tmp_path, NOTES)
+    yield Caller(container)
+    container.close()
 
 
 def root(caller: Caller) -> Path:
-    return caller.services.vault.root
+    return caller.container.vault.root
 
 
 def written(caller: Caller) -> str:
-    caller.services.manifest().write()
+    caller.container.manifest().write()
     return (root(caller) / "manifest.md").read_bytes().decode()
 
 
@@ -78,7 +78,7 @@ def test_a_manifest_lists_concepts_by_kind_with_what_is_counted(mill: Caller) ->
     assert "- Ost Harbour · no note · named in 2 notes\n" in text
     assert "### Tags\n\n- #water · named in 1 note\n" in text
     assert written(mill) == text
-    assert "manifest.md" not in [memory.path for memory in mill.services.catalogue.all()]
+    assert "manifest.md" not in [memory.path for memory in mill.container.live.catalogue.all()]
 
 
 def test_a_preview_shows_each_note_and_line_and_touches_nothing(mill: Caller) -> None:
@@ -141,7 +141,7 @@ def test_an_applied_manifest_is_taken_back_though_it_was_written_anew_since(mill
     before = notes_of(mill)
     answer = apply(mill)
     (root(mill) / "Clover.md").write_text("The bees like clover.\n")
-    mill.services.indexing.scan()
+    mill.container.indexing.scan()
     rewritten = written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
     assert notes_of(mill) == {**before, "Clover.md": b"The bees like clover.\n"}
@@ -154,7 +154,7 @@ def test_what_appeared_since_is_not_taken_for_deleted(mill: Caller) -> None:
     (root(mill) / "c").mkdir()
     (root(mill) / "c/Pump.md").write_text("A third pump, bought yesterday.\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
-    mill.services.indexing.scan()
+    mill.container.indexing.scan()
     edit(mill, lambda text: without(text, "- Pump"))
     [change] = mill.ok("reload_manifest")["changes_detected"]
     assert [note["path"] for note in change["notes"]] == ["a/Pump.md", "b/Pump.md"]
@@ -171,8 +171,8 @@ def test_deletions_that_are_not_applied_wait_when_the_manifest_is_written(mill: 
     written(mill)
     edited = edit(mill, lambda text: without(text, "- Bees") + "my words\n[NOTE: Sluice] see X\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
-    mill.services.indexing.scan()
-    assert mill.services.manifest().write().waiting == 1
+    mill.container.indexing.scan()
+    assert mill.container.manifest().write().waiting == 1
     text = (root(mill) / "manifest.md").read_text()
     assert "- Windmill\n" in text and "- Bees" not in text
     assert (
@@ -199,11 +199,11 @@ def test_concepts_without_notes_are_forgotten_and_merged_without_touching_a_note
     answer = apply(mill)
     assert answer["applied"] and notes_of(mill) == before
     assert "Orchard Lane" not in written(mill)
-    mill.services.indexing.rebuild()
+    mill.container.indexing.rebuild()
     assert "Orchard Lane" not in written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
-    mill.services.indexing.scan()
-    assert "orchard lane" in mill.services.manifest().concepts()
+    mill.container.indexing.scan()
+    assert "orchard lane" in mill.container.manifest().concepts()
 
 
 def test_forgetting_much_wants_to_be_confirmed(mill: Caller) -> None:
@@ -304,18 +304,18 @@ TEMPLATE = Path(__file__).parents[2] / "vault_template"
 
 def test_the_template_comes_with_the_manifest_that_would_be_written_for_it(tmp_path: Path) -> None:
     shutil.copytree(TEMPLATE, tmp_path / "My vault")
-    services = opened(tmp_path, {})
+    container = opened(tmp_path, {})
     try:
         text = (TEMPLATE / "manifest.md").read_text(encoding="utf-8")
-        assert services.manifest().write().waiting == 0
-        assert (services.vault.root / "manifest.md").read_text(encoding="utf-8") == text
-        assert services.manifest().preview().wanted == ()
+        assert container.manifest().write().waiting == 0
+        assert (container.vault.root / "manifest.md").read_text(encoding="utf-8") == text
+        assert container.manifest().preview().wanted == ()
         edited = without(text, "- Keep seeds in paper envelopes")
-        (services.vault.root / "manifest.md").write_text(edited, encoding="utf-8")
-        [wanted] = services.manifest().preview().wanted
+        (container.vault.root / "manifest.md").write_text(edited, encoding="utf-8")
+        [wanted] = container.manifest().preview().wanted
         assert wanted.concepts == ("Keep seeds in paper envelopes",)
     finally:
-        services.close()
+        container.close()
 
 
 class Killed(BaseException):
@@ -329,7 +329,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
     before, make = tree(mill), apply_module.make
-    keeper, steps = mill.services.manifest(), 0
+    keeper, steps = mill.container.manifest(), 0
     for last in range(20):
         steps = 0
 
@@ -346,8 +346,8 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
             break
         except Killed:
             monkeypatch.setattr(apply_module, "make", make)
-            journal = Journal(mill.services.vault)
-            fresh = Curator(mill.services.vault, journal)
+            journal = Journal(mill.container.vault)
+            fresh = Curator(mill.container.vault, journal)
             assert len(fresh.recover()) == 1
             assert tree(mill) == before
             assert fresh.recover() == []

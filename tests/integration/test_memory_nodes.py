@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from fastmcp import Client
 
-from mcp_server.engine.startup import Opening
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.engine.startup import Startup
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
@@ -34,19 +34,19 @@ NOTES = {
 }
 
 
-def opened(home: Path) -> Services:
+def opened(home: Path) -> Container:
     for path, text in NOTES.items():
         (home / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
         (home / "vault" / path).write_text(text, encoding="utf-8")
     state = StateFolder.of_vault(home / "vault", home / "state")
-    services = open_services(home / "vault", Settings(index=IndexSettings(ner="off")), state)
-    services.indexing.scan()
-    services.similarity_index.load()
-    return services
+    container = Container(home / "vault", Settings(index=IndexSettings(ner="off")), state)
+    container.indexing.scan()
+    container.live.similarity_index.load()
+    return container
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     """Shared: a test that changes notes writes its own."""
     one = opened(tmp_path_factory.mktemp("home"))
     yield one
@@ -54,40 +54,40 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
 
 
 @pytest.fixture
-def nodes(services: Services) -> Iterator[MemoryNodes]:
-    box = Toolbox(Opening.of(services))
+def nodes(container: Container) -> Iterator[MemoryNodes]:
+    box = Toolbox(Startup.of(container))
     yield box.memory_nodes
 
 
-def write(services: Services, name: str, text: str) -> str:
+def write(container: Container, name: str, text: str) -> str:
     """The id of a note that is written and indexed."""
-    (services.vault.root / f"permanent/{name}.md").write_text(text, encoding="utf-8")
-    services.indexing.scan()
-    return id_of(services, name)
+    (container.vault.root / f"permanent/{name}.md").write_text(text, encoding="utf-8")
+    container.indexing.scan()
+    return id_of(container, name)
 
 
-def id_of(services: Services, name: str) -> str:
-    memory = services.catalogue.by_path(f"permanent/{name}.md")
+def id_of(container: Container, name: str) -> str:
+    memory = container.live.catalogue.by_path(f"permanent/{name}.md")
     assert memory is not None
     return memory.id
 
 
-def call(services: Services, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+def call(container: Container, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     async def run() -> list[Any]:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             return [await client.call_tool_mcp(name, arguments) for name, arguments in calls]
 
     return asyncio.run(run())
 
 
-def read(services: Services, memory_id: str) -> dict[str, Any]:
-    (result,) = call(services, ("get_memory", {"id": memory_id}))
+def read(container: Container, memory_id: str) -> dict[str, Any]:
+    (result,) = call(container, ("get_memory", {"id": memory_id}))
     assert not result.is_error, result.content
     return dict(result.structured_content)
 
 
-def test_a_node_holds_what_the_note_the_stores_and_the_counts_say(services, nodes):
-    bees = id_of(services, "Bees")
+def test_a_node_holds_what_the_note_the_stores_and_the_counts_say(container, nodes):
+    bees = id_of(container, "Bees")
     node = nodes.get(bees)
     assert isinstance(node, MemoryNode)
     assert node.content == "The bees live behind the shed, see [[Garden]]."
@@ -98,23 +98,23 @@ def test_a_node_holds_what_the_note_the_stores_and_the_counts_say(services, node
     assert MemoryNode.from_bytes(node.to_bytes()) == node
 
 
-def test_a_memory_that_nobody_read_was_last_used_when_it_was_created(services, nodes):
-    node = nodes.get(write(services, "Unread", "Nobody has read this.\n"))
+def test_a_memory_that_nobody_read_was_last_used_when_it_was_created(container, nodes):
+    node = nodes.get(write(container, "Unread", "Nobody has read this.\n"))
     assert (node.access_count, node.last_accessed) == (0, node.created_at)
 
 
-def test_an_id_that_no_note_has_costs_no_store(services):
+def test_an_id_that_no_note_has_costs_no_store(container):
     def refuse(*_: object) -> None:
         raise AssertionError("nothing but the catalogue is asked")
 
-    box = Toolbox(Opening.of(services))
-    nodes = MemoryNodes(services.catalogue.by_id, refuse, box.meter, refuse, refuse)
+    box = Toolbox(Startup.of(container))
+    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, refuse)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
     assert nodes.reads == CacheStats()
 
 
-def test_a_memory_read_again_is_at_hand(services, nodes):
-    bees = id_of(services, "Bees")
+def test_a_memory_read_again_is_at_hand(container, nodes):
+    bees = id_of(container, "Bees")
     first = nodes.get(bees)
     for _ in range(3):
         assert nodes.get(bees) == first
@@ -122,75 +122,75 @@ def test_a_memory_read_again_is_at_hand(services, nodes):
     assert nodes.reads.hit_rate == 0.75
 
 
-def test_a_memory_at_hand_is_read_at_least_ten_times_faster(services, nodes):
+def test_a_memory_at_hand_is_read_at_least_ten_times_faster(container, nodes):
     def took(memory_id: str) -> float:
         began = time.perf_counter()
         nodes.get(memory_id)
         return time.perf_counter() - began
 
-    ids = [id_of(services, name) for name in ("Bees", "Garden", "Shed")]
+    ids = [id_of(container, name) for name in ("Bees", "Garden", "Shed")]
     cold = min(took(each) for each in ids)
     warm = sorted(took(each) for each in ids * 30)[45]
     assert warm * 10 < cold
 
 
-def test_state_and_counts_are_current_though_the_text_is_at_hand(services, nodes):
-    bees = id_of(services, "Bees")
+def test_state_and_counts_are_current_though_the_text_is_at_hand(container, nodes):
+    bees = id_of(container, "Bees")
     nodes.get(bees)
-    services.activity.accessed([bees])
+    container.activity.accessed([bees])
     assert nodes.get(bees).access_count == 1
     assert nodes.get(bees).last_accessed > nodes.get(bees).created_at
 
 
-def test_a_note_that_changes_is_read_anew(services, nodes):
-    wasps = write(services, "Wasps", "The wasps live under the roof.\n")
+def test_a_note_that_changes_is_read_anew(container, nodes):
+    wasps = write(container, "Wasps", "The wasps live under the roof.\n")
     before = nodes.get(wasps)
-    write(services, "Wasps", "A recipe for plum cake without eggs.\n")
+    write(container, "Wasps", "A recipe for plum cake without eggs.\n")
     after = nodes.get(wasps)
     assert after.content == "A recipe for plum cake without eggs."
     assert not np.allclose(after.embedding, before.embedding)
 
 
-def test_a_note_that_goes_is_no_memory_any_more(services, nodes):
-    flies = write(services, "Flies", "The flies are gone by October.\n")
+def test_a_note_that_goes_is_no_memory_any_more(container, nodes):
+    flies = write(container, "Flies", "The flies are gone by October.\n")
     nodes.get(flies)
-    (services.vault.root / "permanent/Flies.md").unlink()
-    services.indexing.scan()
+    (container.vault.root / "permanent/Flies.md").unlink()
+    container.indexing.scan()
     assert nodes.get(flies) is None and len(nodes) == 0
 
 
-def test_a_rebuilt_index_gives_the_same_nodes(services, nodes):
-    bees = id_of(services, "Bees")
-    services.activity.accessed([bees])
+def test_a_rebuilt_index_gives_the_same_nodes(container, nodes):
+    bees = id_of(container, "Bees")
+    container.activity.accessed([bees])
     before = nodes.get(bees)
-    services.indexing.rebuild()
+    container.indexing.rebuild()
     after = nodes.get(bees)
     assert np.allclose(after.embedding, before.embedding, atol=1e-3)
     assert after.model_copy(update={"embedding": before.embedding}) == before
     assert before.access_count > 0
-    services.similarity_index.load()
+    container.live.similarity_index.load()
 
 
-def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(services):
-    bees = id_of(services, "Bees")
-    services.activity.accessed([bees])
-    services.indexing.rebuild()
-    services.activity.accessed([bees])
-    services.activity.flush()
-    wanted = services.activity.of(bees).access_count
-    fresh = Activity(services.stores.keyvalue, services.journal)
+def test_a_rebuilt_index_keeps_the_counts_and_goes_on_counting_there(container):
+    bees = id_of(container, "Bees")
+    container.activity.accessed([bees])
+    container.indexing.rebuild()
+    container.activity.accessed([bees])
+    container.activity.flush()
+    wanted = container.activity.of(bees).access_count
+    fresh = Activity(container.live.stores.keyvalue, container.journal)
     assert fresh.of(bees).access_count == wanted >= 2
-    services.similarity_index.load()
+    container.live.similarity_index.load()
 
 
-def test_the_memories_used_longest_ago_are_put_away(services, caplog):
-    ids = [write(services, f"Note {number}", f"Number {number}.\n") for number in range(8)]
-    box = Toolbox(Opening.of(services))
+def test_the_memories_used_longest_ago_are_put_away(container, caplog):
+    ids = [write(container, f"Note {number}", f"Number {number}.\n") for number in range(8)]
+    box = Toolbox(Startup.of(container))
     nodes = MemoryNodes(
-        services.catalogue.by_id,
-        services.vault.read,
+        container.live.catalogue.by_id,
+        container.vault.read,
         box.meter,
-        lambda: services.activity,
+        lambda: container.activity,
         capacity=lambda: 4,
     )
     with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
@@ -215,30 +215,30 @@ def test_ten_thousand_memories_are_at_hand_unless_the_person_sets_another_number
     assert Settings().cache.memories == 500
 
 
-def test_a_text_longer_than_a_node_holds_is_cut_after_a_line(services, nodes):
+def test_a_text_longer_than_a_node_holds_is_cut_after_a_line(container, nodes):
     text = "---\ntags: [x]\n---\n" + "A line of the long note.\n" * 3_000
-    content = nodes.get(write(services, "Long", text)).content
+    content = nodes.get(write(container, "Long", text)).content
     assert 65_000 < len(content) <= 65_536 and content.endswith("note.\n")
 
 
-def test_reading_counts_and_tells_the_state(services):
-    bees = write(services, "Beetles", "The beetles sleep under bark.\n")
+def test_reading_counts_and_tells_the_state(container):
+    bees = write(container, "Beetles", "The beetles sleep under bark.\n")
     began = datetime.now(UTC).replace(microsecond=0)
-    first, second = read(services, bees), read(services, bees)
+    first, second = read(container, bees), read(container, bees)
     assert (first["access_count"], second["access_count"]) == (1, 2)
     assert datetime.fromisoformat(second["last_accessed"]) >= began
     assert set(first["utl_state"]) == {"delta_s", "delta_c", "w_e", "phi"}
     assert "agent_id" not in first
 
 
-def test_every_tool_that_shows_a_memory_counts_it(services):
-    bees = id_of(services, "Bees")
+def test_every_tool_that_shows_a_memory_counts_it(container):
+    bees = id_of(container, "Bees")
 
     def count(tool: str, **arguments: Any) -> int:
-        before = services.activity.of(bees).access_count
-        (result,) = call(services, (tool, arguments))
+        before = container.activity.of(bees).access_count
+        (result,) = call(container, (tool, arguments))
         assert not result.is_error
-        return services.activity.of(bees).access_count - before
+        return container.activity.of(bees).access_count - before
 
     assert count("recall_memory", query="Where do the bees live?") == 1
     assert count("graph_query", query="Where do the bees live?") == 1
@@ -246,61 +246,61 @@ def test_every_tool_that_shows_a_memory_counts_it(services):
     assert count("get_memory", path="permanent/Shed.md") == 0
 
 
-def test_a_stored_memory_tells_who_stored_it_and_how_new_it_was(services):
+def test_a_stored_memory_tells_who_stored_it_and_how_new_it_was(container):
     (stored,) = call(
-        services,
+        container,
         ("store_memory", {"content": "The well is dry.", "rationale": "Said while watering"}),
     )
     told = stored.structured_content
-    note = read(services, told["node_id"])
+    note = read(container, told["node_id"])
     assert note["utl_state"] == told["utl_state"]
-    assert note["agent_id"] == services.activity.of(told["node_id"]).agent_id == "mcp"
-    services.indexing.rebuild()
-    again = read(services, told["node_id"])
+    assert note["agent_id"] == container.activity.of(told["node_id"]).agent_id == "mcp"
+    container.indexing.rebuild()
+    again = read(container, told["node_id"])
     assert (again["utl_state"], again["agent_id"]) == (told["utl_state"], "mcp")
     assert again["access_count"] == 2
-    (services.vault.root / told["path"]).unlink()
+    (container.vault.root / told["path"]).unlink()
 
 
 def test_counts_survive_the_loss_of_the_state_folder(tmp_path):
-    services = opened(tmp_path)
-    bees = id_of(services, "Bees")
+    container = opened(tmp_path)
+    bees = id_of(container, "Bees")
     for _ in range(3):
-        read(services, bees)
-    services.close()
+        read(container, bees)
+    container.close()
     shutil.rmtree(tmp_path / "state")
-    services = opened(tmp_path)
+    container = opened(tmp_path)
     try:
-        assert read(services, bees)["access_count"] == 4
+        assert read(container, bees)["access_count"] == 4
     finally:
-        services.close()
+        container.close()
 
 
-def read_over(services: Services, name: str, stored: bytes) -> Any:
+def read_over(container: Container, name: str, stored: bytes) -> Any:
     """Read a memory whose activity stands as these bytes in the store."""
-    memory_id = write(services, name, f"About {name}.\n")
-    services.activity.close()
-    services.stores.keyvalue.put(NAMESPACE, memory_id, stored)
-    services.activity = Activity(services.stores.keyvalue, services.journal)
-    (result,) = call(services, ("get_memory", {"id": memory_id}))
+    memory_id = write(container, name, f"About {name}.\n")
+    container.activity.close()
+    container.live.stores.keyvalue.put(NAMESPACE, memory_id, stored)
+    container.activity = Activity(container.live.stores.keyvalue, container.journal)
+    (result,) = call(container, ("get_memory", {"id": memory_id}))
     return result
 
 
-def test_an_older_format_is_read_by_a_client_as_if_it_were_new(services):
-    result = read_over(services, "Old", b'1 {"access_count":6}')
+def test_an_older_format_is_read_by_a_client_as_if_it_were_new(container):
+    result = read_over(container, "Old", b'1 {"access_count":6}')
     assert result.structured_content["access_count"] == 7
 
 
-def test_a_format_from_the_future_is_an_error_that_names_node_and_format(services):
-    result = read_over(services, "Future", b'9 {"reads":6}')
+def test_a_format_from_the_future_is_an_error_that_names_node_and_format(container):
+    result = read_over(container, "Future", b'9 {"reads":6}')
     error = result.structured_content["error"]
     assert result.is_error and error["code"] == -32603
     assert error["message"].startswith("Internal error: Data serialization failed")
-    node_id = id_of(services, "Future")
+    node_id = id_of(container, "Future")
     assert error["data"] == {"node_id": node_id, "format_version": 9}
     assert node_id in error["message"] and "version 9" in error["message"]
 
 
-def test_bytes_that_nobody_can_read_cost_the_count_and_not_the_memory(services):
-    result = read_over(services, "Garbage", b"\x00\xff garbage")
+def test_bytes_that_nobody_can_read_cost_the_count_and_not_the_memory(container):
+    result = read_over(container, "Garbage", b"\x00\xff garbage")
     assert result.structured_content["access_count"] == 1

@@ -17,10 +17,10 @@ from fastmcp import Client
 from starlette.testclient import TestClient
 
 from mcp_server.app import engine_app
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.metrics import Metrics, ToolMetrics
-from mcp_server.runtime.activity_tracker import Presence
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.activity_tracker import ActivityTracker
+from mcp_server.runtime.container import Container
 from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
 from tests.integration.small_vault import opened
@@ -35,10 +35,10 @@ SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 class Scraped:
     """An engine's figures, as text and by name."""
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self.opening = Opening.of(services)
-        self.server = build_server(self.opening)
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.startup = Startup.of(container)
+        self.server = build_server(self.startup)
 
     def call(self, name: str, **arguments: Any) -> Any:
         async def run() -> Any:
@@ -48,18 +48,18 @@ class Scraped:
         return asyncio.run(run())
 
     def value(self, name: str, **labels: str) -> float | None:
-        return self.opening.metrics.registry.get_sample_value(name, labels)
+        return self.startup.metrics.registry.get_sample_value(name, labels)
 
     def names(self) -> set[str]:
-        text = self.opening.metrics.text().decode()
+        text = self.startup.metrics.text().decode()
         return set(re.findall(r"^# TYPE (\w+)", text, re.M))
 
 
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
-    services = opened(tmp_path_factory.mktemp("metrics"))
-    yield Scraped(services)
-    services.close()
+    container = opened(tmp_path_factory.mktemp("metrics"))
+    yield Scraped(container)
+    container.close()
 
 
 def test_calls_errors_and_their_time_are_counted_by_tool(scraped: Scraped) -> None:
@@ -82,14 +82,14 @@ def test_every_store_tells_how_its_calls_go(scraped: Scraped) -> None:
 
 
 def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scraped) -> None:
-    services = scraped.services
-    notes = len(services.catalogue)
+    container = scraped.container
+    notes = len(container.live.catalogue)
     assert scraped.value("memvault_notes") == notes
-    services.indexing.rebuild()  # which embeds what only questions need too
+    container.indexing.rebuild()  # which embeds what only questions need too
     before = scraped.value("memvault_indexed_notes_total")
     misses = scraped.value("memvault_cache_misses_total", cache="embeddings")
     assert misses > 0
-    services.indexing.rebuild()
+    container.indexing.rebuild()
     assert scraped.value("memvault_indexed_notes_total") == before + notes
     assert scraped.value("memvault_indexing_seconds_total") > 0
     assert scraped.value("memvault_cache_misses_total", cache="embeddings") == misses
@@ -103,29 +103,29 @@ def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scrape
 
 
 def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> None:
-    services = scraped.services
-    services.start()
+    container = scraped.container
+    container.start()
     try:
-        with services.indexer._lock:  # a change in hand that takes long
-            file = services.vault.root / "permanent" / "Late.md"
+        with container.live.indexer._lock:  # a change in hand that takes long
+            file = container.vault.root / "permanent" / "Late.md"
             file.write_text("Late, but it comes.\n", encoding="utf-8")
             until(lambda: scraped.value("memvault_index_lag_seconds") > 0.2)
         until(lambda: not scraped.value("memvault_index_lag_seconds"))
-        assert services.catalogue.by_path("permanent/Late.md") is not None
+        assert container.live.catalogue.by_path("permanent/Late.md") is not None
     finally:
-        services.indexing._end()
+        container.indexing._end()
 
 
 def test_who_is_connected_is_counted_and_the_page_is_guarded(scraped: Scraped) -> None:
-    opening, presence = Opening.of(scraped.services), Presence()
+    startup, tracker = Startup.of(scraped.container), ActivityTracker()
     app = engine_app(
-        build_server(opening),
-        opening,
+        build_server(startup),
+        startup,
         policy=AccessPolicy("127.0.0.1", "secret"),
-        presence=presence,
+        tracker=tracker,
         stop=lambda: None,
     )
-    with presence.visit(), TestClient(app, base_url="http://127.0.0.1:80") as browser:
+    with tracker.visit(), TestClient(app, base_url="http://127.0.0.1:80") as browser:
         page = browser.get("/metrics")
         assert page.status_code == 200
         assert "memvault_connections 1.0\n" in page.text

@@ -15,47 +15,47 @@ WHY = "The person asked to keep this."
 
 @pytest.fixture
 def caller(tmp_path: Path) -> Iterator[Caller]:
-    services = opened(tmp_path)
-    yield Caller(services)
-    services.close()
+    container = opened(tmp_path)
+    yield Caller(container)
+    container.close()
 
 
 def test_answers_say_that_the_vault_is_missing_and_nothing_is_written(
     caller: Caller, tmp_path: Path
 ) -> None:
-    vault = caller.services.vault.root
+    vault = caller.container.vault.root
     vault.rename(tmp_path / "away")
     answer = caller.ok("recall_memory", query="Who leads the kelp census?")
     assert answer["nodes"] and '"My vault" is missing' in answer["notice"]
     refused = caller.error("store_memory", content="Low tide is at six.", rationale=WHY)
     assert "is missing" in refused["message"] and refused["code"] == -32002
     caller.error("forget_concept", target="Clay oven", rationale=WHY)
-    caller.services.activity.checkpoint()
+    caller.container.activity.checkpoint()
     assert not vault.exists()
-    assert any("is missing" in problem for problem in caller.services.status()["problems"])
-    findings = caller.services.indexing.doctor(fix=True)
+    assert any("is missing" in problem for problem in caller.container.status()["problems"])
+    findings = caller.container.indexing.doctor(fix=True)
     assert len(findings) == 1 and not findings[0].mended_by_scan
     (tmp_path / "away").rename(vault)
     stored = caller.ok("store_memory", content="Low tide is at six.", rationale=WHY)
     assert (vault / stored["path"]).exists()
     assert "notice" not in caller.ok("recall_memory", query="kelp")
-    assert not [p for p in caller.services.status()["problems"] if "is missing" in p]
+    assert not [p for p in caller.container.status()["problems"] if "is missing" in p]
 
 
 def test_an_empty_folder_in_the_vaults_place_is_a_mount_point_without_its_drive(
     caller: Caller, tmp_path: Path
 ) -> None:
-    vault = caller.services.vault.root
+    vault = caller.container.vault.root
     vault.rename(tmp_path / "away")
     vault.mkdir()
-    notes = caller.services.catalogue.paths()
+    notes = caller.container.live.catalogue.paths()
     assert "is missing" in caller.error("store_memory", content="Tide.", rationale=WHY)["message"]
     assert not list(vault.iterdir())
-    assert caller.services.catalogue.paths() == notes
+    assert caller.container.live.catalogue.paths() == notes
 
 
 def test_the_log_stays_within_bounds(caller: Caller) -> None:
-    log = caller.services.state.log
+    log = caller.container.state.log
     log.write_bytes(b"x" * 6_000_000)
-    caller.services._trim_log()
+    caller.container._trim_log()
     assert log.stat().st_size == 0 and log.with_suffix(".log.1").stat().st_size == 6_000_000

@@ -15,7 +15,7 @@ import pytest
 from fastmcp import Client
 
 from indexer.generation import Progress
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder, model_cache
 from memvault.config.settings import EmbeddingSettings, Settings
@@ -156,34 +156,34 @@ def test_another_model_embeds_all_notes_again_next_to_the_old_index(
         "Boat": "The boat leaves at dawn.",
     }.items():
         write(f"{name}.md", f"# {name}\n\n{text}\n")
-    first = open_services(vault_folder, settings, state)
+    first = Container(vault_folder, settings, state)
     first.indexing.start(watch=False)
     first.close()
 
     other = EmbeddingSettings(model=str(folder / "model"), backend="torch")
     changed = settings.model_copy(update={"embedding": other})
-    services = open_services(vault_folder, changed, state)
+    container = Container(vault_folder, changed, state)
     try:
-        assert services.stores.outdated
-        assert services.stores.vectors.search_keywords("lamp", 1)[0].text
-        answer = asyncio.run(recalled(services, "When is the lamp lit?"))
+        assert container.live.stores.outdated
+        assert container.live.stores.vectors.search_keywords("lamp", 1)[0].text
+        answer = asyncio.run(recalled(container, "When is the lamp lit?"))
         assert answer[0] == "Lamp.md"
         reported: list[Progress] = []
-        services.indexing.start(watch=False, report=reported.append)
+        container.indexing.start(watch=False, report=reported.append)
         assert reported
-        assert not services.stores.outdated
-        query = services.embedder.embed_query("lamp")
-        assert len(services.stores.vectors.search_dense(query, 5)) == 2
-        assert asyncio.run(recalled(services, "When is the lamp lit?"))[0] == "Lamp.md"
+        assert not container.live.stores.outdated
+        query = container.embedder.embed_query("lamp")
+        assert len(container.live.stores.vectors.search_dense(query, 5)) == 2
+        assert asyncio.run(recalled(container, "When is the lamp lit?"))[0] == "Lamp.md"
     finally:
-        services.close()
-    again = open_services(vault_folder, changed, state)
+        container.close()
+    again = Container(vault_folder, changed, state)
     assert not again.stores.outdated
     again.close()
 
 
-async def recalled(services: Services, query: str) -> list[str]:
-    async with Client(build_server(services)) as client:
+async def recalled(container: Container, query: str) -> list[str]:
+    async with Client(build_server(container)) as client:
         found = await client.call_tool("recall_memory", {"query": query})
     assert found.structured_content is not None
     return [node["path"] for node in found.structured_content["nodes"]]

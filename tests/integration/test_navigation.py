@@ -28,22 +28,22 @@ LONG_AGO = datetime(2020, 1, 2, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def tokens(reader) -> TokenCounter:
-    return reader.services.embedder.tokens
+    return reader.container.embedder.tokens
 
 
 def save(caller: Caller, path: str, text: str, at: datetime | None = None) -> None:
-    file: Path = caller.services.vault.root / path
+    file: Path = caller.container.vault.root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     if at is not None:
         os.utime(file, (at.timestamp(), at.timestamp()))
-    caller.services.indexer.index([path])
+    caller.container.live.indexer.index([path])
 
 
 def test_the_tools_are_listed_for_those_who_ask_for_all(reader):
     core, _ = listed(reader.server)
     assert MINE.isdisjoint(each.name for each in core)
-    full, _ = listed(build_server(reader.services, tools="full"))
+    full, _ = listed(build_server(reader.container, tools="full"))
     assert {each.name for each in full} >= MINE
 
 
@@ -71,7 +71,7 @@ def test_a_manifest_has_about_three_hundred_tokens_at_most(reader, tokens):
 def test_the_manifest_moves_with_the_vault(writer):
     before = writer.ok("get_graph_manifest", verbosity_level=2)
     save(writer, "projects/hive/Bees.md", "---\ndate: 2019-05-01\n---\nKeeper: [[Mira Sand]]")
-    after = Caller(writer.services).ok("get_graph_manifest", verbosity_level=2)
+    after = Caller(writer.container).ok("get_graph_manifest", verbosity_level=2)
     assert after["notes"] == before["notes"] + 1
     assert after["projects"]["hive"] == 1 and after["relations"]["Keeper"] == 1
     assert after["first_day"] == "2019-05-01"
@@ -80,14 +80,14 @@ def test_the_manifest_moves_with_the_vault(writer):
 
 
 def test_an_empty_memory_says_so(tmp_path, settings):
-    from mcp_server.runtime.container import open_services
+    from mcp_server.runtime.container import Container
     from memvault.config.paths import StateFolder
 
     (tmp_path / "vault").mkdir()
     state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
-    services = open_services(tmp_path / "vault", settings, state)
+    container = Container(tmp_path / "vault", settings, state)
     try:
-        caller = Caller(services)
+        caller = Caller(container)
         assert "empty" in caller.ok("get_graph_manifest")["prompt_fragment"]
         assert caller.ok("get_recent_context")["projects"] == []
         plan = caller.ok("reflect_on_memory", goal="Understand what is going on here")
@@ -95,7 +95,7 @@ def test_an_empty_memory_says_so(tmp_path, settings):
         assert next(each["tool"] for each in plan["suggested_sequence"]) == "get_graph_manifest"
         assert len(caller.ok("generate_search_plan", query="anything")["queries"]) == 1
     finally:
-        services.close()
+        container.close()
 
 
 # -- the neighbourhood ------------------------------------------------------------------------
@@ -329,10 +329,12 @@ def test_without_the_graph_plans_and_manifest_still_answer(writer, monkeypatch):
     def down(*_: object) -> None:
         raise StoreUnavailable("The graph does not answer.")
 
-    graph = writer.services.stores.graph
+    graph = writer.container.live.stores.graph
     for name in ("all_nodes", "all_edges", "neighbours", "nodes", "stated_by", "between"):
         monkeypatch.setattr(graph, name, down)
-    monkeypatch.setattr(writer.services.edges, "_loaded", False)  # as at a start without a graph
+    monkeypatch.setattr(
+        writer.container.live.graph_view, "_loaded", False
+    )  # as at a start without a graph
     assert "graph is unreachable" in writer.ok("get_graph_manifest")["notice"]
     assert writer.ok("generate_search_plan", query="kelp or oven")["notice"]
     assert writer.ok("reflect_on_memory", goal="Understand the kelp census")["suggested_sequence"]

@@ -12,11 +12,11 @@ WHY = "The person asked for it just now."
 
 
 def root(caller: Caller) -> Path:
-    return caller.services.vault.root
+    return caller.container.vault.root
 
 
 def tree(caller: Caller) -> dict[str, bytes]:
-    vault = caller.services.vault
+    vault = caller.container.vault
     return {stat.path: vault.read(stat.path) for stat in vault.walk()}
 
 
@@ -72,7 +72,7 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     assert (lasting["before"], lasting["after"]) == ("permanent", "temporary")
     verified = writer.ok("verify_memory", target="Harbour Lab", rationale=WHY)
     assert (verified["before"], verified["after"]) == (False, False)  # a claim of the client
-    memory = writer.services.catalogue.by_path(path)
+    memory = writer.container.live.catalogue.by_path(path)
     assert memory is not None and memory.importance == 0.8
     writer.ok("forget_concept", target="Clay oven", rationale=WHY, reason="outdated")
     stored = writer.ok("store_memory", content="The kelp is green.", rationale=WHY)
@@ -105,7 +105,7 @@ def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) 
     (conflict,) = undone["conflicts"]
     assert conflict["path"] == "permanent/Harbour Lab.md" and "changed since" in conflict["reason"]
     assert any("Douro" in line.get("before", "") for line in conflict["lines"])
-    history = writer.services.curator.history
+    history = writer.container.curator.history
     (file,) = history.change(done["reversal_hash"]).files
     assert history.content(file.before) == was
 
@@ -113,11 +113,11 @@ def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) 
 def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
     writer: Caller,
 ) -> None:
-    services, graph = writer.services, lambda: writer.services.stores.graph
+    container, graph = writer.container, lambda: writer.container.live.stores.graph
     note = root(writer) / "Harbour notes.md"
     note.write_text("[[JWT]] is what we use. [[Json Web Token]] is its name. [[JWT]] again.\n")
-    services.indexing.scan()
-    first = snapshot(services.indexer)
+    container.indexing.scan()
+    first = snapshot(container.live.indexer)
     before = tree(writer)
     names = {node.name for node in graph().all_nodes()}
     assert {"JWT", "Json Web Token"} <= names
@@ -128,11 +128,11 @@ def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
     assert "JWT" not in {node.name for node in graph().all_nodes()}
     edges = [e for e in graph().neighbours([done["node_id"]]) if e.target == done["node_id"]]
     assert len(edges) >= 3 and len({edge.id for edge in edges}) == len(edges)
-    kept = snapshot(services.indexer)
-    services.indexing.rebuild()
-    assert differences(kept, snapshot(services.indexer)) == []
+    kept = snapshot(container.live.indexer)
+    container.indexing.rebuild()
+    assert differences(kept, snapshot(container.live.indexer)) == []
     writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
-    assert differences(first, snapshot(services.indexer)) == []
+    assert differences(first, snapshot(container.live.indexer)) == []
 
 
 def test_what_is_missing_is_explained_from_the_entries(writer: Caller) -> None:
@@ -198,24 +198,24 @@ def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> Non
 
 
 def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
-    services = writer.services
+    container = writer.container
     twin = root(writer) / "permanent/The Harbour Lab.md"
     twin.write_bytes((root(writer) / "permanent/Harbour Lab.md").read_bytes())
     lonely = root(writer) / "permanent/Bees.md"
     lonely.write_text("# Bees\n\nThe bees swarm in May, over the roofs of the old town.\n")
-    services.indexing.scan()
+    container.indexing.scan()
     settled = set()
     for _ in range(10):
-        services.curation.changed(services.catalogue.paths())
-        assert services.curation.wait(30)
-        tasks = [t for t in services.curation.tasks() if t.task_type not in settled]
+        container.curation.changed(container.live.catalogue.paths())
+        assert container.curation.wait(30)
+        tasks = [t for t in container.curation.tasks() if t.task_type not in settled]
         calls = ((t, c) for t in tasks for c in t.settled_by if c.tool != "store_memory")
         task, call = next(calls, (None, None))
         if task is None:
             break
         writer.ok(call.tool, rationale=WHY, **call.arguments)
-        services.curation.changed(services.catalogue.paths())
-        assert services.curation.wait(30)
-        assert task not in services.curation.tasks(), task
+        container.curation.changed(container.live.catalogue.paths())
+        assert container.curation.wait(30)
+        assert task not in container.curation.tasks(), task
         settled.add(task.task_type)
     assert {"near_duplicates", "superseded", "orphan"} <= settled

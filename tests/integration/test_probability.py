@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -41,9 +41,9 @@ BUDGET = "What is the budget of the Ferry launch?"
 
 
 class Caller:
-    def __init__(self, services: Services) -> None:
-        self.services = services
-        self._server = build_server(services, tools="full")
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self._server = build_server(container, tools="full")
 
     def raw(self, name: str, **arguments: Any) -> Any:
         async def run() -> Any:
@@ -76,10 +76,10 @@ def caller(tmp_path_factory) -> Iterator[Caller]:
         (base / "vault" / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
     state = StateFolder.of_vault(base / "vault", base / "state")
-    services = open_services(base / "vault", settings, state)
-    services.indexing.scan()
-    yield Caller(services)
-    services.close()
+    container = Container(base / "vault", settings, state)
+    container.indexing.scan()
+    yield Caller(container)
+    container.close()
 
 
 def test_values_on_which_notes_disagree_get_a_distribution_with_its_sources(caller):
@@ -269,7 +269,7 @@ def test_clamps_may_be_unsure_or_an_embedding(caller):
 
     sure = permit()
     assert sure < permit(clamp_type="scalar", clamp_value=0.6) < permit(clamp_value=False)
-    vector = caller.services.embedder.embed_query("Terns nest on the quay until July.").tolist()
+    vector = caller.container.embedder.embed_query("Terns nest on the quay until July.").tolist()
     assert permit(clamp_type="semantic", clamp_value=vector) < permit(clamp_value=False)
     wrong = caller.error(
         "omni_infer",

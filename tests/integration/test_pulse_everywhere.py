@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -71,7 +71,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     home = tmp_path_factory.mktemp("everywhere")
     vault: Path = home / "vault"
     vault.mkdir()
@@ -79,10 +79,10 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         (vault / path).write_text(text, encoding="utf-8")
     (vault / "manifest.md").write_text("# Knowledge Manifest\n", encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
-    services.start(watch=False)
-    yield services
-    services.close()
+    container = Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    container.start(watch=False)
+    yield container
+    container.close()
 
 
 def filled(value: Any, mill: str) -> Any:
@@ -95,22 +95,24 @@ def filled(value: Any, mill: str) -> Any:
     return value
 
 
-def test_a_pulse_costs_about_thirty_tokens(services: Services) -> None:
+def test_a_pulse_costs_about_thirty_tokens(container: Container) -> None:
     """Core REQ-CORE-003, with the longest and the shortest action."""
     for action in SuggestedAction:
         pulse = CognitivePulse(entropy=0.383, coherence=0.825, suggested_action=action)
-        assert 25 <= services.embedder.tokens.count(pulse.model_dump_json()) <= 35
+        assert 25 <= container.embedder.tokens.count(pulse.model_dump_json()) <= 35
 
 
-def test_every_tool_refuses_a_session_that_has_expired_and_does_nothing(services: Services) -> None:
+def test_every_tool_refuses_a_session_that_has_expired_and_does_nothing(
+    container: Container,
+) -> None:
     """Core EC-CORE-015."""
-    mill = services.catalogue.by_path("Tide mill.md")
+    mill = container.live.catalogue.by_path("Tide mill.md")
     assert mill is not None
-    services.sessions.touch("old").last_activity -= timedelta(hours=24, seconds=1)
-    before = {file: file.read_bytes() for file in services.vault.root.rglob("*.md")}
+    container.sessions.touch("old").last_activity -= timedelta(hours=24, seconds=1)
+    before = {file: file.read_bytes() for file in container.vault.root.rglob("*.md")}
 
     async def run() -> dict[str, Any]:
-        async with Client(build_server(services, tools="full")) as client:
+        async with Client(build_server(container, tools="full")) as client:
             tools = await client.list_tools()
             return {
                 tool.name: await client.call_tool_mcp(
@@ -127,16 +129,16 @@ def test_every_tool_refuses_a_session_that_has_expired_and_does_nothing(services
         error = answer.structured_content["error"]
         assert answer.is_error and error["code"] == -32000, name
         assert error["message"].startswith("Session expired or not found: old"), name
-    assert {file: file.read_bytes() for file in services.vault.root.rglob("*.md")} == before
+    assert {file: file.read_bytes() for file in container.vault.root.rglob("*.md")} == before
 
 
-def test_every_tool_answers_with_a_pulse(services: Services) -> None:
-    mill = services.catalogue.by_path("Tide mill.md")
+def test_every_tool_answers_with_a_pulse(container: Container) -> None:
+    mill = container.live.catalogue.by_path("Tide mill.md")
     assert mill is not None
     order = list(ARGUMENTS)
 
     async def run() -> dict[str, Any]:
-        async with Client(build_server(services, tools="full")) as client:
+        async with Client(build_server(container, tools="full")) as client:
             tools = {tool.name: tool for tool in await client.list_tools()}
             assert set(ARGUMENTS) <= set(tools)
             late = sorted(tools, key=lambda name: order.index(name) if name in order else -1)

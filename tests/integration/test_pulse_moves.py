@@ -11,7 +11,7 @@ import pytest
 from fastmcp import Client
 
 from indexer.indexer import Indexer
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.cognition.pulse import PulseMeter
 from memvault.config.paths import StateFolder
@@ -147,7 +147,7 @@ MANY = FIRST + 40
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     """Many unlinked notes that answer a question better than two linked ones do."""
     home = tmp_path_factory.mktemp("crowd")
     vault = home / "vault"
@@ -157,19 +157,19 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     pair = {"Harbour one": "The harbour wall.", "Harbour two": "The wall of the harbour."}
     for name, text in linked(pair).items():
         (vault / f"{name}.md").write_text(text)
-    services = open_services(
+    container = Container(
         vault,
         Settings(index=IndexSettings(ner="off")),
         StateFolder.of_vault(vault, home / "state"),
     )
-    services.start(watch=False)
-    yield services
-    services.close()
+    container.start(watch=False)
+    yield container
+    container.close()
 
 
-def found(services: Services, tool: str, key: str, **arguments: Any) -> list[dict[str, Any]]:
+def found(container: Container, tool: str, key: str, **arguments: Any) -> list[dict[str, Any]]:
     async def run() -> Any:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             return (await client.call_tool(tool, arguments)).structured_content
 
     return list(asyncio.run(run())[key])
@@ -177,7 +177,7 @@ def found(services: Services, tool: str, key: str, **arguments: Any) -> list[dic
 
 @pytest.mark.parametrize(("tool", "key"), [("recall_memory", "nodes"), ("vector_search", "chunks")])
 def test_the_filter_by_quadrant_finds_what_stands_far_down(
-    crowd: Services, tool: str, key: str
+    crowd: Container, tool: str, key: str
 ) -> None:
     asked = {"query": "kelp forest survey dive", "top_k": 5}
     plain = found(crowd, tool, key, **asked)

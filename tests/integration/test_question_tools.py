@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -34,24 +34,22 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("questions")
     for path, text in NOTES.items():
         file = base / "vault" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
-    opened = open_services(
-        base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s")
-    )
+    opened = Container(base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s"))
     opened.indexing.scan()
     yield opened
     opened.close()
 
 
 @pytest.fixture(scope="module")
-def call(services: Services) -> Any:
-    server = build_server(services, tools="full")
+def call(container: Container) -> Any:
+    server = build_server(container, tools="full")
 
     def one(name: str, **arguments: Any) -> dict[str, Any]:
         async def run() -> Any:
@@ -77,9 +75,9 @@ def test_nothing_follows_the_other_way_or_from_elsewhere(call: Any) -> None:
     assert call("entailment_query", general="Alga", specific="Oak")["entails"] is False
 
 
-def test_a_chain_is_found_within_a_millisecond(services: Services) -> None:
-    by_id, view = services.catalogue.by_id, services.edges
-    kelp, alga = (services.catalogue.by_path(path) for path in ("Kelp.md", "Alga.md"))
+def test_a_chain_is_found_within_a_millisecond(container: Container) -> None:
+    by_id, view = container.live.catalogue.by_id, container.live.graph_view
+    kelp, alga = (container.live.catalogue.by_path(path) for path in ("Kelp.md", "Alga.md"))
     assert kelp is not None
     assert alga is not None
     spent = []
@@ -97,7 +95,7 @@ def test_the_question_that_settles_most_names_what_it_settles(call: Any) -> None
     assert 0.0 <= answer["entropy_before"] <= 1.0
 
 
-def test_what_most_projects_state_is_asked_of_the_one_that_does_not(services: Services) -> None:
-    gap = best_question((), list(services.catalogue.all()), services.edges)
+def test_what_most_projects_state_is_asked_of_the_one_that_does_not(container: Container) -> None:
+    gap = best_question((), list(container.live.catalogue.all()), container.live.graph_view)
     assert gap is not None
     assert gap.text.startswith("What is the lead of Quill? 3 of 4")

@@ -82,12 +82,12 @@ def test_recall_comes_in_the_order_of_the_configured_model(folder: Path, tmp_pat
     notes = {f"{k}.md": f"{text}\n" for k, text in enumerate(PASSAGES)}
     rerank = RerankSettings(model=str(folder), budget_ms=10_000)
     settings = Settings(index=IndexSettings(ner="off"), rerank=rerank)
-    services = opened(tmp_path, notes, settings=settings)
+    container = opened(tmp_path, notes, settings=settings)
     try:
-        assert services.reranker is not None and services.reranker.wait(120)
-        answer = Caller(services).ok("recall_memory", query=QUERY, mode="default")
+        assert container.reranker is not None and container.reranker.wait(120)
+        answer = Caller(container).ok("recall_memory", query=QUERY, mode="default")
         texts = [PASSAGES[int(Path(node["path"]).stem)] for node in answer["nodes"]]
         best = in_order_of_model(folder, texts)
         assert len(texts) > 1 and best == list(range(len(texts)))
     finally:
-        services.close()
+        container.close()

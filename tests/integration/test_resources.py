@@ -23,7 +23,7 @@ from mcp.client.subscriptions import listen
 
 from mcp_server.engine.launcher import read_address
 from mcp_server.resources.state import PULSE_URI
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -49,34 +49,34 @@ def write_notes(vault: Path) -> None:
         (vault / path).write_text(text, encoding="utf-8")
 
 
-def opened(home: Path) -> Services:
+def opened(home: Path) -> Container:
     vault = home / "vault"
     write_notes(vault)
     settings = Settings(index=IndexSettings(ner="off"))
-    services = open_services(vault, settings, StateFolder.of_vault(vault, home / "state"))
-    services.start(watch=False)
-    services.similarity_index.load()
-    return services
+    container = Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    container.start(watch=False)
+    container.live.similarity_index.load()
+    return container
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     """Read only."""
-    services = opened(tmp_path_factory.mktemp("read"))
-    yield services
-    services.close()
+    container = opened(tmp_path_factory.mktemp("read"))
+    yield container
+    container.close()
 
 
 @pytest.fixture
-def edited(tmp_path: Path) -> Iterator[Services]:
-    services = opened(tmp_path)
-    yield services
-    services.close()
+def edited(tmp_path: Path) -> Iterator[Container]:
+    container = opened(tmp_path)
+    yield container
+    container.close()
 
 
-def edit(services: Services, path: str, text: str) -> None:
-    (services.vault.root / path).write_text(text, encoding="utf-8")
-    services.indexer.index([path])
+def edit(container: Container, path: str, text: str) -> None:
+    (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.live.indexer.index([path])
 
 
 async def read(client: Client[Any], uri: str) -> dict[str, Any]:
@@ -85,26 +85,28 @@ async def read(client: Client[Any], uri: str) -> dict[str, Any]:
     return dict(json.loads(content.text))
 
 
-def with_client(services: Services, talk: Callable[[Client[Any]], Any], mode: str = "auto") -> Any:
+def with_client(
+    container: Container, talk: Callable[[Client[Any]], Any], mode: str = "auto"
+) -> Any:
     async def run() -> Any:
-        async with Client(build_server(services), mode=mode) as client:
+        async with Client(build_server(container), mode=mode) as client:
             return await talk(client)
 
     return asyncio.run(run())
 
 
-def test_the_pulse_tells_stage_and_what_waits(services: Services) -> None:
-    pulse = with_client(services, lambda client: read(client, PULSE_URI))
+def test_the_pulse_tells_stage_and_what_waits(container: Container) -> None:
+    pulse = with_client(container, lambda client: read(client, PULSE_URI))
     assert set(pulse) == {
         "entropy", "coherence", "suggested_action", "lifecycle", "curation_tasks_pending",
         "thought_loop_warning",
     }  # fmt: skip
     assert 0 < pulse["entropy"] < 1 and 0 < pulse["coherence"] < 1
     assert pulse["lifecycle"] == "infancy"
-    assert pulse["curation_tasks_pending"] == services.curation.pending()
+    assert pulse["curation_tasks_pending"] == container.curation.pending()
 
 
-def test_the_pulse_is_of_what_the_session_was_shown(services: Services) -> None:
+def test_the_pulse_is_of_what_the_session_was_shown(container: Container) -> None:
     async def talk(client: Client[Any]) -> None:
         of_vault = await read(client, PULSE_URI)
         answer = await client.call_tool("get_memory", {"path": "Tide mill.md"})
@@ -112,11 +114,11 @@ def test_the_pulse_is_of_what_the_session_was_shown(services: Services) -> None:
         assert of_session["entropy"] != of_vault["entropy"]
         assert of_session["entropy"] == answer.structured_content["pulse"]["entropy"]
 
-    with_client(services, talk)
+    with_client(container, talk)
 
 
 def test_reading_the_pulse_again_and_again_without_a_tool_call_warns_of_a_loop(
-    services: Services,
+    container: Container,
 ) -> None:
     async def talk(client: Client[Any]) -> None:
         warned = [(await read(client, PULSE_URI))["thought_loop_warning"] for _ in range(6)]
@@ -124,10 +126,10 @@ def test_reading_the_pulse_again_and_again_without_a_tool_call_warns_of_a_loop(
         await client.call_tool("recall_memory", {"query": "mill"})
         assert not (await read(client, PULSE_URI))["thought_loop_warning"]
 
-    with_client(services, talk)
+    with_client(container, talk)
 
 
-def test_the_state_of_a_session_is_that_of_its_working_set(services: Services) -> None:
+def test_the_state_of_a_session_is_that_of_its_working_set(container: Container) -> None:
     async def talk(client: Client[Any]) -> None:
         before = await read(client, "utl://current_session/state")
         assert (before["memories"], before["learning_score"]) == (0, 0.0)
@@ -138,7 +140,7 @@ def test_the_state_of_a_session_is_that_of_its_working_set(services: Services) -
         state = await read(client, "utl://work/state")
         assert state["memories"] == len(shown) == sum(state["johari"].values())
         assert set(state["johari"]) == {"open", "blind", "hidden", "unknown"}
-        expected = services_pulse(services, shown)
+        expected = services_pulse(container, shown)
         assert state["entropy"] == pytest.approx(expected.entropy, abs=2e-3)
         assert state["coherence"] == pytest.approx(expected.coherence, abs=2e-3)
         learnt = UTLState(delta_s=state["entropy"], delta_c=state["coherence"], w_e=1.0, phi=0.0)
@@ -146,17 +148,17 @@ def test_the_state_of_a_session_is_that_of_its_working_set(services: Services) -
         own = await read(client, "utl://current_session/state")
         assert own["memories"] == 0
 
-    with_client(services, talk)
+    with_client(container, talk)
 
 
-def services_pulse(services: Services, ids: list[str]) -> Any:
+def services_pulse(container: Container, ids: list[str]) -> Any:
     from memvault.cognition.pulse import PulseMeter
 
-    return PulseMeter(lambda: services.similarity_index).of(ids)
+    return PulseMeter(lambda: container.live.similarity_index).of(ids)
 
 
 def test_the_context_is_what_was_shown_last_or_what_the_vault_is_about(
-    services: Services,
+    container: Container,
 ) -> None:
     async def talk(client: Client[Any]) -> None:
         assert (await read(client, "context://current"))["memories"] == []
@@ -172,13 +174,15 @@ def test_the_context_is_what_was_shown_last_or_what_the_vault_is_about(
         assert shown.mime_type == "text/markdown"
         assert "- [[Sluice]] (Sluice.md): note" in shown.text
 
-    with_client(services, talk)
+    with_client(container, talk)
 
 
-def test_a_node_shows_its_relations_with_their_sentences_and_its_state(services: Services) -> None:
-    mill, runa, _ = (services.catalogue.by_path(path) for path in NOTES if path != "Bees.md")
+def test_a_node_shows_its_relations_with_their_sentences_and_its_state(
+    container: Container,
+) -> None:
+    mill, runa, _ = (container.live.catalogue.by_path(path) for path in NOTES if path != "Bees.md")
     assert mill is not None and runa is not None
-    node = with_client(services, lambda client: read(client, f"graph://{mill.id}"))
+    node = with_client(container, lambda client: read(client, f"graph://{mill.id}"))
     assert (node["title"], node["path"], node["kind"]) == ("Tide mill", "Tide mill.md", "project")
     assert "grinds rye" in node["content"]
     assert 0 < node["state"]["entropy"] < 1 and node["johari_quadrant"]
@@ -189,9 +193,9 @@ def test_a_node_shows_its_relations_with_their_sentences_and_its_state(services:
     assert not back["outgoing"] and back["stated_in"] == "Sluice.md"
 
 
-def test_a_thing_without_a_note_is_a_node_too(services: Services) -> None:
-    lane = next(n for n in services.stores.graph.all_nodes() if n.name == "Orchard Lane")
-    node = with_client(services, lambda client: read(client, f"graph://{lane.id}"))
+def test_a_thing_without_a_note_is_a_node_too(container: Container) -> None:
+    lane = next(n for n in container.live.stores.graph.all_nodes() if n.name == "Orchard Lane")
+    node = with_client(container, lambda client: read(client, f"graph://{lane.id}"))
     assert node["title"] == "Orchard Lane" and "path" not in node and "content" not in node
     assert node["edges"][0]["sentence"] == "They came from Orchard Lane."
 
@@ -207,7 +211,7 @@ WRONG = {
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_what_cannot_be_read_is_answered_with_a_code_and_what_to_do(
-    services: Services, mode: str
+    container: Container, mode: str
 ) -> None:
     async def talk(client: Client[Any]) -> None:
         for uri, (code, words) in WRONG.items():
@@ -216,7 +220,7 @@ def test_what_cannot_be_read_is_answered_with_a_code_and_what_to_do(
             assert caught.value.error.code == code
             assert words in caught.value.error.message
 
-    with_client(services, talk, mode)
+    with_client(container, talk, mode)
 
 
 # -- updates ------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ async def subscribed(
                 yield client, told
 
 
-def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Services) -> None:
+def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Container) -> None:
     """In the handshake protocols and in the stateless one."""
     both_watch = asyncio.Barrier(2)
 
@@ -278,13 +282,13 @@ def test_subscribers_hear_of_a_change_at_most_every_five_seconds(edited: Service
     asyncio.run(run())
 
 
-def test_only_the_pulse_can_be_subscribed_to(services: Services) -> None:
+def test_only_the_pulse_can_be_subscribed_to(container: Container) -> None:
     async def talk(client: Client[Any]) -> None:
         with warnings.catch_warnings(), pytest.raises(MCPError, match="Only utl://current_session"):
             warnings.simplefilter("ignore")
             await client.session.subscribe_resource("context://current")
 
-    with_client(services, talk, "legacy")
+    with_client(container, talk, "legacy")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from indexer import watch
 from mcp_server.runtime import indexing_service
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.stores.server import REST_SECONDS
 from tests.integration.caller import Caller
@@ -29,12 +29,12 @@ LONGEST = 20.0  # seconds that an answer may take while a server hangs, and much
 
 
 @pytest.fixture
-def services(
+def container(
     write: Callable[..., Path],
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     server_settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
-) -> Services:
+) -> Container:
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(indexing_service, "CHECK_SECONDS", 0.5)
     for path, text in NOTES.items():
@@ -45,8 +45,8 @@ def services(
 
 
 @pytest.fixture
-def caller(services: Services) -> Caller:
-    return Caller(services)
+def caller(container: Container) -> Caller:
+    return Caller(container)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ class Outage:
 
 
 def test_while_the_graph_hangs_questions_are_answered_and_notes_are_kept(
-    services: Services,
+    container: Container,
     caller: Caller,
     neo4j_server: ServerProcess,
     outage: Outage,
@@ -90,7 +90,7 @@ def test_while_the_graph_hangs_questions_are_answered_and_notes_are_kept(
     assert {node["title"] for node in answer["results"]} == {"Kestrel", "Omar"}
     recalled = caller.ok("recall_memory", query="varnished boats")
     assert recalled["nodes"][0]["title"] == "Kestrel"
-    until(lambda: services.status()["not_answering"] == ["Neo4j"])
+    until(lambda: container.status()["not_answering"] == ["Neo4j"])
     notice = caller.ok("recall_memory", query="varnished boats")["notice"]
     assert "Neo4j" in notice or "graph" in notice
     time.sleep(REST_SECONDS)  # it is asked again by then
@@ -99,28 +99,28 @@ def test_while_the_graph_hangs_questions_are_answered_and_notes_are_kept(
     assert time.monotonic() - began < LONGEST
     assert "Neo4j" in stored["notice"]
     assert "leaks" in (vault_folder / stored["path"]).read_text()
-    status = services.status()
+    status = container.status()
     assert status["not_answering"] == ["Neo4j"]
     assert (status["nodes"], status["notes"]) == (None, 2)
     outage.end()
-    until(lambda: services.catalogue.by_path(stored["path"]))
-    assert services.status()["not_answering"] == []
-    assert services.stores.graph.stated_by([stored["node_id"]])
+    until(lambda: container.live.catalogue.by_path(stored["path"]))
+    assert container.status()["not_answering"] == []
+    assert container.live.stores.graph.stated_by([stored["node_id"]])
 
 
 def test_a_graph_that_comes_back_empty_is_filled_again(
-    services: Services, caller: Caller, neo4j_server: ServerProcess, outage: Outage
+    container: Container, caller: Caller, neo4j_server: ServerProcess, outage: Outage
 ) -> None:
     outage.die(neo4j_server)
     assert caller.ok("recall_memory", query="varnished boats")["nodes"][0]["title"] == "Kestrel"
     shutil.rmtree(neo4j_server.folder / "data")
     outage.end()
-    until(lambda: services.status()["nodes"] == 3)
-    assert services.status()["edges"] == 2
+    until(lambda: container.status()["nodes"] == 3)
+    assert container.status()["edges"] == 2
 
 
 def test_without_the_key_value_store_questions_are_answered_and_notes_are_kept(
-    services: Services,
+    container: Container,
     caller: Caller,
     redis_server: ServerProcess,
     outage: Outage,
@@ -131,9 +131,9 @@ def test_without_the_key_value_store_questions_are_answered_and_notes_are_kept(
     assert recalled["nodes"][0]["title"] == "Kestrel"
     stored = caller.ok("store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
     assert "Redis" in stored["notice"]
-    assert services.status()["not_answering"] == ["Redis"]
+    assert container.status()["not_answering"] == ["Redis"]
     assert caller.error("get_preference", key="colour")["code"] == -32002
     outage.end()
-    until(lambda: services.catalogue.by_path(stored["path"]))
-    until(lambda: services.stores.keyvalue.count("notes") == 3)
-    assert services.status()["not_answering"] == []
+    until(lambda: container.live.catalogue.by_path(stored["path"]))
+    until(lambda: container.live.stores.keyvalue.count("notes") == 3)
+    assert container.status()["not_answering"] == []

@@ -14,9 +14,9 @@ import pytest
 import redis as resp
 
 from indexer import watch
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.runtime import indexing_service
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
 from memvault.stores.keyvalue import redis as keyvalue_store
@@ -51,7 +51,9 @@ def boats(write: Callable[..., Path]) -> None:
 
 
 @pytest.fixture
-def services(boats: None, open_one: Callable[..., Services], server_settings: Settings) -> Services:
+def container(
+    boats: None, open_one: Callable[..., Container], server_settings: Settings
+) -> Container:
     one = open_one(server_settings, "own")
     one.start()
     return one
@@ -77,12 +79,12 @@ def proxied(
     keyvalue.close()
 
 
-def health(services: Services) -> dict[str, Any]:
-    return Opening.of(services).health()
+def health(container: Container) -> dict[str, Any]:
+    return Startup.of(container).health()
 
 
-def well(services: Services) -> bool:
-    return health(services)["status"] == "ok"
+def well(container: Container) -> bool:
+    return health(container)["status"] == "ok"
 
 
 def quickly(caller: Caller, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -94,99 +96,99 @@ def quickly(caller: Caller, tool: str, **arguments: Any) -> dict[str, Any]:
 
 def test_slow_servers_are_waited_for_and_too_slow_ones_are_not(
     boats: None,
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     proxied: tuple[Settings, SlowProxy, SlowProxy],
     vault_folder: Path,
 ) -> None:
     settings, graph, keyvalue = proxied
-    services = open_one(settings, "own")
-    services.start()
-    caller = Caller(services)
+    container = open_one(settings, "own")
+    container.start()
+    caller = Caller(container)
     graph.delay = keyvalue.delay = 0.1
     answer = quickly(caller, "graph_query", query="Who skippers the Kestrel?")
     assert "notice" not in answer and "Omar" in {node["title"] for node in answer["results"]}
     stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
-    assert "notice" not in stored and services.catalogue.by_path(stored["path"])
+    assert "notice" not in stored and container.live.catalogue.by_path(stored["path"])
     graph.delay = 30.0
     recalled = quickly(caller, "recall_memory", query="varnished boats")
     assert recalled["nodes"][0]["title"] == "Kestrel"
-    until(lambda: health(services).get("not_answering", []) == ["Neo4j"])
+    until(lambda: health(container).get("not_answering", []) == ["Neo4j"])
     late = quickly(caller, "store_memory", content="Its mast is new.", rationale=WHY)
     assert "Neo4j" in late["notice"] and (vault_folder / late["path"]).exists()
     graph.delay = keyvalue.delay = 0.0
-    until(lambda: services.catalogue.by_path(late["path"]), 30)
-    until(lambda: well(services))
+    until(lambda: container.live.catalogue.by_path(late["path"]), 30)
+    until(lambda: well(container))
 
 
 def test_while_redis_is_paused_questions_are_answered_and_notes_wait_on_disk(
-    services: Services, redis_server: ServerProcess, write: Callable[..., Path]
+    container: Container, redis_server: ServerProcess, write: Callable[..., Path]
 ) -> None:
-    caller = Caller(services)
+    caller = Caller(container)
     redis_server.pause()
     try:
         write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
         recalled = quickly(caller, "recall_memory", query="varnished boats")
         assert recalled["nodes"][0]["title"] == "Kestrel"
-        until(lambda: health(services).get("not_answering", []) == ["Redis"])
+        until(lambda: health(container).get("not_answering", []) == ["Redis"])
         stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
         assert "Redis" in stored["notice"]
-        assert services.status()["behind_seconds"] > 0
+        assert container.status()["behind_seconds"] > 0
     finally:
         redis_server.resume()
     for path in ("Saved.md", stored["path"]):
-        until(lambda path=path: services.catalogue.by_path(path))
-    until(lambda: well(services) and services.status()["behind_seconds"] == 0)
-    assert services.stores.keyvalue.count("notes") == 4
+        until(lambda path=path: container.live.catalogue.by_path(path))
+    until(lambda: well(container) and container.status()["behind_seconds"] == 0)
+    assert container.live.stores.keyvalue.count("notes") == 4
 
 
 def test_a_redis_without_memory_keeps_what_it_has_and_takes_the_rest_later(
-    services: Services, redis_server: ServerProcess, write: Callable[..., Path]
+    container: Container, redis_server: ServerProcess, write: Callable[..., Path]
 ) -> None:
-    caller = Caller(services)
+    caller = Caller(container)
     client = resp.Redis(port=redis_server.port, password=redis.PASSWORD)
     client.config_set("maxmemory-policy", "noeviction")
     client.config_set("maxmemory", "1")
     try:
         write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
-        until(lambda: health(services).get("without_room", []) == ["Redis"])
-        assert health(services)["status"] == "degraded"
-        assert services.status()["without_room"] == ["Redis"]
-        assert services.stores.keyvalue.count("notes") == 2
+        until(lambda: health(container).get("without_room", []) == ["Redis"])
+        assert health(container)["status"] == "degraded"
+        assert container.status()["without_room"] == ["Redis"]
+        assert container.live.stores.keyvalue.count("notes") == 2
         recalled = quickly(caller, "recall_memory", query="varnished boats")
         assert recalled["nodes"][0]["title"] == "Kestrel"
         stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
         assert "Redis has no room" in stored["notice"]
-        assert "leaks" in (services.vault.root / stored["path"]).read_text()
+        assert "leaks" in (container.vault.root / stored["path"]).read_text()
     finally:
         client.config_set("maxmemory", "0")
-    until(lambda: services.stores.keyvalue.count("notes") == 4)
-    until(lambda: well(services))
+    until(lambda: container.live.stores.keyvalue.count("notes") == 4)
+    until(lambda: well(container))
 
 
 def test_a_graph_without_disk_keeps_what_it_has_and_takes_the_rest_later(
-    services: Services, neo4j_server: ServerProcess, write: Callable[..., Path]
+    container: Container, neo4j_server: ServerProcess, write: Callable[..., Path]
 ) -> None:
-    caller = Caller(services)
+    caller = Caller(container)
     neo4j_server.limit(resource.RLIMIT_FSIZE, 1)
     try:
         write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
-        until(lambda: health(services)["status"] == "degraded")
+        until(lambda: health(container)["status"] == "degraded")
         recalled = quickly(caller, "recall_memory", query="varnished boats")
         assert recalled["nodes"][0]["title"] == "Kestrel"
         quickly(caller, "graph_query", query="Who skippers the Kestrel?")
         stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
         assert "Neo4j" in stored["notice"]
-        assert "leaks" in (services.vault.root / stored["path"]).read_text()
+        assert "leaks" in (container.vault.root / stored["path"]).read_text()
     finally:
         neo4j_server.kill()  # a database that could not write its log wants to be started anew
         neo4j_server.start()
-    until(lambda: len(services.catalogue) == 4, 30)
-    until(lambda: well(services))
-    assert services.stores.graph.counts()[0] == 5
+    until(lambda: len(container.live.catalogue) == 4, 30)
+    until(lambda: well(container))
+    assert container.live.stores.graph.counts()[0] == 5
 
 
 def test_servers_killed_in_the_middle_of_a_scan_lose_nothing(
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     server_settings: Settings,
     neo4j_server: ServerProcess,
     redis_server: ServerProcess,
@@ -194,20 +196,22 @@ def test_servers_killed_in_the_middle_of_a_scan_lose_nothing(
 ) -> None:
     for number in range(120):
         write(f"Log {number}.md", f"On day {number} the [[Log {number // 2}]] was read again.\n")
-    services = open_one(server_settings, "own")
+    container = open_one(server_settings, "own")
     halfway = threading.Event()
-    services.indexer.on_batch.append(lambda notes, seconds: halfway.set())
-    starting = threading.Thread(target=services.start)
+    container.live.indexer.on_batch.append(lambda notes, seconds: halfway.set())
+    starting = threading.Thread(target=container.start)
     starting.start()
     assert halfway.wait(20)
     for server in (redis_server, neo4j_server):
         server.kill()
-    until(lambda: health(services)["status"] == "degraded")
-    assert set(health(services).get("not_answering", [])) <= {"Redis", "Neo4j"}
+    until(lambda: health(container)["status"] == "degraded")
+    assert set(health(container).get("not_answering", [])) <= {"Redis", "Neo4j"}
     for server in (redis_server, neo4j_server):
         server.start()
     starting.join(30)
-    until(lambda: services.stores.keyvalue.count("notes") == 120, 40)
-    until(lambda: well(services))
-    assert services.stores.graph.counts() == (120, 119)  # the first links to itself
-    assert set(services.stores.vectors.note_ids()) == {m.id for m in services.catalogue.all()}
+    until(lambda: container.live.stores.keyvalue.count("notes") == 120, 40)
+    until(lambda: well(container))
+    assert container.live.stores.graph.counts() == (120, 119)  # the first links to itself
+    assert set(container.live.stores.vectors.note_ids()) == {
+        m.id for m in container.live.catalogue.all()
+    }

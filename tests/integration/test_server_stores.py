@@ -9,7 +9,7 @@ import neo4j as bolt
 import pytest
 import redis as resp
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import ChunkHit, Filters, Hit, Scope
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
@@ -55,7 +55,7 @@ def score(found: Hit | ChunkHit) -> float:
 
 
 def test_the_same_vault_gives_the_same_answers_on_servers(
-    write: Callable[..., Path], open_one: Callable[..., Services], server_settings: Settings
+    write: Callable[..., Path], open_one: Callable[..., Container], server_settings: Settings
 ) -> None:
     for path, text in BOATYARD.items():
         write(path, text)
@@ -63,19 +63,19 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
     servers = open_one(server_settings, "servers")
     for one in (embedded, servers):
         one.indexing.scan()
-    assert len(servers.catalogue) == len(BOATYARD)
-    assert servers.stores.vectors.count() == embedded.stores.vectors.count()
-    assert set(servers.stores.graph.all_nodes()) == set(embedded.stores.graph.all_nodes())
-    assert set(servers.stores.graph.all_edges()) == set(embedded.stores.graph.all_edges())
+    assert len(servers.live.catalogue) == len(BOATYARD)
+    assert servers.live.stores.vectors.count() == embedded.live.stores.vectors.count()
+    assert set(servers.live.stores.graph.all_nodes()) == set(embedded.live.stores.graph.all_nodes())
+    assert set(servers.live.stores.graph.all_edges()) == set(embedded.live.stores.graph.all_edges())
     for one in (embedded, servers):
-        one._live.warm_up(one.worker)
+        one.live.warm_up(one.worker)
     for question in QUESTIONS:
         for scope in SCOPES:
             ours, theirs = (
                 (
-                    one.searcher.hybrid.search(question, 10, scope),
-                    one.searcher.hybrid.search_chunks(question, 10, scope),
-                    one.searcher.find(question, 10, scope),
+                    one.live.searcher.hybrid.search(question, 10, scope),
+                    one.live.searcher.hybrid.search_chunks(question, 10, scope),
+                    one.live.searcher.find(question, 10, scope),
                 )
                 for one in (servers, embedded)
             )
@@ -86,7 +86,7 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
 
 def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
     write: Callable[..., Path],
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     server_settings: Settings,
     local_qdrant: LocalQdrant,
     monkeypatch: pytest.MonkeyPatch,
@@ -94,18 +94,18 @@ def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(
     monkeypatch.setattr("mcp_server.runtime.generations.GRACE_SECONDS", 0.0)
     write("Boats.md", "---\ntype: note\n---\nThe [[Heron]] is varnished.\n")
     neighbour = open_one(server_settings, "neighbour")
-    services = open_one(server_settings, "own")
-    for one in (neighbour, services):
+    container = open_one(server_settings, "own")
+    for one in (neighbour, container):
         one.indexing.scan()
-    old, live = services._live.folder.name, neighbour._live.folder.name
-    services.indexing.rebuild()
-    new = services._live.folder.name
+    old, live = container.live.folder.name, neighbour.live.folder.name
+    container.indexing.rebuild()
+    new = container.live.folder.name
     until(lambda: not any(old in name for name in on_servers(server_settings, local_qdrant)))
     names = on_servers(server_settings, local_qdrant)
     for generation in (new, live):
         assert sum(generation in each for each in names) >= 3
-    assert services.searcher.find("varnish", 3)
-    assert neighbour.searcher.find("varnish", 3)
+    assert container.live.searcher.find("varnish", 3)
+    assert neighbour.live.searcher.find("varnish", 3)
 
 
 def on_servers(settings: Settings, local: LocalQdrant) -> list[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from indexer import replica
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.runtime import replication, worker
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -44,17 +44,17 @@ def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
     quicken(setattr)
     local = LocalQdrant()
     qdrant.connect = lambda url, key: local
-    services = open_services(vault, settings, StateFolder(state))
-    services.start()
+    container = Container(vault, settings, StateFolder(state))
+    container.start()
     multiprocessing.Event().wait()
 
 
-def found(services: Services, query: str) -> list[str]:
-    return [hit.memory.path for hit in services.searcher.find(query, 5)]
+def found(container: Container, query: str) -> list[str]:
+    return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
 
 
 def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_saved_meanwhile(
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     shared: Settings,
     write: Callable[..., Path],
     vault_folder: Path,
@@ -66,38 +66,38 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
     )
     indexer.start()
     reader = open_one(shared, "reader")
-    until(lambda: replica.is_anyone_indexing(reader.stores.keyvalue))
+    until(lambda: replica.is_anyone_indexing(reader.live.stores.keyvalue))
     reader.start()
     assert reader.status()["watching"] == "elsewhere"
-    opening = Opening.of(reader)
-    build_server(opening)
-    present = opening.metrics.registry.get_sample_value
+    startup = Startup.of(reader)
+    build_server(startup)
+    present = startup.metrics.registry.get_sample_value
     until(lambda: present("memvault_indexed_notes_total") == 1)  # as the indexer has told
     assert present("memvault_indexer_present") == 1
-    until(lambda: reader.catalogue.by_path("Boats.md"))
+    until(lambda: reader.live.catalogue.by_path("Boats.md"))
     indexer.kill()
     indexer.join()
     write("Oven.md", "The clay oven is dry.\n")
     until(lambda: reader.status()["watching"] != "elsewhere")
     until(lambda: found(reader, "clay oven")[:1] == ["Oven.md"])
-    assert reader.catalogue.paths() == {"Boats.md", "Oven.md"}
+    assert reader.live.catalogue.paths() == {"Boats.md", "Oven.md"}
     assert present("memvault_indexer_present") == 1
 
 
 def test_without_an_indexer_followers_say_so(
-    open_one: Callable[..., Services], shared: Settings, write: Callable[..., Path]
+    open_one: Callable[..., Container], shared: Settings, write: Callable[..., Path]
 ) -> None:
     write("Boats.md", "The [[Heron]] is varnished.\n")
     reader = open_one(shared, "reader")
     reader.start(watch=False)
-    opening = Opening.of(reader)
-    build_server(opening)
-    assert opening.metrics.registry.get_sample_value("memvault_indexer_present") == 0
+    startup = Startup.of(reader)
+    build_server(startup)
+    assert startup.metrics.registry.get_sample_value("memvault_indexer_present") == 0
     assert reader.status()["behind_seconds"] is None
 
 
 def test_what_one_machine_cannot_take_up_it_tries_again(
-    open_one: Callable[..., Services], shared: Settings, monkeypatch: pytest.MonkeyPatch
+    open_one: Callable[..., Container], shared: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = open_one(shared, "first"), open_one(shared, "second")
     first.start()
@@ -106,7 +106,7 @@ def test_what_one_machine_cannot_take_up_it_tries_again(
     catch_up = replica.Replica.catch_up
 
     def fail_once(follower: replica.Replica) -> None:
-        if second.indexer is follower._indexer() and lease_held() and next(failures, False):
+        if second.live.indexer is follower._indexer() and lease_held() and next(failures, False):
             raise qdrant.faults.closed()
         catch_up(follower)
 
@@ -121,18 +121,18 @@ def test_what_one_machine_cannot_take_up_it_tries_again(
 
 
 def test_what_two_machines_count_adds_up(
-    open_one: Callable[..., Services], shared: Settings, write: Callable[..., Path]
+    open_one: Callable[..., Container], shared: Settings, write: Callable[..., Path]
 ) -> None:
     write("Boats.md", "The [[Heron]] is varnished.\n")
     machines = [open_one(shared, name) for name in ("one", "two")]
     for machine, watches in zip(machines, (True, False), strict=True):
         machine.start(watch=watches)
-    until(lambda: machines[1].catalogue.by_path("Boats.md"))
+    until(lambda: machines[1].live.catalogue.by_path("Boats.md"))
     for machine in machines:
         caller = Caller(machine)
         for _ in range(3):
             assert caller.ok("recall_memory", query="varnish")["nodes"]
     for machine in machines:
         machine.activity.flush()
-    note = machines[0].catalogue.by_path("Boats.md").id
+    note = machines[0].live.catalogue.by_path("Boats.md").id
     assert machines[1].activity.of(note).access_count == 6

@@ -10,7 +10,7 @@ import pytest
 from indexer import replica
 from mcp_server.runtime import generations as indexes
 from mcp_server.runtime import replication
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.model.errors import StoreUnavailable
 from tests.integration.caller import Caller
@@ -22,18 +22,18 @@ __all__ = ["local_qdrant", "open_one", "server_settings"]
 
 @pytest.fixture
 def open_shared(
-    open_one: Callable[..., Services],
+    open_one: Callable[..., Container],
     server_settings: Settings,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., Services]:
+) -> Callable[..., Container]:
     monkeypatch.setattr(replica, "SECONDS", 0.1)
     monkeypatch.setattr(replica, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(replication, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
     shared = server_settings.model_copy(update={"namespace": tmp_path.name})
 
-    def open_on(name: str, *, watch: bool = True) -> Services:
+    def open_on(name: str, *, watch: bool = True) -> Container:
         one = open_one(shared, name)
         one.start(watch=watch)
         return one
@@ -41,12 +41,12 @@ def open_shared(
     return open_on
 
 
-def found(services: Services, query: str) -> list[str]:
-    return [hit.memory.path for hit in services.searcher.find(query, 5)]
+def found(container: Container, query: str) -> list[str]:
+    return [hit.memory.path for hit in container.live.searcher.find(query, 5)]
 
 
 def test_who_follows_finds_what_another_indexed(
-    open_shared: Callable[..., Services], write: Callable[..., Path]
+    open_shared: Callable[..., Container], write: Callable[..., Path]
 ) -> None:
     file = write("Boats.md", "The [[Heron]] is varnished.\n")
     open_shared("indexer")
@@ -55,33 +55,33 @@ def test_who_follows_finds_what_another_indexed(
     assert found(reader, "varnish") == ["Boats.md"]
     write("Oven.md", "---\naliases: [Baker]\n---\nThe clay oven is dry.\n")
     until(lambda: "Oven.md" in found(reader, "clay oven"))
-    assert reader.indexer.links.resolve("Baker", "") == "Oven.md"
+    assert reader.live.indexer.links.resolve("Baker", "") == "Oven.md"
     file.unlink()
-    until(lambda: reader.catalogue.paths() == {"Oven.md"})
+    until(lambda: reader.live.catalogue.paths() == {"Oven.md"})
     with pytest.raises(StoreUnavailable, match="Another process"):
         reader.indexing.rebuild()
 
 
 def test_what_a_follower_writes_is_found_when_it_answers(
-    open_shared: Callable[..., Services],
+    open_shared: Callable[..., Container],
 ) -> None:
     open_shared("indexer")
     reader = open_shared("reader", watch=False)
     caller = Caller(reader)
     stored = caller.ok("store_memory", content="Two coats of varnish.", rationale="asked to keep")
-    assert reader.catalogue.by_path(stored["path"]).id == stored["node_id"]
+    assert reader.live.catalogue.by_path(stored["path"]).id == stored["node_id"]
     assert caller.ok("recall_memory", query="varnish")["nodes"][0]["id"] == stored["node_id"]
 
 
 def test_a_rebuild_takes_the_followers_along(
-    open_shared: Callable[..., Services], write: Callable[..., Path]
+    open_shared: Callable[..., Container], write: Callable[..., Path]
 ) -> None:
     write("Boats.md", "The [[Heron]] is varnished.\n")
     indexer = open_shared("indexer")
     reader = open_shared("reader", watch=False)
-    old = reader._live.folder
+    old = reader.live.folder
     indexer.indexing.rebuild()
-    until(lambda: reader._live.folder.name == indexer._live.folder.name)
+    until(lambda: reader.live.folder.name == indexer.live.folder.name)
     assert found(reader, "varnish") == ["Boats.md"]
     until(lambda: not old.exists())
     write("Oven.md", "The clay oven is dry.\n")
@@ -89,13 +89,13 @@ def test_a_rebuild_takes_the_followers_along(
 
 
 def test_one_indexes_at_a_time_and_another_takes_over(
-    open_shared: Callable[..., Services], write: Callable[..., Path]
+    open_shared: Callable[..., Container], write: Callable[..., Path]
 ) -> None:
     first = open_shared("first")
     second = open_shared("second")
     assert first.status()["watching"] != "elsewhere"
     assert second.status()["watching"] == "elsewhere"
-    assert replica.is_anyone_indexing(second.stores.keyvalue)
+    assert replica.is_anyone_indexing(second.live.stores.keyvalue)
     first.close()
     write("Boats.md", "The [[Heron]] is varnished.\n")
     until(lambda: second.status()["watching"] != "elsewhere")

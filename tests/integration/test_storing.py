@@ -40,7 +40,7 @@ def test_a_link_that_cannot_be_made_does_not_fail_the_store(writer: Caller) -> N
         "store_memory", content="A thought of today.", rationale=WHY,
         link_to=["Harbour Lab", "Harbor Lab"],
     )  # fmt: skip
-    text = (writer.services.vault.root / stored["path"]).read_text(encoding="utf-8")
+    text = (writer.container.vault.root / stored["path"]).read_text(encoding="utf-8")
     assert "Related: [[Harbour Lab]]" in text
     assert "'Harbor Lab' (nearest: Harbour Lab)" in stored["notice"]
 
@@ -55,20 +55,20 @@ def test_a_secret_is_pointed_out_and_names_no_file(writer: Caller) -> None:
 
 def test_a_note_is_edited_previewed_refused_and_undone_by_tools(writer: Caller) -> None:
     path = "permanent/Harbour Lab.md"
-    before = (writer.services.vault.root / path).read_bytes()
+    before = (writer.container.vault.root / path).read_bytes()
     arguments = {"target": "Harbour Lab", "operation": "append", "content": "Open on Sundays."}
     shown = writer.ok("edit_memory", **arguments, rationale=WHY, preview=True)
     assert shown["after"].strip() == "Open on Sundays." and "reversal_hash" not in shown
-    assert (writer.services.vault.root / path).read_bytes() == before
+    assert (writer.container.vault.root / path).read_bytes() == before
     done = writer.ok("edit_memory", **arguments, rationale=WHY)
-    assert (writer.services.vault.root / path).read_bytes() == before + done["after"].encode()
+    assert (writer.container.vault.root / path).read_bytes() == before + done["after"].encode()
     error = writer.error(
         "edit_memory", target=path, operation="replace_text", content="x", find="Open on Sunday.",
         rationale=WHY,
     )  # fmt: skip
     assert error["data"]["nearest"] == ["Open on Sundays."]
     writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
-    assert (writer.services.vault.root / path).read_bytes() == before
+    assert (writer.container.vault.root / path).read_bytes() == before
 
 
 def test_an_unknown_target_is_answered_with_the_nearest_names(writer: Caller) -> None:

@@ -48,12 +48,12 @@ def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
 def test_the_core_tools_leave_a_model_room(reader):
     tools, _ = listed(reader.server)
     sizes = {each.name: each.model_dump_json(exclude_none=True, by_alias=True) for each in tools}
-    count = reader.services.embedder.tokens.count
+    count = reader.container.embedder.tokens.count
     assert len(tools) <= 14 and sum(map(count, sizes.values())) < CORE_TOKENS
 
 
 def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader):
-    every = {each.name for each in listed(build_server(reader.services, tools="full"))[0]}
+    every = {each.name for each in listed(build_server(reader.container, tools="full"))[0]}
     core, _ = listed(reader.server)
     names = {each.name for each in core}
     texts = [each.model_dump_json(by_alias=True) for each in core]
@@ -72,7 +72,7 @@ def test_each_argument_is_described_for_its_own_tool(reader):
 
 
 def test_the_full_set_has_the_core_tools_and_more(reader):
-    tools, _ = listed(build_server(reader.services, tools="full"))
+    tools, _ = listed(build_server(reader.container, tools="full"))
     assert {each.name for each in tools} > READING | WRITING
     assert not any("$ref" in each.model_dump_json() for each in tools)  # not all clients follow it
 
@@ -249,7 +249,7 @@ def test_a_preference_that_is_set_is_in_the_note_and_found(writer):
     reason = "They asked for metric units"
     written = writer.ok("set_preference", key="units", value="metric", rationale=reason)
     assert writer.ok("get_preference", key="Units")["value"] == "metric"
-    text = (writer.services.vault.root / written["path"]).read_text(encoding="utf-8")
+    text = (writer.container.vault.root / written["path"]).read_text(encoding="utf-8")
     assert text == NOTES["permanent/preferences.md"] + "- Units: metric\n"
 
 
@@ -299,10 +299,10 @@ def test_the_pulse_of_an_answer_moves_with_the_vault(writer):
         return answer["pulse"]["coherence"]
 
     before = coherence()
-    note = writer.services.vault.root / "projects/oven/Clay oven.md"
+    note = writer.container.vault.root / "projects/oven/Clay oven.md"
     links = "".join(f"[[{Path(path).stem}]] " for path in NOTES)
     note.write_text(note.read_text(encoding="utf-8") + links, encoding="utf-8")
-    writer.services.indexing.scan()
+    writer.container.indexing.scan()
     assert coherence() > before
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -41,7 +41,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
     save: Callable[[Path, str], None],
 ) -> None:
     note = write(NOTE, HEAD)
-    services = Services(vault_folder, settings, state)
+    container = Container(vault_folder, settings, state)
     words = [f"word{number}" for number in range(SAVES)]
     saving = threading.Event()
     saving.set()
@@ -57,7 +57,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
 
     async def agent() -> int:
         done = 0
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             while saving.is_set() or not done:
                 asked = {"key": "Tone", "value": f"tone {done}", "rationale": "They asked for it."}
                 result = await client.call_tool_mcp("set_preference", asked)
@@ -73,7 +73,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
         return done
 
     try:
-        services.start()
+        container.start()
         editor = threading.Thread(target=person)
         editor.start()
         agreed = asyncio.run(agent())
@@ -82,7 +82,7 @@ def test_a_person_who_saves_and_an_agent_who_sets_a_preference_keep_their_words(
         text = HEAD.replace("warm", "dry at last") + " ".join(words) + "\n"
         assert note.read_text() == text
         assert [entry.name for entry in note.parent.iterdir()] == [note.name]
-        changes = services.curator.history.changes(limit=None)
+        changes = container.curator.history.changes(limit=None)
         assert [each.kind for each in changes] == [ChangeKind.PREFERENCE_SET] * (agreed + 1)
     finally:
-        services.close()
+        container.close()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -57,7 +57,7 @@ CLAIMS = ("permanent/Refund policy.md", "permanent/Studio.md")
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("verification")
     vault: Path = base / "vault"
     for path, text in NOTES.items():
@@ -66,15 +66,15 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         file.write_text(text, encoding="utf-8")
     written_by_client(vault, CLAIMS)
     settings = Settings(index=IndexSettings(ner="off"))
-    opened = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    opened = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
     opened.indexing.scan()
     yield opened
     opened.close()
 
 
 @pytest.fixture(scope="module")
-def call(services: Services):
-    server = build_server(services, tools="full")
+def call(container: Container):
+    server = build_server(container, tools="full")
 
     def one(name: str, **arguments: Any) -> dict[str, Any]:
         async def run():
@@ -134,12 +134,12 @@ def test_the_persons_own_verification_wins(call):
     assert answer["nodes"][0]["path"] == "permanent/Travel policy.md"
 
 
-def test_using_what_is_unverified_on_a_critical_matter_is_logged_to_the_journal(call, services):
+def test_using_what_is_unverified_on_a_critical_matter_is_logged_to_the_journal(call, container):
     query = "What is our refund policy when goods come back?"
     answer = call("recall_memory", query=query, allow_unverified=True)
     refund = node(answer, "permanent/Refund policy.md")
     assert "14 days" in refund["content"]
-    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    (entry,) = [e for e in container.journal.entries() if e.data.get("query") == query]
     assert entry.kind == "unverified_used"
     assert refund["id"] in entry.data["memories"]
 
@@ -151,19 +151,19 @@ def test_the_persons_own_words_are_never_withheld(call):
     assert "90,000" in marlin["content"]
 
 
-def test_the_graph_too_withholds_what_nobody_confirms_on_critical_matters(call, services):
+def test_the_graph_too_withholds_what_nobody_confirms_on_critical_matters(call, container):
     query = "What does our refund policy say?"
     answer = call("graph_query", query=query)
     refund = next(n for n in answer["results"] if n["path"] == "permanent/Refund policy.md")
     assert "content" not in refund
     assert refund["verification"]["withheld"] is True
     assert "allow_unverified" in answer["notice"]
-    (entry,) = [e for e in services.journal.entries() if e.data.get("query") == query]
+    (entry,) = [e for e in container.journal.entries() if e.data.get("query") == query]
     assert entry.kind == "unverified_withheld"
     answer = call("graph_query", query=query, allow_unverified=True)
     refund = next(n for n in answer["results"] if n["path"] == "permanent/Refund policy.md")
     assert "14 days" in refund["content"]
-    *_, entry = [e for e in services.journal.entries() if e.data.get("query") == query]
+    *_, entry = [e for e in container.journal.entries() if e.data.get("query") == query]
     assert entry.kind == "unverified_used"
     assert refund["id"] in entry.data["memories"]
     plain = call("graph_query", query="Where are the photos kept?")
@@ -187,12 +187,12 @@ def test_a_day_is_no_answer_to_how_much(call):
     assert node(asked, "permanent/Studio.md")["verified"] is True
 
 
-def test_a_plain_question_withholds_nothing_and_logs_nothing(call, services):
-    before = len(list(services.journal.entries()))
+def test_a_plain_question_withholds_nothing_and_logs_nothing(call, container):
+    before = len(list(container.journal.entries()))
     answer = call("recall_memory", query="Where are the photos kept?", allow_unverified=True)
     assert all("content" in each for each in answer["nodes"])
     assert "notice" not in answer
-    assert len(list(services.journal.entries())) == before
+    assert len(list(container.journal.entries())) == before
 
 
 def test_a_superseded_memory_says_what_took_its_place(call):
@@ -254,12 +254,12 @@ def test_no_planted_contradiction_leaves_a_memory_verified(tmp_path: Path):
     written_by_client(tmp_path / "vault", {case.candidate for case in some})
     settings = Settings(index=IndexSettings(ner="off"))
     state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
-    services = open_services(tmp_path / "vault", settings, state)
-    services.indexing.scan()
+    container = Container(tmp_path / "vault", settings, state)
+    container.indexing.scan()
     try:
-        counts = bench_verification.judged(services, some, show=False)
+        counts = bench_verification.judged(container, some, show=False)
     finally:
-        services.close()
+        container.close()
     assert counts["wrong verified"] == 0
     assert counts["wrongly contradicted"] == 0
     assert counts["planted and shown"] >= counts["planted"] / 2

@@ -48,9 +48,9 @@ def drawn(caller: Caller, path: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def mill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
-    services = opened(tmp_path_factory.mktemp("mill"), {**NOTES, **HUB})
-    yield Caller(services)
-    services.close()
+    container = opened(tmp_path_factory.mktemp("mill"), {**NOTES, **HUB})
+    yield Caller(container)
+    container.close()
 
 
 def titles(picture: dict[str, Any]) -> set[str]:
@@ -127,7 +127,7 @@ def test_a_hub_is_drawn_with_at_most_sixty_nodes_unless_more_are_asked_for(mill:
 
 def test_a_session_is_drawn_around_what_it_was_shown(mill: Caller) -> None:
     async def run() -> tuple[dict[str, Any], ...]:
-        async with Client(build_server(mill.services)) as client:
+        async with Client(build_server(mill.container)) as client:
             before = await _read(client, "visualize://session/current")
             await client.call_tool("get_memory", {"path": "Bees.md"})
             after = await _read(client, "visualize://session/current_session?depth=1")

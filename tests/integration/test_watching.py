@@ -21,7 +21,7 @@ from indexer import watch
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
-from mcp_server.runtime.container import Services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -185,7 +185,7 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
     dice = random.Random(11)
     for number in range(12):
         write(f"notes/Topic {number}.md", f"# Topic {number}\n\nAfter [[Topic {number - 1}]].\n")
-    services = Services(vault_folder, settings, state)
+    container = Container(vault_folder, settings, state)
     done = threading.Event()
 
     def person() -> None:
@@ -201,7 +201,7 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
             time.sleep(0.01)
 
     async def agent() -> None:
-        async with Client(build_server(services)) as client:
+        async with Client(build_server(container)) as client:
             for number in range(25):
                 memory = {
                     "content": f"Lamp {number % 5} hangs over [[Topic {number % 12}]].",
@@ -213,7 +213,7 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
                 await client.call_tool("set_preference", {**key, "rationale": "They asked for it."})
 
     try:
-        services.start()
+        container.start()
         editor = threading.Thread(target=person)
         editor.start()
         try:
@@ -221,16 +221,16 @@ def test_people_and_agents_at_work_at_once_leave_true_indexes(
         finally:
             done.set()
             editor.join()
-        until(lambda: is_true(services.indexer))
+        until(lambda: is_true(container.live.indexer))
         with suppress(AssertionError):  # the last events may still be on their way
-            until(lambda: not examine(services.indexer), 1.0)
-        services.indexing.settle()
-        assert [f for f in examine(services.indexer) if f.severity == "error"] == []
-        kept = snapshot(services.indexer)
-        services.indexing.rebuild()
-        assert differences(kept, snapshot(services.indexer)) == []
+            until(lambda: not examine(container.live.indexer), 1.0)
+        container.indexing.settle()
+        assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
+        kept = snapshot(container.live.indexer)
+        container.indexing.rebuild()
+        assert differences(kept, snapshot(container.live.indexer)) == []
     finally:
-        services.close()
+        container.close()
 
 
 def test_while_the_vault_is_gone_the_index_is_kept_and_all_is_well_when_it_is_back(

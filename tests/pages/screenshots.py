@@ -53,7 +53,7 @@ def notes() -> dict[str, str]:
 
 def grow(site: Served) -> None:
     """Have a client store memories and read some, measuring after each."""
-    course, now = Course(site.services.journal), datetime.now(UTC)
+    course, now = Course(site.container.journal), datetime.now(UTC)
     days = len(TOLD)
     for title, text in TOLD.items():
         site.caller.ok("store_memory", content=text, title=title, project="seed-library",
@@ -61,10 +61,12 @@ def grow(site: Served) -> None:
         time.sleep(0.5)  # until the vault's pulse is measured anew
         pulse = site.caller.ok("get_memetic_status")["pulse"]
         moment = now - timedelta(days=days)
-        course.note(CognitivePulse.model_validate(pulse), len(site.services.catalogue), moment)
+        course.note(
+            CognitivePulse.model_validate(pulse), len(site.container.live.catalogue), moment
+        )
         days -= 1
     site.caller.ok("recall_memory", query="How are the seeds kept?")
-    site.services.curation.wait(30)
+    site.container.curation.wait(30)
 
 
 def addresses(site: Served) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The pages as a browser meets them: a vault, its services, and the engine's own application."""
+"""The pages as a browser meets them: a vault, its container, and the engine's own application."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 import uvicorn
 
 from mcp_server.app import engine_app
-from mcp_server.engine.startup import Opening
-from mcp_server.runtime.activity_tracker import Presence
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.engine.startup import Startup
+from mcp_server.runtime.activity_tracker import ActivityTracker
+from mcp_server.runtime.container import Container
 from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -26,20 +26,20 @@ from tests.servers.process import free_port
 class Served:
     """A vault whose pages are served at ``url``."""
 
-    def __init__(self, services: Services, url: str, caller: Caller) -> None:
-        self.services = services
+    def __init__(self, container: Container, url: str, caller: Caller) -> None:
+        self.container = container
         self.url = url
         self.caller = caller
 
     @property
     def vault(self) -> Path:
-        return Path(self.services.vault.root)
+        return Path(self.container.vault.root)
 
     def id_of(self, title: str) -> str:
         return self.caller.id_of(title)
 
     def path_of(self, title: str) -> Path:
-        memory = next(m for m in self.services.catalogue.all() if m.title == title)
+        memory = next(m for m in self.container.live.catalogue.all() if m.title == title)
         return self.vault / memory.path
 
     def bytes_of(self, title: str) -> bytes:
@@ -49,11 +49,11 @@ class Served:
         """Save a note in an editor, with the watcher's work done."""
         (self.vault / path).parent.mkdir(parents=True, exist_ok=True)
         (self.vault / path).write_text(text, encoding="utf-8", newline="")
-        self.services.indexing.index_written([path])
+        self.container.indexing.index_written([path])
 
     def settled(self) -> None:
         """Wait until the tasks are those of the notes as they are."""
-        assert self.services.curation.wait(20)
+        assert self.container.curation.wait(20)
 
 
 @contextmanager
@@ -69,16 +69,16 @@ def served(home: Path, notes: Mapping[str, str]) -> Iterator[Served]:
 @contextmanager
 def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Served]:
     """This vault, as `served`."""
-    services = open_services(vault, settings, state)
-    services.indexing.scan()
-    opening = Opening.of(services)
-    server = build_server(opening)
+    container = Container(vault, settings, state)
+    container.indexing.scan()
+    startup = Startup.of(container)
+    server = build_server(startup)
     port = free_port()
     app = engine_app(
         server,
-        opening,
+        startup,
         policy=AccessPolicy("127.0.0.1", "engine-token"),
-        presence=Presence(),
+        tracker=ActivityTracker(),
         stop=lambda: None,
     )
     running = uvicorn.Server(
@@ -88,12 +88,12 @@ def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Ser
     thread.start()
     while not running.started:
         time.sleep(0.01)
-    caller = Caller(services)
-    services.curation.start()
+    caller = Caller(container)
+    container.curation.start()
     try:
-        yield Served(services, f"http://127.0.0.1:{port}", caller)
+        yield Served(container, f"http://127.0.0.1:{port}", caller)
     finally:
-        opening.wind_down()
+        startup.wind_down()
         running.should_exit = True
         thread.join(10)
-        services.close()
+        container.close()

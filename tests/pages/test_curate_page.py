@@ -117,7 +117,7 @@ def test_the_one_of_two_conflicting_facts_that_holds_is_verified(
     wait_until(lambda: b"verified: true" in files_of(site)[paths[side]], "nothing was verified")
     assert files_of(site)[paths[1 - side]] == before[paths[1 - side]]
     site.settled()
-    assert "conflicting_facts" not in {task.task_type for task in site.services.curation.tasks()}
+    assert "conflicting_facts" not in {task.task_type for task in site.container.curation.tasks()}
     taken_back(site, before, do)
 
 
@@ -189,7 +189,7 @@ def test_a_financial_fact_that_nobody_verified_asks_to_be(
     do("True", "1")
     wait_until(lambda: b"verified: true" in site.bytes_of("Mooring rent"), "nothing was verified")
     site.settled()
-    assert "unverified_critical" not in {task.task_type for task in site.services.curation.tasks()}
+    assert "unverified_critical" not in {task.task_type for task in site.container.curation.tasks()}
     taken_back(site, before, do)
 
 
@@ -230,7 +230,7 @@ def test_a_task_is_left_as_it_is_and_asked_again(browser: Browser, site: Served,
     show(browser, site, "stale_fact")
     do("Dismiss", "l")
     browser.sees("Nothing to review")
-    assert "stale_fact" not in {task.task_type for task in site.services.curation.tasks()}
+    assert "stale_fact" not in {task.task_type for task in site.container.curation.tasks()}
     do("Reopen", "r")
     browser.sees("Not confirmed for")
 

@@ -163,8 +163,8 @@ def test_what_another_program_saved_meanwhile_is_not_overwritten(
     assert browser.one("textarea[name=text]").get_attribute("value") == "one of the page\ntwo\n"
     browser.click("Save mine")
     wait_until(lambda: site.bytes_of("Shared") == b"one of the page\ntwo\n", "not saved")
-    kept = site.services.curator.history.changes(path="permanent/Shared.md", limit=1)[0]
-    assert site.services.curator.history.content(kept.files[0].before or "") is not None
+    kept = site.container.curator.history.changes(path="permanent/Shared.md", limit=1)[0]
+    assert site.container.curator.history.content(kept.files[0].before or "") is not None
 
 
 def test_a_change_under_a_later_edit_is_not_taken_back_and_says_so(
@@ -207,7 +207,7 @@ def test_two_windows_on_one_note_lose_nothing(browser: Browser, site: Served) ->
 def test_a_note_full_of_markup_and_scripts_shows_it_and_runs_none(
     browser: Browser, site: Served
 ) -> None:
-    memory = site.services.catalogue.by_path("permanent/Hostile.md")
+    memory = site.container.live.catalogue.by_path("permanent/Hostile.md")
     assert memory is not None
     for address in (
         *(f"/memory/{memory.id}", "/memories", "/", f"/ask?q={'script window pwned'}"),

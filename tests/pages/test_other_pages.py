@@ -186,7 +186,7 @@ def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, way
     browser.driver.switch_to.active_element.send_keys("One thing", Keys.ESCAPE)
     do[way]("Merge", "y")
     wait_until(lambda: note.exists() != site.path_of("Storm glass").exists(), "not merged")
-    assert site.services.curator.history.changes(limit=1)[0].rationale == "One thing"
+    assert site.container.curator.history.changes(limit=1)[0].rationale == "One thing"
     do[way]("Undo", "u")
     wait_until(note.exists, "not undone")
     wait_until(lambda: {title: site.bytes_of(title) for title in before} == before, "not as it was")
@@ -207,7 +207,7 @@ def test_concepts_are_forgotten_after_a_preview(browser: Browser, site: Served, 
     browser.driver.switch_to.active_element.send_keys("Never built", Keys.ESCAPE)
     do[way]("Forget", "y")
     wait_until(lambda: not note.exists(), "not forgotten")
-    assert site.services.curator.history.changes(limit=1)[0].rationale == "Never built"
+    assert site.container.curator.history.changes(limit=1)[0].rationale == "Never built"
     do[way]("Undo", "u")
     wait_until(note.exists, "not undone")
     assert note.read_bytes() == before
@@ -249,19 +249,21 @@ def test_sessions_become_a_brief_that_the_person_writes(
 def test_activity_shows_what_hooks_gave_and_captured_and_takes_a_session_back(
     browser: Browser, site: Served, tmp_path: Path
 ) -> None:
-    services = site.caller.services
+    container = site.caller.container
     transcript = tmp_path / "t.jsonl"
     said = "We decided to paint the boathouse green because the moss does not show."
     entry = {"type": "user", "message": {"role": "user", "content": said}}
     transcript.write_text(json.dumps(entry) + "\n", encoding="utf-8")
     given = {"session_id": "s-1", "cwd": "/srv/boathouse", "transcript_path": str(transcript)}
     asked = given | {"prompt": "Who leads the kelp census?"}
-    services.hooks.answer("codex", "UserPromptSubmit", json.dumps(asked).encode())
-    services.hooks.answer("codex", "Stop", json.dumps(given).encode())
-    services.hooks.start()
-    assert services.hooks.captures.wait(30)
+    container.hooks.answer("codex", "UserPromptSubmit", json.dumps(asked).encode())
+    container.hooks.answer("codex", "Stop", json.dumps(given).encode())
+    container.hooks.start()
+    assert container.hooks.captures.wait(30)
     browser.open(f"{site.url}/activity")
     shown = browser.text()
     assert "/srv/boathouse" in shown and "Given:" in shown and "Session in boathouse" in shown
     browser.click("Undo this session's captures")
-    wait_until(lambda: not list((services.vault.root / "sessions").rglob("boathouse*")), "it stays")
+    wait_until(
+        lambda: not list((container.vault.root / "sessions").rglob("boathouse*")), "it stays"
+    )

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from mcp_server.security.access_policy import (
+    AccessMiddleware,
     AccessPolicy,
-    GuardMiddleware,
     PageSessions,
     PublicAccess,
     is_loopback,
@@ -96,7 +96,7 @@ def guarded() -> TestClient:
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("the page")(scope, receive, send)
 
-    return TestClient(GuardMiddleware(page, OPEN), base_url="http://nas.lan:8420")
+    return TestClient(AccessMiddleware(page, OPEN), base_url="http://nas.lan:8420")
 
 
 def test_a_browser_beyond_this_machine_is_asked_for_the_token_once() -> None:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
 
     from mcp_server.engine.launcher import EngineAddress
-    from mcp_server.engine.startup import Opening
-    from mcp_server.runtime.container import Services
+    from mcp_server.engine.startup import Startup
+    from mcp_server.runtime.container import Container
     from memvault.config.settings import Settings
 
 
@@ -115,21 +115,19 @@ def serve(
 
 def _assemble(
     places: Places, settings: Settings, tools: ToolSet, watch: bool
-) -> tuple[FastMCP, Opening]:
-    """The server, and its services, which open in the background. Questions are answered from what
-    is indexed so far."""
-    from mcp_server.engine.startup import Opening
+) -> tuple[FastMCP, Startup]:
+    """The server, whose container opens in the background."""
+    from mcp_server.engine.startup import Startup
     from mcp_server.server import build_server
 
-    def open_all(report: Callable[[str], None]) -> Services:
-        from mcp_server.runtime.container import (
-            open_services,  # seconds, in which tools are listed already
-        )
+    def open_all(report: Callable[[str], None]) -> Container:
+        # Takes seconds; clients can list the tools meanwhile.
+        from mcp_server.runtime.container import Container
 
-        return open_services(places.vault, settings, places.state, report)
+        return Container(places.vault, settings, places.state, report)
 
-    opening = Opening(open_all, watch=watch)
-    return build_server(opening, tools=tools.value), opening
+    startup = Startup(open_all, watch=watch)
+    return build_server(startup, tools=tools.value), startup
 
 
 def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
@@ -183,14 +181,14 @@ def _report_whether_indexed(places: Places, settings: Settings) -> None:
 
 def _watch_until_stopped(places: Places, settings: Settings) -> None:
     from indexer.generation import Progress
-    from mcp_server.runtime.container import open_services
+    from mcp_server.runtime.container import Container
 
     stop = threading.Event()
 
     def end(_signum: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    services = open_services(places.vault, settings, places.state)
+    container = Container(places.vault, settings, places.state)
     try:
         with bar() as progress:
             task = progress.add_task("indexing", total=None)
@@ -200,14 +198,14 @@ def _watch_until_stopped(places: Places, settings: Settings) -> None:
                     task, description=now.stage, completed=now.done, total=now.total or None
                 )
 
-            services.start(report=report)
+            container.start(report=report)
         for signum in (signal.SIGINT, signal.SIGTERM):
             signal.signal(signum, end)
         console.print(f"Watching {places.vault}. Ctrl-C stops.")
         while not stop.wait(0.5):  # a wait without end would keep Windows from seeing Ctrl-C
             pass
     finally:
-        services.close()
+        container.close()
 
 
 def _log_to_stderr() -> None:

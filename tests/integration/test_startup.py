@@ -22,9 +22,9 @@ from fastmcp import Client
 from indexer.generation import Progress
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address
-from mcp_server.engine.startup import Opening
+from mcp_server.engine.startup import Startup
 from mcp_server.runtime import generations as indexes
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -45,12 +45,12 @@ def fill(write: Write, notes: int, lines: int = 6) -> None:
 
 
 @contextmanager
-def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Services]:
-    services = open_services(vault, settings, state)
+def opened(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Container]:
+    container = Container(vault, settings, state)
     try:
-        yield services
+        yield container
     finally:
-        services.close()
+        container.close()
 
 
 def serve(vault: Path, state: StateFolder) -> subprocess.Popen[bytes]:
@@ -88,20 +88,20 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
     let_go = threading.Event()
 
-    def slow(tell: Callable[[str], None]) -> Services:
+    def slow(tell: Callable[[str], None]) -> Container:
         tell("fetching the key")
         let_go.wait()
-        return open_services(vault_folder, settings, state, tell)
+        return Container(vault_folder, settings, state, tell)
 
-    opening = Opening(slow)
-    server = build_server(opening)
-    opening.start(lambda _: None)
+    startup = Startup(slow)
+    server = build_server(startup)
+    startup.start(lambda _: None)
     try:
 
         async def use() -> tuple[int, dict[str, str], str]:
             async with Client(server) as client:
                 tools = len(await client.list_tools())
-                health = opening.health()
+                health = startup.health()
                 asking = asyncio.create_task(client.call_tool_mcp("get_memetic_status", {}))
                 await asyncio.sleep(0.2)
                 assert not asking.done()
@@ -112,31 +112,31 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
         assert tools > 5
         assert health == {"status": "starting", "doing": "fetching the key"}
         assert answered == "ok"
-        assert opening.health() == {"status": "ok"}
-        until(lambda: opening.status()["notes"] == 1)
+        assert startup.health() == {"status": "ok"}
+        until(lambda: startup.status()["notes"] == 1)
     finally:
-        opening.close()
+        startup.close()
 
 
 def test_a_call_that_has_waited_long_enough_is_told_what_takes_so_long() -> None:
     let_go = threading.Event()
 
-    def never(tell: Callable[[str], None]) -> Services:
+    def never(tell: Callable[[str], None]) -> Container:
         tell("exporting the model")
         let_go.wait()
         raise StoreUnavailable("too late")
 
-    opening = Opening(never, patience=0.1)
-    opening.start(lambda _: None)
-    result = call(build_server(opening), "recall_memory", query="lamp")
+    startup = Startup(never, patience=0.1)
+    startup.start(lambda _: None)
+    result = call(build_server(startup), "recall_memory", query="lamp")
     error = result.structured_content["error"]
     assert result.is_error
     assert error["code"] == -32002
     assert "exporting the model" in error["message"]
     assert "memvault status" in error["message"]
-    assert opening.status()["indexing"]["stage"] == "exporting the model"
+    assert startup.status()["indexing"]["stage"] == "exporting the model"
     let_go.set()
-    opening.close()
+    startup.close()
 
 
 def test_an_engine_that_cannot_open_its_indexes_says_why_and_ends(
@@ -174,21 +174,21 @@ def test_damaged_indexes_are_put_aside_and_filled_anew(
 ) -> None:
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk by [[Ida]].\n")
     for _ in range(2):
-        with opened(vault_folder, settings, state) as services:
-            services.indexing.scan()
-            folder = services._live.folder
+        with opened(vault_folder, settings, state) as container:
+            container.indexing.scan()
+            folder = container.live.folder
         if (folder / store).is_dir():
             assert damage(folder / store)
         else:
             (folder / store).write_bytes(b"\xa5damaged" * 4096)
 
-        with opened(vault_folder, settings, state) as services:
-            services.start(watch=False)
-            assert services._live.folder != folder
-            found = services.searcher.find("when is the lamp lit?", 3)
+        with opened(vault_folder, settings, state) as container:
+            container.start(watch=False)
+            assert container.live.folder != folder
+            found = container.live.searcher.find("when is the lamp lit?", 3)
             assert [hit.memory.path for hit in found] == ["Lamp.md"]
-            assert services.indexing.doctor() == []
-            kept = services._live.folder.name
+            assert container.indexing.doctor() == []
+            kept = container.live.folder.name
         left = {entry.name for entry in state.indexes.iterdir()}
         assert left == {"current", "damaged", kept}
 
@@ -198,8 +198,8 @@ def test_a_damaged_entity_cache_is_begun_anew(
 ) -> None:
     state.create()
     state.entity_cache.write_bytes(b"no database" * 500)
-    with opened(vault_folder, settings, state) as services:
-        assert services.found.get("anything") is None
+    with opened(vault_folder, settings, state) as container:
+        assert container.entity_cache.get("anything") is None
 
 
 # -- ending -----------------------------------------------------------------------------------
@@ -219,32 +219,32 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
 
     def start() -> None:
         try:
-            services.start(report=report)
+            container.start(report=report)
         except MemvaultError as error:
             stopped.append(error)
 
-    services = open_services(vault_folder, settings, state)
+    container = Container(vault_folder, settings, state)
     thread = threading.Thread(target=start)
     thread.start()
     assert began.wait(120)
-    services.close()
+    container.close()
     thread.join(PATIENCE_SECONDS)
     assert [str(each) for each in stopped] == [
         "The engine is stopping; the next one indexes what is left."
     ]
-    with opened(vault_folder, settings, state) as services:
-        kept = len(services.catalogue)
+    with opened(vault_folder, settings, state) as container:
+        kept = len(container.live.catalogue)
         assert 16 <= kept < 160
-        assert services.indexing.scan().indexed == 160 - kept
-        assert services.indexing.doctor() == []
+        assert container.indexing.scan().indexed == 160 - kept
+        assert container.indexing.doctor() == []
 
 
 def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
     fill(write, 100, lines=2)
-    services = open_services(vault_folder, settings, state)
-    services.start()
+    container = Container(vault_folder, settings, state)
+    container.start()
     surprises: list[BaseException] = []
     under_way = threading.Barrier(4)
 
@@ -259,25 +259,25 @@ def test_closing_amid_a_rebuild_and_questions_harms_nothing(
             surprises.append(error)
 
     def question() -> None:
-        services.searcher.find("who likes tea?", 5)
-        services.searcher.search("keeper of Cape 7", max_hops=2)
+        container.live.searcher.find("who likes tea?", 5)
+        container.live.searcher.search("keeper of Cape 7", max_hops=2)
 
     threads = [
         threading.Thread(target=run, args=[work], daemon=True)
-        for work in (services.indexing.rebuild, question, question)
+        for work in (container.indexing.rebuild, question, question)
     ]
     for thread in threads:
         thread.start()
     under_way.wait()
     time.sleep(0.4)
-    services.close()
+    container.close()
     for thread in threads:
         thread.join(PATIENCE_SECONDS)
         assert not thread.is_alive()
     assert surprises == []
-    with opened(vault_folder, settings, state) as services:
-        assert len(services.catalogue) == 100
-        assert services.indexing.doctor() == []
+    with opened(vault_folder, settings, state) as container:
+        assert len(container.live.catalogue) == 100
+        assert container.indexing.doctor() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -321,13 +321,13 @@ def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fill(write, 4, lines=1)
-    with opened(vault_folder, settings, state) as services:
+    with opened(vault_folder, settings, state) as container:
         monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)
-        first = services._live.folder
-        services.indexing.rebuild()
+        first = container.live.folder
+        container.indexing.rebuild()
         monkeypatch.setattr(indexes, "GRACE_SECONDS", 60.0)
-        second = services._live
-        services.indexing.rebuild()
+        second = container.live
+        container.indexing.rebuild()
         until(lambda: not first.exists())
         assert second.folder.is_dir()
         assert len(second.searcher.find("Cape 3", 3)) == 3
