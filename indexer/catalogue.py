@@ -1,7 +1,7 @@
-"""What is indexed: one record a note, kept in the key-value store and in memory.
+"""The records of indexed notes, in the key-value store and in memory.
 
-Writing a note's record is the commit of its indexing: it comes last, so whatever is not in the
-catalogue as it is on disk is indexed again by the next scan.
+Writing a note's record commits its indexing and comes last. So the next scan indexes every note
+again whose record differs from the file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
-OWED = "links_owed"  # paths of indexed notes whose links are to be made anew
-OWED_NAMES = "names_owed"  # phrases; the links of notes with one of them are to be made anew
-UNFLUSHED = "unflushed"  # paths of indexed notes whose chunks a power cut could take back
-ALIKE = 8  # digits of an id that tell it from most others
-FORMAT = 4  # raise it when what is derived from a note changes: every note is then indexed anew
+RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
+NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
+UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
+ALIKE = 8  # digits of an id; they distinguish it from most others
+FORMAT = 4  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel):
@@ -73,44 +73,43 @@ class Catalogue:
         for path, record in written.items():
             self._remember(path, record)
 
-    def owe_links(self, paths: Collection[str]) -> None:
-        """Write down that the links of these notes are to be made anew, until `links_made`."""
+    def queue_relinking(self, paths: Collection[str]) -> None:
+        """Queue these notes for relinking, until `mark_relinked`."""
         if paths:
-            self._store.put_many(OWED, dict.fromkeys(paths, b""))
+            self._store.put_many(RELINK_QUEUE, dict.fromkeys(paths, b""))
 
-    def owed_links(self) -> set[str]:
-        """Paths of the notes whose links an interrupted change left as they were."""
-        return {path for path, _ in self._store.items(OWED)}
+    def notes_to_relink(self) -> set[str]:
+        """Paths of the notes whose edges are out of date."""
+        return {path for path, _ in self._store.items(RELINK_QUEUE)}
 
-    def links_made(self, paths: Collection[str]) -> None:
+    def mark_relinked(self, paths: Collection[str]) -> None:
         if paths:
-            self._store.delete(OWED, list(paths))
+            self._store.delete(RELINK_QUEUE, list(paths))
 
-    def owe_names(self, phrases: Collection[str]) -> None:
-        """Write down that the notes with one of these phrases are still to be looked up, and their
-        links to be made anew, until `names_looked_up`."""
+    def queue_names(self, phrases: Collection[str]) -> None:
+        """Queue phrases whose notes must be found and relinked, until `mark_names_resolved`."""
         if phrases:
-            self._store.put_many(OWED_NAMES, dict.fromkeys(phrases, b""))
+            self._store.put_many(NAME_QUEUE, dict.fromkeys(phrases, b""))
 
-    def owed_names(self) -> set[str]:
-        return {phrase for phrase, _ in self._store.items(OWED_NAMES)}
+    def queued_names(self) -> set[str]:
+        return {phrase for phrase, _ in self._store.items(NAME_QUEUE)}
 
-    def names_looked_up(self, phrases: Collection[str]) -> None:
+    def mark_names_resolved(self, phrases: Collection[str]) -> None:
         if phrases:
-            self._store.delete(OWED_NAMES, list(phrases))
+            self._store.delete(NAME_QUEUE, list(phrases))
 
-    def owe_flush(self, paths: Collection[str]) -> None:
-        """Write down that these notes are to be indexed anew by a scan, until `flushed`."""
+    def mark_unflushed(self, paths: Collection[str]) -> None:
+        """Have the next scan index these notes again, unless `mark_flushed` comes first."""
         if paths:
             self._store.put_many(UNFLUSHED, dict.fromkeys(paths, b""))
             self._unflushed.update(paths)
 
     def unflushed(self) -> set[str]:
-        """Their paths; another process may have written them down."""
+        """Paths of the notes that are not flushed, also by another process."""
         self._unflushed = {path for path, _ in self._store.items(UNFLUSHED)}
         return set(self._unflushed)
 
-    def flushed(self, paths: Iterable[str]) -> None:
+    def mark_flushed(self, paths: Iterable[str]) -> None:
         known = self._unflushed.intersection(paths)
         if known:
             self._store.delete(UNFLUSHED, list(known))

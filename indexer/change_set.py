@@ -22,7 +22,7 @@ from memvault.vault.parse import parse_note
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NoteReading:
     """A note as it was on disk when it was read."""
 
     note: ParsedNote
@@ -53,7 +53,7 @@ class Unreadable(MemvaultError):
     """The note is there but cannot be read."""
 
 
-def read_note(vault: Vault, path: str, max_bytes: int) -> Reading | None:
+def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     """Read and parse one note; None when it is gone or in quarantine.
 
     Raises:
@@ -72,19 +72,19 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> Reading | None:
         raise Unreadable(f"{path}: cannot be read: {error}") from error
     note = parse_note(path, examined.data, max_bytes=max_bytes)
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    return Reading(note, stat, claimed if is_uuid(claimed) else None, examined.provenance)
+    return NoteReading(note, stat, claimed if is_uuid(claimed) else None, examined.provenance)
 
 
-class Readings:
+class ReadingBuffer:
     """Notes read in the first pass of a scan, packed until the second pass takes them."""
 
     def __init__(self) -> None:
         self._packed: dict[str, bytes] = {}
 
-    def add(self, reading: Reading) -> None:
+    def add(self, reading: NoteReading) -> None:
         self._packed[reading.note.path] = pickle.dumps(reading, protocol=5)
 
-    def take(self, paths: Iterable[str]) -> Iterator[Reading]:
+    def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
             yield pickle.loads(self._packed.pop(path))
 
@@ -106,7 +106,7 @@ class ChangeSet:
         large: paths of notes that take seconds each.
     """
 
-    readings: Readings = field(default_factory=Readings)
+    readings: ReadingBuffer = field(default_factory=ReadingBuffer)
     memories: dict[str, Memory] = field(default_factory=dict)
     names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
     claims: dict[str, str | None] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class ChangeSet:
             for name in self.names[path]
         )
 
-    def batches(self, most: int) -> Iterator[list[Reading]]:
+    def batches(self, most: int) -> Iterator[list[NoteReading]]:
         """Batches that grow to `most` notes, so that the first notes are soon searchable and a
         large scan is written in few strokes. A large note is taken alone and after all others, so
         that these need not wait for it."""
@@ -180,7 +180,7 @@ class ChangeSetReader:
             self._add(reading, pending)
 
     @staticmethod
-    def _is_unchanged(reading: Reading, record: NoteRecord) -> bool:
+    def _is_unchanged(reading: NoteReading, record: NoteRecord) -> bool:
         return (
             record.format == FORMAT
             and reading.note.content_hash == record.memory.content_hash
@@ -188,7 +188,7 @@ class ChangeSetReader:
         )
 
     @staticmethod
-    def _add(reading: Reading, pending: ChangeSet) -> None:
+    def _add(reading: NoteReading, pending: ChangeSet) -> None:
         path = reading.note.path
         pending.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
@@ -235,7 +235,7 @@ class ChangeSetReader:
     def _is_there(self, path: str) -> bool:
         return self._vault.is_note(path) and self._vault.stat(path) is not None
 
-    def _read_again(self, path: str) -> Reading | None:
+    def _read_again(self, path: str) -> NoteReading | None:
         """None if that cannot be done, now that the note's id is another's."""
         try:
             return read_note(self._vault, path, self._max_bytes)

@@ -34,7 +34,7 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-def silent(_: Progress) -> None:
+def report_nothing(_: Progress) -> None:
     """Report to nobody."""
 
 

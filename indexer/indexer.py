@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.change_set import ChangeSet, ChangeSetReader, Reading, read_note
-from indexer.generation import Progress, Report, ScanReport, silent
+from indexer.change_set import ChangeSet, ChangeSetReader, NoteReading, read_note
+from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
-from indexer.name_registry import Affected, NameRegistry
+from indexer.name_registry import AffectedLinks, NameRegistry
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
@@ -43,7 +43,7 @@ OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is ask
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
+class ScanDifference:
     """Paths of notes that are not indexed as they are on disk, and of those that are gone."""
 
     changed: set[str]
@@ -98,23 +98,23 @@ class Indexer:
             report=self._report,
         )
 
-    def scan(self, report: Report = silent) -> ScanReport:
+    def scan(self, report: Report = report_nothing) -> ScanReport:
         """Compare the whole vault with the catalogue and index what differs."""
         with self._lock:
             self._forget_lost_indexes()
             differing = self.differing()
             unflushed = self.catalogue.unflushed()
-            owed_names = self.catalogue.owed_names()
-            owed = self.catalogue.owed_links() | self._with_phrase(owed_names)
+            queued_names = self.catalogue.queued_names()
+            relink = self.catalogue.notes_to_relink() | self._with_phrase(queued_names)
             result = self._apply(
                 differing.changed | (unflushed - differing.gone),
                 differing.gone,
                 self._until_stopped(report),
                 anew=unflushed,
-                also=self._remove_strays() | owed,
+                also=self._remove_strays() | relink,
             )
-            self.catalogue.flushed(unflushed)
-            self.catalogue.names_looked_up(owed_names)
+            self.catalogue.mark_flushed(unflushed)
+            self.catalogue.mark_names_resolved(queued_names)
             self._graphs.forget_what_is_left_out()
             self._graphs.leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
@@ -136,7 +136,7 @@ class Indexer:
             if gone:
                 self.vault.check()  # or everything would be gone
             few = len(present) <= FEW  # what a tool has written must be found when it answers
-            report = silent if few else self._until_stopped(silent)
+            report = report_nothing if few else self._until_stopped(report_nothing)
             result = self._apply(present, gone, report, finish_later=finish_later)
             self._graphs.leave_out_forgotten()
             return result
@@ -171,7 +171,7 @@ class Indexer:
         """What the vault has names for, as it is indexed now."""
         return self._name_registry.names
 
-    def differing(self) -> Differing:
+    def differing(self) -> ScanDifference:
         """What a scan would look at; reads file names, sizes and times only.
 
         Raises:
@@ -184,7 +184,7 @@ class Indexer:
             for path in self.catalogue.paths() - set(on_disk)
             if not self._may_be_unreadable(path)
         }
-        return Differing(changed, gone, len(on_disk))
+        return ScanDifference(changed, gone, len(on_disk))
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Take over what another process has indexed of these notes (any, if None).
@@ -228,16 +228,16 @@ class Indexer:
         """Do some of what `index` left for later; False when nothing is left."""
         with self._lock:
             self.flush()
-            names = self.catalogue.owed_names()
+            names = self.catalogue.queued_names()
             if names:
-                self.catalogue.owe_links(self._with_phrase(names))
-                self.catalogue.names_looked_up(names)
+                self.catalogue.queue_relinking(self._with_phrase(names))
+                self.catalogue.mark_names_resolved(names)
                 return True
-            owed = sorted(self.catalogue.owed_links())
-            some = owed[:LINKED_AT_ONCE]
+            waiting = sorted(self.catalogue.notes_to_relink())
+            some = waiting[:LINKED_AT_ONCE]
             self._graphs.write_again(some)
-            self.catalogue.links_made(some)
-            return len(owed) > len(some)
+            self.catalogue.mark_relinked(some)
+            return len(waiting) > len(some)
 
     def flush(self) -> None:
         """Make what was indexed safe from a power cut."""
@@ -245,7 +245,7 @@ class Indexer:
             unflushed = self.catalogue.unflushed()
             if unflushed:
                 self.stores.vectors.flush()
-                self.catalogue.flushed(unflushed)
+                self.catalogue.mark_flushed(unflushed)
 
     # -- what has to be done ------------------------------------------------------------------
 
@@ -298,7 +298,7 @@ class Indexer:
         self._report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
         return linking
 
-    def _depending_on(self, affected: Affected) -> set[str]:
+    def _depending_on(self, affected: AffectedLinks) -> set[str]:
         """Paths of the notes whose edges it concerns but for those that `_with_phrase` finds."""
         if not len(self.catalogue):
             return set()
@@ -347,11 +347,11 @@ class Indexer:
         phrases = affected.names.phrases
         again = self._depending_on(affected) | set(also)
         if finish_later:
-            self.catalogue.owe_names(phrases)
+            self.catalogue.queue_names(phrases)
         else:
             again |= self._with_phrase(phrases)
         again -= set(pending.memories) | pending.gone
-        self.catalogue.owe_links(again)
+        self.catalogue.queue_relinking(again)
         self._remove(pending)
         for batch in pending.batches(BATCH):
             self._index_batch(batch, pending, flush=not finish_later)
@@ -363,7 +363,7 @@ class Indexer:
         if finish_later and many:
             return result
         self._graphs.write_again(again)
-        self.catalogue.links_made(again)
+        self.catalogue.mark_relinked(again)
         result.relinked = len(again)
         return result
 
@@ -396,8 +396,8 @@ class Indexer:
         vectors = {key: mean_vector(read.get(key, ())) for key in ids}
         return NotesIndexed(frozenset(paths), graphs, vectors)
 
-    def _learn_names(self, pending: ChangeSet) -> Affected:
-        affected = Affected()
+    def _learn_names(self, pending: ChangeSet) -> AffectedLinks:
+        affected = AffectedLinks()
         for path in (*pending.gone, *pending.memories):
             old, new = self.catalogue.by_path(path), pending.memories.get(path)
             if old is not None and (new is None or new.id != old.id):
@@ -422,7 +422,7 @@ class Indexer:
         self.catalogue.commit([], pending.gone)
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
-    def _index_batch(self, batch: list[Reading], pending: ChangeSet, *, flush: bool) -> None:
+    def _index_batch(self, batch: list[NoteReading], pending: ChangeSet, *, flush: bool) -> None:
         began = time.perf_counter()
         paths = [reading.note.path for reading in batch]
         notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
@@ -436,10 +436,10 @@ class Indexer:
         if flush:
             self.stores.vectors.flush()
         else:
-            self.catalogue.owe_flush(paths)
+            self.catalogue.mark_unflushed(paths)
         self.catalogue.commit([self._record(reading, pending) for reading in batch])
         if flush:
-            self.catalogue.flushed(paths)
+            self.catalogue.mark_flushed(paths)
         vectors = {
             memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
         }
@@ -452,7 +452,7 @@ class Indexer:
         text = f"it has too many links: {more:,} of them are not in the graph; split the note"
         return [text] if more else []
 
-    def _record(self, reading: Reading, pending: ChangeSet) -> NoteRecord:
+    def _record(self, reading: NoteReading, pending: ChangeSet) -> NoteRecord:
         note, path = reading.note, reading.note.path
         targets = {link.target for link in note.links if link.target}
         problem = note.frontmatter_problem

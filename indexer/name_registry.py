@@ -20,14 +20,14 @@ from memvault.vault.links import LinkIndex, keys_of
 
 
 @dataclass(slots=True)
-class Affected:
+class AffectedLinks:
     """What a change of names touches in other notes."""
 
     link_keys: set[str] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
     changes: list[NameChanges] = field(default_factory=list)
 
-    def __ior__(self, other: Affected) -> Affected:
+    def __ior__(self, other: AffectedLinks) -> AffectedLinks:
         self.link_keys |= other.link_keys
         self.projects |= other.projects
         self.changes += other.changes
@@ -61,10 +61,10 @@ class NameRegistry:
         for memory, names in known:
             self.update(memory.path, memory, names)
 
-    def update(self, path: str, new: Memory | None, names: Iterable[Name] = ()) -> Affected:
+    def update(self, path: str, new: Memory | None, names: Iterable[Name] = ()) -> AffectedLinks:
         """Replace what is known of the note at this path (None: it is gone)."""
         old = self._memories.get(path)
-        affected = Affected()
+        affected = AffectedLinks()
         if old is None or new is None or _identity(old) != _identity(new):
             for memory in (old, new):
                 if memory is not None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memvault.curation.changes.curator import Curator, Performed, Result
+from memvault.curation.changes.curator import ChangeResult, Curator, Result
 from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
-from memvault.curation.operations.merge import Known, stage_merge
+from memvault.curation.operations.merge import MergeIndex, stage_merge
 from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
@@ -73,7 +73,7 @@ class Desk:
         node = GraphNode(id_of_entity("concept", name.casefold()), "concept", name)
         return Target(name, nodes=(node,))
 
-    def known(self) -> Known:
+    def known(self) -> MergeIndex:
         links = LinkIndex()
         linked: dict[str, set[str]] = {}
         for path, data in self.tree().items():
@@ -85,11 +85,11 @@ class Desk:
             wanted = set(keys)
             return {path for path, targets in linked.items() if targets & wanted}
 
-        return Known(_Notes(self), links, linking)
+        return MergeIndex(_Notes(self), links, linking)
 
     def do(
         self, kind: ChangeKind, target: Target, stage: Callable[[Staging], Result]
-    ) -> Performed[Result]:
+    ) -> ChangeResult[Result]:
         return self.curator.perform(stage, kind, (target.name,), target.node_ids, WHY)
 
     def merge(self, *sources: str, into: str) -> Change | None:
@@ -97,7 +97,7 @@ class Desk:
             self.known(), [self.target(each) for each in sources], self.target(into)
         )
 
-    def merge_known(self, known: Known, found: list[Target], target: Target) -> Change | None:
+    def merge_known(self, known: MergeIndex, found: list[Target], target: Target) -> Change | None:
         done = self.do(
             ChangeKind.MERGED, target, lambda staging: stage_merge(staging, known, found, target)
         )

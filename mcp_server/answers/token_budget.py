@@ -15,7 +15,7 @@ from mcp_server.answers.reasoning import InsightsShape, NearShape, SurroundingsS
 from mcp_server.middleware.origin_marks import marked
 from memvault.model.memory import Memory
 from memvault.model.search import Neighbour, VerbosityLevel
-from memvault.search.context.distil import Room
+from memvault.search.context.distil import ContextBudget
 from memvault.text.embedding import TokenCounter
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class TokenBudget:
         plain = shape.model_dump(mode="json", by_alias=True)
         return to_json(marked(plain, self._catalogue)).decode()
 
-    def for_text(self, level: VerbosityLevel, empty: Shape) -> Room:
+    def for_text(self, level: VerbosityLevel, empty: Shape) -> ContextBudget:
         """The room for text and sources at levels 1 and 2.
 
         Args:
@@ -66,7 +66,7 @@ class TokenBudget:
             whole -= round(INSIGHT_SHARE * whole)
         terse = level is VerbosityLevel.TEXT_AND_IDS
         beside = self._named_sources if terse else self._sources
-        return Room(whole - self.of(empty), beside, LEAST_TEXT, terse=terse)
+        return ContextBudget(whole - self.of(empty), beside, LEAST_TEXT, terse=terse)
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first of these, as many as bring a level-0 answer nearest to its tokens."""

@@ -19,7 +19,7 @@ from pydantic_core import to_json
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
-from memvault.verification.sensitive_topics import matter_of
+from memvault.verification.sensitive_topics import sensitive_topic_of
 
 if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
@@ -52,7 +52,7 @@ class OriginMarks(Middleware):
             return result
         arguments = context.message.arguments or {}
         asked = " ".join(str(arguments[key]) for key in QUESTIONS if key in arguments)
-        critical = bool(asked) and matter_of(asked) is not None
+        critical = bool(asked) and sensitive_topic_of(asked) is not None
         gated = critical and not arguments.get("allow_unverified")
         shown = self._marked(structured, gated=gated)
         parts = result.content

@@ -21,7 +21,7 @@ from mcp_server.pages.note_text import marked, note_html
 from mcp_server.pages.page_actions import PERSON, Form
 from mcp_server.pages.site import Site
 from memvault.curation.proposals import ProposalKind
-from memvault.model.change import Actor, CurationTask, Settling, TaskType
+from memvault.model.change import Actor, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.read import read_header
@@ -37,7 +37,7 @@ class Answer:
 
     key: str
     label: str
-    calls: tuple[Settling, ...]
+    calls: tuple[TaskAction, ...]
     danger: bool = False
 
     @property
@@ -66,12 +66,12 @@ def _none(_: CurationTask) -> list[Answer]:
     return []
 
 
-def _verify(target: str) -> Settling:
-    return Settling.by("verify_memory", target=target, verified=True)
+def _verify(target: str) -> TaskAction:
+    return TaskAction.by("verify_memory", target=target, verified=True)
 
 
-def _forget(target: str, reason: str) -> Settling:
-    return Settling.by("forget_concept", target=target, reason=reason)
+def _forget(target: str, reason: str) -> TaskAction:
+    return TaskAction.by("forget_concept", target=target, reason=reason)
 
 
 def _forgets(task: CurationTask, reason: str) -> list[Answer]:
@@ -86,7 +86,7 @@ def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
         Answer(
             key,
             f"Merge into {side}",
-            (Settling.by("merge_concepts", sources=list(nodes), target=target),),
+            (TaskAction.by("merge_concepts", sources=list(nodes), target=target),),
         )
         for key, side, target in zip(keys, FIRST_SECOND, nodes, strict=False)
     ]
@@ -135,7 +135,7 @@ def _promotion(task: CurationTask) -> list[Answer]:
     ]
 
 
-def _first(task: CurationTask, tool: str) -> Settling | None:
+def _first(task: CurationTask, tool: str) -> TaskAction | None:
     return next((call for call in task.settled_by if call.tool == tool), None)
 
 

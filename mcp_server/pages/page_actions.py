@@ -16,7 +16,7 @@ from mcp_server.pages.note_text import edited
 from memvault.curation.changes.plan import Attribution, LineChange, Plan, lines_changed
 from memvault.curation.operations.draft import Draft
 from memvault.curation.targets import Target
-from memvault.model.change import Change, ChangeKind, Settling
+from memvault.model.change import Change, ChangeKind, TaskAction
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, id_of_path
 from memvault.vault.frontmatter.properties import memory_of, read_importance
@@ -268,7 +268,7 @@ class PageActions:
         """Write a new note of this title in the folder of the note at ``beside``."""
         self._actions.write(title, text, by_person("written on the page"), beside=beside)
 
-    def settle(self, call: Settling) -> None:
+    def settle(self, call: TaskAction) -> None:
         """Do what a curation task suggests.
 
         Raises InvalidParams: the page cannot do it.

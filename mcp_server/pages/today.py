@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.page_actions import shown
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse import Course, Point
+from memvault.cognition.pulse import PulseLog, PulsePoint
 from memvault.model.change import ChangeKind
 
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
@@ -34,19 +34,19 @@ class Plot:
     height: int = PLOT_HEIGHT
 
 
-def plotted(points: Sequence[Point]) -> Plot:
+def plotted(points: Sequence[PulsePoint]) -> Plot:
     """At least one point, oldest first. Time goes evenly from left to right; both values lie in
     [0, 1], from the bottom to the top."""
     start, end = points[0].at.timestamp(), points[-1].at.timestamp()
     span = max(end - start, 1.0)
 
-    def x(point: Point) -> float:
+    def x(point: PulsePoint) -> float:
         return round(LEFT + (PLOT_WIDTH - LEFT - 8) * (point.at.timestamp() - start) / span, 1)
 
     def y(value: float) -> float:
         return round(8 + (PLOT_HEIGHT - BOTTOM - 8) * (1.0 - value), 1)
 
-    def line(value: Callable[[Point], float]) -> str:
+    def line(value: Callable[[PulsePoint], float]) -> str:
         return " ".join(f"{x(point)},{y(value(point))}" for point in points)
 
     last = points[-1]
@@ -67,9 +67,9 @@ class PulseHistory:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._course: Course | None = None
+        self._course: PulseLog | None = None
 
-    def points(self, days: int) -> Sequence[Point]:
+    def points(self, days: int) -> Sequence[PulsePoint]:
         """Those of so many days, and how it is at this moment.
 
         Raises StoreUnavailable: the container are not open yet.
@@ -77,7 +77,7 @@ class PulseHistory:
         now = datetime.now(UTC)
         pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
         kept = self._of_vault().points(now - timedelta(days=days))
-        return [*kept, Point(now, pulse.entropy, pulse.coherence, notes)]
+        return [*kept, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
         """Record the pulse as it is now; the seconds until that is due again."""
@@ -86,9 +86,9 @@ class PulseHistory:
             self._of_vault().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
         return EVERY_SECONDS
 
-    def _of_vault(self) -> Course:
+    def _of_vault(self) -> PulseLog:
         if self._course is None:
-            self._course = Course(self._box.container.journal)
+            self._course = PulseLog(self._box.container.journal)
         return self._course
 
 

@@ -26,7 +26,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState
 from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
-from memvault.stores.graph_view import thing_of
+from memvault.stores.graph_view import node_ref
 
 PULSE_URI = "utl://current_session/pulse"
 THIS_SESSION = "current_session"
@@ -258,7 +258,7 @@ class Resources:
     def _edge(self, edge: GraphEdge, node_id: str) -> EdgeShape:
         edges = self._box.container.live.graph_view
         outgoing = edge.source == node_id
-        other = thing_of(edge.target if outgoing else edge.source, edges)
+        other = node_ref(edge.target if outgoing else edge.source, edges)
         return EdgeShape(
             relation=edge.relation,
             outgoing=outgoing,
@@ -266,7 +266,7 @@ class Resources:
             title=other.name,
             path=other.path,
             sentence=edge.sentence or None,
-            stated_in=thing_of(edge.source, edges).path,
+            stated_in=node_ref(edge.source, edges).path,
             line=edge.line,
             weight=round(edge.weight, 3),
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.doctor import known_problems
-from indexer.generation import FilePointer, Generations, Report, ScanReport, silent
+from indexer.generation import FilePointer, Generations, Report, ScanReport, report_nothing
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
@@ -31,9 +31,9 @@ from memvault.curation import actions
 from memvault.curation.actions import Actions
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.manifest.concepts import Indexed
+from memvault.curation.manifest.concepts import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
-from memvault.curation.operations.merge import Known
+from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.proposals import Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
@@ -171,7 +171,7 @@ class Container:
         """The generation of indexes that answers now; a rebuild replaces it."""
         return self._generations.live
 
-    def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+    def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""
         scanned = self.indexing.start(watch=watch, report=report)
         self.hooks.start()
@@ -209,13 +209,13 @@ class Container:
             else known_problems(self.live.indexer),
         }
 
-    def _known(self) -> Known:
+    def _known(self) -> MergeIndex:
         catalogue = self.live.catalogue
-        return Known(catalogue, self.live.indexer.links, catalogue.linking)
+        return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
 
-    def _indexed(self) -> actions.Indexed:
+    def _indexed(self) -> actions.IndexedVault:
         stores = self.live.stores
-        return actions.Indexed(self._known(), stores.graph, stores.keyvalue)
+        return actions.IndexedVault(self._known(), stores.graph, stores.keyvalue)
 
     def _index_written(self, paths: Collection[str]) -> None:
         self.indexing.index_written(paths)
@@ -225,7 +225,7 @@ class Container:
         return ManifestKeeper(
             self.vault,
             self.curator,
-            lambda: Indexed(self._known(), self.live.graph_view, self.live.stores.graph),
+            lambda: IndexedVault(self._known(), self.live.graph_view, self.live.stores.graph),
         )
 
     def apply_manifest(

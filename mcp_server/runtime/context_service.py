@@ -29,10 +29,10 @@ from memvault.model.memory import UTLState
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.context.distil import Context, Distiller, Room
+from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
-from memvault.search.context.scoring import coloured, nearness
-from memvault.verification.sensitive_topics import matter_of
+from memvault.search.context.scoring import boosted_by_session, session_nearness
+from memvault.verification.sensitive_topics import sensitive_topic_of
 
 logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
@@ -142,7 +142,7 @@ class Asked:
     @property
     def is_sensitive(self) -> bool:
         """Whether only the person's own words may answer."""
-        return matter_of(self.query) is not None
+        return sensitive_topic_of(self.query) is not None
 
 
 class ContextService:
@@ -192,12 +192,14 @@ class ContextService:
             ids = [hit.memory.id for hit in found]
             around = self._box.meter.similarity_index.around(ids)
             linked = {key: around[key].neighbours for key in ids}
-            found = coloured(found, nearness(ids, working_set, linked))[: asked.count]
+            found = boosted_by_session(found, session_nearness(ids, working_set, linked))[
+                : asked.count
+            ]
         return found[: asked.count], result.notice
 
-    def _budget(self, asked: Asked, empty: ContextAnswer) -> Room:
+    def _budget(self, asked: Asked, empty: ContextAnswer) -> ContextBudget:
         if asked.max_tokens is not None:
-            return Room(asked.max_tokens)
+            return ContextBudget(asked.max_tokens)
         return self._room.for_text(asked.level, self._told(empty, _NOTHING, asked.level))
 
     def _told(self, empty: ContextAnswer, context: Context, level: VerbosityLevel) -> ContextAnswer:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from indexer.doctor import Finding, examine
 from indexer.entity_pass import EntityPass
-from indexer.generation import Progress, Report, ScanReport, silent
+from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import EntityCache
 from indexer.indexer import Indexer
 from indexer.replica import IndexerStatus
@@ -26,7 +26,7 @@ from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
 LINKS, ENTITIES, UNLOAD, CHECK = (
-    "write owed links",
+    "relink notes",
     "find entities",
     "unload the entity pipeline",
     "check the servers",
@@ -83,7 +83,7 @@ class IndexingService:
     def _follows(self) -> bool:
         return self._replication is not None and self._replication.follows
 
-    def start(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+    def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         """Watch the vault and index what changed while nobody watched; returns after that scan.
         Where another process indexes into the same stores, follow it instead."""
         if self._live.stores.servers:
@@ -93,7 +93,7 @@ class IndexingService:
         self._warm_up()
         return ScanReport()
 
-    def scan(self, report: Report = silent) -> ScanReport:
+    def scan(self, report: Report = report_nothing) -> ScanReport:
         """Index what differs from the catalogue."""
 
         def tell(progress: Progress) -> None:
@@ -129,7 +129,7 @@ class IndexingService:
         self._worker.wait(LINKS, timeout)
         self._worker.wait(ENTITIES, timeout)
 
-    def rebuild(self, report: Report = silent) -> ScanReport:
+    def rebuild(self, report: Report = report_nothing) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then swap it in."""
         if self._replication is not None:
             self._replication.check()
@@ -194,7 +194,7 @@ class IndexingService:
 
     # -- here, or elsewhere ---------------------------------------------------------------------
 
-    def _begin(self, *, watch: bool = True, report: Report = silent) -> ScanReport:
+    def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
         if watch:

@@ -30,8 +30,8 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.forgetting import check_permanent
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.manifest.keeper import Previewed, Refused, Touched
-from memvault.curation.manifest.reading import Wanted
+from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
+from memvault.curation.manifest.reading import RequestedEdit
 from memvault.curation.operations.draft import check_rationale
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, OutsideVault
@@ -202,7 +202,7 @@ class ManifestTools:
         if not preview and not errors:
             try:
                 change = container.apply_manifest(why, path, confirm=confirm)
-            except Refused as error:
+            except ManifestRefused as error:
                 errors = [error.message]
         return ReloadedAnswer(
             path=path,
@@ -217,13 +217,13 @@ class ManifestTools:
         )
 
 
-def _shapes(found: Previewed) -> list[ManifestChangeShape]:
+def _shapes(found: ManifestPreview) -> list[ManifestChangeShape]:
     touched = [*found.touched, *[()] * (len(found.wanted) - len(found.touched))]
     pairs = list(zip(found.wanted, touched, strict=True))[:MOST_CHANGES]
     return [_shape(wanted, notes) for wanted, notes in pairs]
 
 
-def _shape(wanted: Wanted, notes: tuple[Touched, ...]) -> ManifestChangeShape:
+def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestChangeShape:
     return ManifestChangeShape(
         action=wanted.action,
         target_concepts=list(wanted.concepts),

@@ -33,10 +33,10 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.changes.curator import Performed
+from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.changes.plan import LineChange, Plan
 from memvault.curation.operations.edit import EditOperation, NoteEdit
-from memvault.curation.operations.properties import Setting
+from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
@@ -320,7 +320,7 @@ class OperationTools:
         changes = container.curator.history.changes(client=client, day=day, limit=None)
         return container.actions.undoable(changes)
 
-    def _answer(self, done: Performed[Setting], *, preview: bool) -> SetAnswer:
+    def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
         setting = done.result
         return SetAnswer(
             node_id=done.plan.node_ids[0],

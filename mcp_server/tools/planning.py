@@ -34,8 +34,8 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.entailment import chain_of
-from memvault.reasoning.plans import GoalReader, Named, Step, Trigger, plan, trigger_of
-from memvault.reasoning.search_plan import Found, search_plan
+from memvault.reasoning.plans import GoalReader, NamedEntity, Step, Trigger, plan, trigger_of
+from memvault.reasoning.search_plan import FoundMemory, search_plan
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 
@@ -176,7 +176,7 @@ class _Measure:
         )
         return self._box.pulse_of(hits).entropy
 
-    def entropy_of(self, found: Sequence[Found]) -> float:
+    def entropy_of(self, found: Sequence[FoundMemory]) -> float:
         """Of these memories, by their relevance."""
         ids = [each.memory.id for each in found]
         return self._box.meter.of(ids, [each.relevance for each in found]).entropy
@@ -251,7 +251,7 @@ class PlanningTools:
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
             read,
-            [Found(hit.memory, hit.relevance, hit.heading) for hit in found],
+            [FoundMemory(hit.memory, hit.relevance, hit.heading) for hit in found],
             _Measure(self._box),
             edges,
             max_queries,
@@ -303,8 +303,8 @@ class PlanningTools:
         return edges, None
 
 
-def _named(memory: Memory) -> Named:
-    return Named(memory.title, memory.id, kind_of(memory), memory)
+def _named(memory: Memory) -> NamedEntity:
+    return NamedEntity(memory.title, memory.id, kind_of(memory), memory)
 
 
 def _in_session(params: Any, session_id: str | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbos
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
-from memvault.model.search import Scope, Thing, VerbosityLevel
+from memvault.model.search import NodeRef, Scope, VerbosityLevel
 from memvault.reasoning.bayes.effects import (
     Chain,
     Consequence,
@@ -38,7 +38,7 @@ from memvault.reasoning.bayes.effects import (
 )
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.question import EvidenceUsed
-from memvault.reasoning.bayes.reasoner import Asked
+from memvault.reasoning.bayes.reasoner import ProbabilityQuery
 from memvault.search.scope import in_scope
 
 SHOWN = {
@@ -146,7 +146,7 @@ class ReasoningTools:
             raise InvalidParams("Invalid params: query or target - give one of them")
         container, scope = self._box.container, self._box.scope(project)
         aim = self._thing(target, scope).id if target is not None else None
-        asked = Asked(
+        asked = ProbabilityQuery(
             query or "", aim, self._truths(evidence, scope), self._truths(do, scope), scope
         )
         found = container.live.reasoner.ask(asked)
@@ -250,7 +250,7 @@ class ReasoningTools:
 
     # -- arguments ------------------------------------------------------------------------------
 
-    def _thing(self, name: str, scope: Scope) -> Thing:
+    def _thing(self, name: str, scope: Scope) -> NodeRef:
         """Raises InvalidParams, NoteNotFound, AmbiguousTarget."""
         thing = thing_called(self._box.container, name)
         memory = self._box.container.live.catalogue.by_id(thing.id)
@@ -363,11 +363,11 @@ class ReasoningTools:
         )
 
 
-def _thing(thing: Thing) -> ThingShape:
+def _thing(thing: NodeRef) -> ThingShape:
     return ThingShape(id=thing.id, name=thing.name, path=thing.path)
 
 
-def _told(pairs: Iterable[tuple[Thing, bool]]) -> dict[str, bool] | None:
+def _told(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
     return {thing.name: value for thing, value in pairs} or None
 
 

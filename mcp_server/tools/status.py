@@ -34,7 +34,7 @@ from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import MemoryActivity
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.insights import neighbours
-from memvault.reasoning.vault_overview import Recent, recent
+from memvault.reasoning.vault_overview import RecentEvent, recent
 from memvault.search.scope import in_scope
 from memvault.search.scope import utc as as_utc
 
@@ -186,7 +186,7 @@ def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
 
 
 def _by_project(
-    found: list[Recent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
+    found: list[RecentEvent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
 ) -> list[RecentProject]:
     groups: dict[str | None, list[RecentShape]] = {}
     for each in found:
@@ -196,7 +196,7 @@ def _by_project(
     return [RecentProject(project=project, memories=some) for project, some in groups.items()]
 
 
-def _recent(each: Recent, access_count: int, level: VerbosityLevel) -> RecentShape:
+def _recent(each: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
     memory = each.memory
     told = level is not VerbosityLevel.RAW_ONLY
     return RecentShape(

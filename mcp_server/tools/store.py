@@ -23,13 +23,13 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse import learnt
+from memvault.cognition.pulse import learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference
 from memvault.curation.proposals import ProposalKind
-from memvault.curation.quarantine import Held
+from memvault.curation.quarantine import QuarantinedText
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
@@ -207,7 +207,7 @@ class StoreTools:
             return found[:MOST_CONTRADICTED]
         return []
 
-    def _quarantined(self, held: Held) -> StoredAnswer:
+    def _quarantined(self, held: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(
             node_id=held.note_id,
             path=held.path,
@@ -226,7 +226,7 @@ class StoreTools:
             return self._quarantined(held)
         meter, catalogue = self._box.meter, self._box.container.live.catalogue
         memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
-        new = learnt(meter, memory.id)
+        new = learned_memory(meter, memory.id)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         return StoredAnswer(
             node_id=memory.id,

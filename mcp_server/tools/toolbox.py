@@ -32,17 +32,17 @@ from memvault.model.errors import (
     StoreUnavailable,
 )
 from memvault.model.memory import Memory, MemoryNode, UTLState
-from memvault.model.search import Aspect, Filters, Hit, Insights, Scope, Thing, VerbosityLevel
+from memvault.model.search import Aspect, Filters, Hit, Insights, NodeRef, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
-from memvault.reasoning.vault_overview import Openings
-from memvault.stores.graph_view import thing_of
+from memvault.reasoning.vault_overview import LeadSentences
+from memvault.stores.graph_view import node_ref
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 
-def thing_called(container: Container, name: str) -> Thing:
+def thing_called(container: Container, name: str) -> NodeRef:
     """The graph's node with this id, path or name; ``#name`` is a tag.
 
     Raises:
@@ -52,12 +52,12 @@ def thing_called(container: Container, name: str) -> Thing:
     """
     key = name.strip()
     if container.live.graph_view.node(key) is not None:
-        return thing_of(key, container.live.graph_view)
+        return node_ref(key, container.live.graph_view)
     meant = None if key.startswith("#") else container.live.indexer.names.lookup(key)
     if meant is not None and container.live.graph_view.node(meant.target) is not None:
-        return thing_of(meant.target, container.live.graph_view)
+        return node_ref(meant.target, container.live.graph_view)
     target = resolve(key, container.live.catalogue, container.live.stores.graph)
-    return thing_of(target.node_ids[0], container.live.graph_view)
+    return node_ref(target.node_ids[0], container.live.graph_view)
 
 
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
@@ -90,7 +90,7 @@ class Toolbox:
             activity=lambda: self.container.activity,
             capacity=lambda: self.container.settings.cache.memories,
         )
-        self._openings = Openings(self._read)
+        self._openings = LeadSentences(self._read)
 
     @property
     def container(self) -> Container:

@@ -17,7 +17,7 @@ from fastmcp import Client
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.model.search import Hit
-from memvault.search.context.distil import Context, Distiller, Room
+from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form
 from memvault.vault.parse import parse_note
 from tests.benchmarks.measure import Figure, median, percentile, show
@@ -70,7 +70,7 @@ def distilling(container: Container, asked: list[Question]) -> list[Figure]:
     for each in asked:
         for spent in (first, again):
             start = time.perf_counter()
-            context = distiller.distil(each.text, recalled[each.text], Room(TEXT))
+            context = distiller.distil(each.text, recalled[each.text], ContextBudget(TEXT))
             spent.append(milliseconds(start))
         saved.append(context.compression)
     kept = [
@@ -100,8 +100,8 @@ def found_for(container: Container, question: Question) -> list[Hit]:
 
 
 def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) -> Context:
-    whole = distiller.distil(question.text, found, Room(TEXT), Form.NARRATIVE).before
-    room = Room(max(100, round(SHARE * whole)))
+    whole = distiller.distil(question.text, found, ContextBudget(TEXT), Form.NARRATIVE).before
+    room = ContextBudget(max(100, round(SHARE * whole)))
     return distiller.distil(question.text, found, room, Form.NARRATIVE)
 
 

@@ -328,7 +328,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     written(mill)
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
-    before, make = tree(mill), apply_module.make
+    before, make = tree(mill), apply_module.make_edit
     keeper, steps = mill.container.manifest(), 0
     for last in range(20):
         steps = 0

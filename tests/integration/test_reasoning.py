@@ -10,7 +10,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import Conflict, Insights
 from memvault.reasoning.insights import insights, neighbours
-from memvault.reasoning.vault_overview import Openings
+from memvault.reasoning.vault_overview import LeadSentences
 from memvault.stores.graph_view import GraphView
 
 Write = Callable[..., Path]
@@ -38,7 +38,7 @@ class Vaulted:
     def insights(self, *titles: str) -> Insights:
         ids = [self.id(title) for title in titles]
         by_id = self.indexer.catalogue.by_id
-        read = Openings(self.indexer.vault.read)
+        read = LeadSentences(self.indexer.vault.read)
         return insights(ids, self.edges, by_id, opening_of=read.of)
 
     def causes(self, *titles: str) -> list[tuple[str, str]]:

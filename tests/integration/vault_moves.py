@@ -19,7 +19,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import stage_annotation
-from memvault.curation.operations.merge import Known, stage_merge
+from memvault.curation.operations.merge import MergeIndex, stage_merge
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.properties import (
     stage_importance,
@@ -260,7 +260,7 @@ class Hand:
 
     def _merge(self, sources: list[str], target: str) -> None:
         def stage(staging: Staging, found: list[Target]) -> object:
-            known = Known(
+            known = MergeIndex(
                 self.indexer.catalogue, self.indexer.links, self.indexer.catalogue.linking
             )
             return stage_merge(staging, known, found[1:], found[0])

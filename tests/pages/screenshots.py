@@ -13,7 +13,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memvault.cognition.pulse import Course
+from memvault.cognition.pulse import PulseLog
 from memvault.model.state import CognitivePulse
 from tests.pages import browser as browsers
 from tests.pages.browser import Browser
@@ -53,7 +53,7 @@ def notes() -> dict[str, str]:
 
 def grow(site: Served) -> None:
     """Have a client store memories and read some, measuring after each."""
-    course, now = Course(site.container.journal), datetime.now(UTC)
+    course, now = PulseLog(site.container.journal), datetime.now(UTC)
     days = len(TOLD)
     for title, text in TOLD.items():
         site.caller.ok("store_memory", content=text, title=title, project="seed-library",

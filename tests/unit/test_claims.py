@@ -9,10 +9,10 @@ import pytest
 
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind, amounts_in, same
-from memvault.verification.claim_patterns import opposed, practices_in
+from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
-from memvault.verification.sensitive_topics import Matter, matter_of
+from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
 
@@ -200,26 +200,26 @@ def test_the_later_of_two_dated_notes_is_known():
 @pytest.mark.parametrize(
     ("query", "matter"),
     [
-        ("What's the client budget for Aurora?", Matter.FINANCIAL),
-        ("How much do we owe the plumber?", Matter.FINANCIAL),
-        ("What does the contract with Borealis say about liability?", Matter.LEGAL),
-        ("What is our refund policy?", Matter.FINANCIAL),
-        ("Are employees entitled to remote work?", Matter.POLICY),
+        ("What's the client budget for Aurora?", SensitiveTopic.FINANCIAL),
+        ("How much do we owe the plumber?", SensitiveTopic.FINANCIAL),
+        ("What does the contract with Borealis say about liability?", SensitiveTopic.LEGAL),
+        ("What is our refund policy?", SensitiveTopic.FINANCIAL),
+        ("Are employees entitled to remote work?", SensitiveTopic.POLICY),
         ("Why did Jon shut down his bank account?", None),
         ("Who did Ada meet at the court?", None),
         ("Which books does Ada like?", None),
     ],
 )
 def test_critical_questions_are_told_from_stories_that_only_name_money(query, matter):
-    found = matter_of(query)
+    found = sensitive_topic_of(query)
     assert (found is None) == (matter is None)
 
 
 def test_a_thing_that_was_given_up_speaks_against_its_use():
-    (uses,) = practices_in("The API uses JWT tokens.")
-    (moved,) = practices_in("API migrated to OAuth2 in v2.1.")
-    (replaced,) = practices_in("We replaced JWT with OAuth2.")
-    (still,) = practices_in("The API uses JWT and cookies.")
+    (uses,) = tool_usages_in("The API uses JWT tokens.")
+    (moved,) = tool_usages_in("API migrated to OAuth2 in v2.1.")
+    (replaced,) = tool_usages_in("We replaced JWT with OAuth2.")
+    (still,) = tool_usages_in("The API uses JWT and cookies.")
     assert opposed(uses, moved) == 0.8
     assert opposed(uses, replaced) == 1.0
     assert opposed(uses, still) == 0.0

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
 from memvault.model.search import Hit, Hop
-from memvault.search.context.distil import Context, Distiller, Room
+from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
-from memvault.search.context.scoring import coloured, nearness
+from memvault.search.context.scoring import boosted_by_session, session_nearness
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.files import Vault
@@ -103,7 +103,7 @@ class Notes:
     def context(
         self, query: str, *paths: str, room: int = 400, form: Form | None = None
     ) -> Context:
-        return self.distiller.distil(query, self.found(*paths), Room(room), form)
+        return self.distiller.distil(query, self.found(*paths), ContextBudget(room), form)
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def test_a_step_of_the_road_is_quoted_whatever_its_words(notes):
     query = "Who buys the flour that the mill grinds for us?"
 
     def said(hit: Hit) -> str:
-        room = Room(40, terse=True)
+        room = ContextBudget(40, terse=True)
         return notes.distiller.distil(query, [hit], room, Form.NARRATIVE).text
 
     assert "Bela Nagy" not in said(plain)
@@ -308,13 +308,13 @@ def test_a_note_that_is_gone_or_empty_is_passed_over(notes):
     (notes.vault.root / "Bakery.md").unlink()
     notes.add("Empty.md", "---\ntype: note\n---\n")
     found = notes.found("Bakery.md", "Empty.md", "Team.md")
-    context = notes.distiller.distil("lead", found, Room(400), None)
+    context = notes.distiller.distil("lead", found, ContextBudget(400), None)
     assert {each.memory.path for each in context.excerpts} <= {"Team.md", "Empty.md"}
     assert "Mira Sand" in context.text
 
 
 def test_nothing_found_makes_an_empty_context(notes):
-    context = notes.distiller.distil("anything", [], Room(400), None)
+    context = notes.distiller.distil("anything", [], ContextBudget(400), None)
     assert (context.text, context.tokens, context.compression) == ("", 0, 0.0)
 
 
@@ -323,7 +323,9 @@ def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
     memory = notes.add("Huge.md", "# Huge\n\n" + line * 1_200)
     passage = "Gulls nest on the roof of the customs house. They leave in August."
     found = [Hit(memory, 0.9, heading="Birds", lines=LineRange(5, 5), text=passage)]
-    context = notes.distiller.distil("Where do gulls nest?", found, Room(200), Form.NARRATIVE)
+    context = notes.distiller.distil(
+        "Where do gulls nest?", found, ContextBudget(200), Form.NARRATIVE
+    )
     assert "Gulls nest on the roof of the customs house." in context.text
     assert context.excerpts[0].lines == LineRange(5, 5)
     assert context.excerpts[0].heading == "Birds"
@@ -336,14 +338,16 @@ def test_a_changed_note_is_read_anew(notes):
 
 
 def test_a_terse_room_counts_what_stands_beside_and_leaves_a_sentence_or_two(notes):
-    room = Room(10, lambda memories: [80] * len(memories), least=40, terse=True)
+    room = ContextBudget(10, lambda memories: [80] * len(memories), least=40, terse=True)
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
     assert len(context.excerpts) == 1
     assert context.form is Form.NARRATIVE
     assert context.text.startswith("The wall") or context.text.startswith("Dana")
     assert 0 < context.tokens <= 40
-    facts = notes.distiller.distil("lead", notes.found("Team.md"), Room(200, terse=True), None)
+    facts = notes.distiller.distil(
+        "lead", notes.found("Team.md"), ContextBudget(200, terse=True), None
+    )
     assert facts.form is Form.NARRATIVE
 
 
@@ -459,14 +463,14 @@ def hit(key: str, relevance: float) -> Hit:
 
 def test_what_a_session_has_seen_wins_near_ties_only():
     found = [hit("a", 0.80), hit("b", 0.78), hit("c", 0.70)]
-    near = nearness(["a", "b", "c"], ["b", "c"], {"a": set(), "b": set(), "c": set()})
-    assert [each.memory.id for each in coloured(found, near)] == ["b", "a", "c"]
+    near = session_nearness(["a", "b", "c"], ["b", "c"], {"a": set(), "b": set(), "c": set()})
+    assert [each.memory.id for each in boosted_by_session(found, near)] == ["b", "a", "c"]
 
 
 def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():
-    near = nearness(["a", "b"], ["x"], {"a": set(), "b": {"x"}})
+    near = session_nearness(["a", "b"], ["x"], {"a": set(), "b": {"x"}})
     assert near == {"b": 0.5}
-    ordered = coloured([hit("a", 0.80), hit("b", 0.78)], near)
+    ordered = boosted_by_session([hit("a", 0.80), hit("b", 0.78)], near)
     assert [each.memory.id for each in ordered] == ["b", "a"]
 
 
@@ -477,7 +481,7 @@ def test_a_neighbour_of_what_was_seen_gets_half_the_bonus():
 def test_colour_never_lifts_a_memory_over_one_clearly_more_relevant(relevances, near):
     found = [hit(str(place), each) for place, each in enumerate(sorted(relevances, reverse=True))]
     before = {each.memory.id: each.relevance for each in found}
-    ordered = coloured(found, {str(place): each for place, each in enumerate(near)})
+    ordered = boosted_by_session(found, {str(place): each for place, each in enumerate(near)})
     assert sorted(each.memory.id for each in ordered) == sorted(before)
     shown = [each.relevance for each in ordered]
     assert shown == sorted(shown, reverse=True)

@@ -18,10 +18,10 @@ from memvault.curation.tasks.pair_tasks import (
     MIN_COSINE,
     MOST_NEAR,
     Duplicates,
-    Likeness,
+    Similarity,
     Title,
-    likeness,
-    wording,
+    note_wording,
+    similarity_of,
 )
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.vault.frontmatter.properties import memory_of
@@ -38,12 +38,12 @@ def memory(path: str, text: str = "") -> Memory:
     return memory_of(parse_note(path, text.encode()), fallback_time=NOW)
 
 
-def alike(one: tuple[str, str], other: tuple[str, str]) -> Likeness:
+def alike(one: tuple[str, str], other: tuple[str, str]) -> Similarity:
     first, second = (
-        wording(Title.of(memory(path, text)), text.encode()) for path, text in (one, other)
+        note_wording(Title.of(memory(path, text)), text.encode()) for path, text in (one, other)
     )
-    assert likeness(first, second) is likeness(second, first)
-    return likeness(first, second)
+    assert similarity_of(first, second) is similarity_of(second, first)
+    return similarity_of(first, second)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def alike(one: tuple[str, str], other: tuple[str, str]) -> Likeness:
     ],
 )
 def test_a_copy_that_was_changed_a_little_is_a_duplicate(changed: str, how: str):
-    assert alike(("Crane.md", LONG), ("yard/The crane.md", changed)) is Likeness.DUPLICATE, how
+    assert alike(("Crane.md", LONG), ("yard/The crane.md", changed)) is Similarity.DUPLICATE, how
 
 
 def test_what_means_the_same_in_other_words_is_not_taken_for_a_copy():
     other = "Each year before summer a pair of workers greases, tightens and logs the dock's hoist."
-    assert alike(("Crane.md", LONG), ("Hoist.md", other)) is Likeness.NONE
+    assert alike(("Crane.md", LONG), ("Hoist.md", other)) is Similarity.NONE
 
 
 TEMPLATE = "# {}\n\n## Done\n\n- went for a run before work and wrote some letters\n\n## Plans\n\n"
@@ -78,45 +78,45 @@ TEMPLATE = "# {}\n\n## Done\n\n- went for a run before work and wrote some lette
 )
 def test_two_days_or_weeks_from_one_template_are_not_duplicates(one: str, other: str):
     texts = TEMPLATE.format(one), TEMPLATE.format(other)
-    assert alike((one, texts[0]), (other, texts[1])) is Likeness.NONE
+    assert alike((one, texts[0]), (other, texts[1])) is Similarity.NONE
 
 
 def test_a_note_and_its_numbered_copy_are_duplicates():
-    assert alike(("Crane.md", LONG), ("Crane 2.md", LONG)) is Likeness.DUPLICATE
+    assert alike(("Crane.md", LONG), ("Crane 2.md", LONG)) is Similarity.DUPLICATE
 
 
 def test_two_people_described_in_the_same_words_are_two_people():
     card = "---\ntype: person\n---\n" + LONG
-    assert alike(("Ada Berg.md", card), ("Emil Roth.md", card)) is Likeness.NONE
-    assert alike(("Ada Berg.md", card), ("Ada.md", card)) is Likeness.DUPLICATE
+    assert alike(("Ada Berg.md", card), ("Emil Roth.md", card)) is Similarity.NONE
+    assert alike(("Ada Berg.md", card), ("Ada.md", card)) is Similarity.DUPLICATE
 
 
 def test_cards_of_one_form_that_name_others_are_not_duplicates():
     form = "We talked with {} and {} about the plan for the new harbour. Nothing was settled yet."
     one, other = form.format("Ada", "Emil"), form.format("Mira", "Tomas")
-    assert alike(("Talk one.md", one), ("Talk two.md", other)) is Likeness.NONE
+    assert alike(("Talk one.md", one), ("Talk two.md", other)) is Similarity.NONE
 
 
 def test_the_same_words_with_other_numbers_contradict_each_other():
     text = "The crane of the harbour may lift {} tonnes when the wind is below {} knots."
     one, other = text.format(12, 20), text.format(15, 20)
-    assert alike(("Crane.md", one), ("Crane limits.md", other)) is Likeness.OTHER_NUMBERS
+    assert alike(("Crane.md", one), ("Crane limits.md", other)) is Similarity.OTHER_NUMBERS
 
 
 def test_too_little_text_is_only_a_copy_under_the_same_title():
     assert alike(("a/Tea.md", "Green, please."), ("b/Tea.md", "Green, please.")) is (
-        Likeness.DUPLICATE
+        Similarity.DUPLICATE
     )
-    assert alike(("Tea.md", "Green, please."), ("Paint.md", "Green, please.")) is Likeness.NONE
-    assert alike(("Tea.md", ""), ("Tea 2.md", "")) is Likeness.NONE
+    assert alike(("Tea.md", "Green, please."), ("Paint.md", "Green, please.")) is Similarity.NONE
+    assert alike(("Tea.md", ""), ("Tea 2.md", "")) is Similarity.NONE
 
 
 @examples(max_examples=30, deadline=None)
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_any_bytes_can_be_compared_and_are_like_themselves(one: bytes, other: bytes):
-    first, second = (wording(Title("t"), data) for data in (one, other))
-    assert likeness(first, second) is likeness(second, first)
-    assert not first.words or likeness(first, first) is Likeness.DUPLICATE
+    first, second = (note_wording(Title("t"), data) for data in (one, other))
+    assert similarity_of(first, second) is similarity_of(second, first)
+    assert not first.words or similarity_of(first, first) is Similarity.DUPLICATE
 
 
 def near_pairs(vectors: Mapping[str, np.ndarray]) -> set[tuple[str, str]]:

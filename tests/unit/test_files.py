@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.curation.changes.apply import make
+from memvault.curation.changes.apply import make_edit
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
@@ -297,7 +297,7 @@ def test_a_file_that_appears_while_a_note_is_planned_is_not_overwritten(tmp_path
     staging.create("a.md", b"mine")
     [edit] = staging.plan(ChangeKind.CREATED, ("a",), ()).edits
     with pytest.raises(NoteConflict):
-        make(vault, edit)
+        make_edit(vault, edit)
     assert (tmp_path / "a.md").read_text() == "theirs"
 
 

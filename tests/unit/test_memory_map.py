@@ -10,7 +10,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.search import Conflict, ConflictKind, ConflictSide, Thing
+from memvault.model.search import Conflict, ConflictKind, ConflictSide, NodeRef
 from memvault.reasoning.memory_map import (
     MOST_CHARS,
     MOST_EDGES,
@@ -48,7 +48,7 @@ def map_of(names: list[str], relation: str) -> MemoryMap:
     ]
     ends = itertools.pairwise(nodes)
     edges = [MapEdge(a.id, b.id, relation, 0.25, 1, contested=True) for a, b in ends]
-    sides = [ConflictSide(Thing(node.id, node.name), "", None, None) for node in nodes[:2]]
+    sides = [ConflictSide(NodeRef(node.id, node.name), "", None, None) for node in nodes[:2]]
     clashes = [Conflict(ConflictKind.DIFFERENT_VALUES, relation, (sides[0], sides[-1]))]
     return MemoryMap(tuple(nodes), tuple(edges), tuple(clashes))
 

@@ -15,7 +15,7 @@ from mcp_server.pages.note_text import editable, edited, marked, note_html
 from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, plain, when
 from mcp_server.pages.today import plotted
-from memvault.cognition.pulse import Course, Point
+from memvault.cognition.pulse import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.finder import DismissedTasks
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified
@@ -153,7 +153,7 @@ def test_properties_read_as_text() -> None:
 
 
 def test_a_plot_goes_from_the_first_moment_to_the_last() -> None:
-    plot = plotted([Point(NOW, 0.0, 1.0, 1), Point(NOW + timedelta(days=1), 1.0, 0.0, 2)])
+    plot = plotted([PulsePoint(NOW, 0.0, 1.0, 1), PulsePoint(NOW + timedelta(days=1), 1.0, 0.0, 2)])
     first, last = (pair.split(",") for pair in plot.entropy.split())
     assert float(first[0]) < float(last[0]) and float(first[1]) > float(last[1])
 
@@ -164,12 +164,12 @@ def pulse(entropy: float) -> CognitivePulse:
 
 def test_the_course_is_kept_hourly_where_it_moves_and_read_again(tmp_path: Path) -> None:
     journal = Journal(Vault(tmp_path))
-    course = Course(journal)
+    course = PulseLog(journal)
     assert course.note(pulse(0.4), 10, NOW)
     assert not course.note(pulse(0.5), 10, NOW + timedelta(minutes=30)), "within the hour"
     assert not course.note(pulse(0.4), 10, NOW + timedelta(hours=2)), "nothing moved"
     assert course.note(pulse(0.5), 10, NOW + timedelta(hours=3))
-    again = Course(journal)
+    again = PulseLog(journal)
     assert [point.entropy for point in again.points(NOW - timedelta(days=1))] == [0.4, 0.5]
     assert next(iter(again.points(NOW + timedelta(hours=4)))).entropy == 0.5
 

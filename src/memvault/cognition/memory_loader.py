@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.cognition.activity import Activity
-from memvault.cognition.pulse import PulseMeter, learnt
+from memvault.cognition.pulse import PulseMeter, learned_memory
 from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, UTLState
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
@@ -117,7 +117,7 @@ class MemoryNodes:
             memory,
             content,
             NO_VECTOR if vector is None else vector,
-            stored or learnt(self._meter, memory.id).state,
+            stored or learned_memory(self._meter, memory.id).state,
         )
         with self._lock:
             self._kept[memory.id] = kept

@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PulsePoint:
     """Entropy and coherence of a vault of so many notes, in [0, 1], at a moment."""
 
     at: datetime
@@ -46,13 +46,13 @@ class Point:
     notes: int
 
 
-class Course:
+class PulseLog:
     """The points of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._points: list[Point] = []
+        self._points: list[PulsePoint] = []
         try:
             found = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
         except OSError as error:
@@ -60,7 +60,7 @@ class Course:
             found = []
         self._points = sorted(found, key=lambda each: each.at)
 
-    def points(self, since: datetime) -> Sequence[Point]:
+    def points(self, since: datetime) -> Sequence[PulsePoint]:
         """Those since a moment, and the last before it, oldest first."""
         with self._lock:
             before = sum(point.at < since for point in self._points)
@@ -71,7 +71,7 @@ class Course:
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        point = Point(now, pulse.entropy, pulse.coherence, notes)
+        point = PulsePoint(now, pulse.entropy, pulse.coherence, notes)
         with self._lock:
             last = self._points[-1] if self._points else None
             if last is not None and (now - last.at < LEAST_APART or not _moved(last, point)):
@@ -84,16 +84,16 @@ class Course:
         return True
 
 
-def _moved(last: Point, now: Point) -> bool:
+def _moved(last: PulsePoint, now: PulsePoint) -> bool:
     steps = (now.entropy - last.entropy, now.coherence - last.coherence)
     return last.notes != now.notes or any(abs(step) >= LEAST_MOVED for step in steps)
 
 
-def _point(entry: JournalEntry) -> Point | None:
+def _point(entry: JournalEntry) -> PulsePoint | None:
     """None for a line that somebody edited."""
     try:
         entropy, coherence = float(entry.data["entropy"]), float(entry.data["coherence"])
-        return Point(entry.ts, entropy, coherence, int(entry.data["notes"]))
+        return PulsePoint(entry.ts, entropy, coherence, int(entry.data["notes"]))
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -349,14 +349,14 @@ NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearnedMemory:
     """The memory's learning state, and the memories it stands among, nearest first."""
 
     state: UTLState
     among: tuple[str, ...]
 
 
-def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
+def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
     """The state of a memory that has just been indexed.
 
     ``delta_s`` (surprise) is 1 minus the cosine of the nearest other memory. ``delta_c`` is how
@@ -375,7 +375,7 @@ def learnt(meter: PulseMeter, memory_id: str) -> Learnt:
         w_e=round(0.5 + index.importance(memory_id), 3),
         phi=round(_angle(index, memory_id, group), 3),
     )
-    return Learnt(state, tuple(sorted(others, key=lambda key: -others[key])))
+    return LearnedMemory(state, tuple(sorted(others, key=lambda key: -others[key])))
 
 
 def _coherence_change(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> float:

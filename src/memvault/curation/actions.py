@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from memvault.curation.changes.curator import Curator, Performed, Undone
+from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
 from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
@@ -18,10 +18,10 @@ from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
-from memvault.curation.operations.merge import Known, Merged, stage_merge
+from memvault.curation.operations.merge import MergeIndex, MergeResult, stage_merge
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
-    Setting,
+    PropertyChange,
     path_of,
     stage_importance,
     stage_lifecycle,
@@ -44,10 +44,10 @@ Described = tuple[Result, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedVault:
     """The vault as it is indexed now."""
 
-    known: Known
+    known: MergeIndex
     graph: GraphStore
     keyvalue: KeyValueStore
 
@@ -74,7 +74,7 @@ class Actions:
     def __init__(
         self,
         curator: Curator,
-        indexed: Callable[[], Indexed],
+        indexed: Callable[[], IndexedVault],
         written: Callable[[Collection[str]], object],
     ) -> None:
         self._curator = curator
@@ -110,7 +110,7 @@ class Actions:
         secrets = tuple(sorted(set(secrets_in(draft).values())))
         return StoredMemory(done.result.path, done.change, unlinked, secrets)
 
-    def write(self, title: str, text: str, why: Attribution, *, beside: str) -> Performed[str]:
+    def write(self, title: str, text: str, why: Attribution, *, beside: str) -> ChangeResult[str]:
         """A new note of this title in the folder of the note at ``beside``."""
         name = title.rpartition("/")[2]
         stem = safe_name(name)
@@ -122,7 +122,7 @@ class Actions:
             lambda staging: staging.create(path, data), ChangeKind.CREATED, (title,), (), why
         )
 
-    def compress(self, brief: Brief, why: Attribution) -> Performed[str]:
+    def compress(self, brief: Brief, why: Attribution) -> ChangeResult[str]:
         """Write a brief; its sources go where it says."""
         now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
         return self._perform(
@@ -142,7 +142,7 @@ class Actions:
 
     def edit(
         self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
-    ) -> Performed[Edited]:
+    ) -> ChangeResult[Edited]:
         return self._change(
             name, ChangeKind.EDITED, lambda s, t: stage_edit(s, t, edit), why, preview=preview
         )
@@ -153,7 +153,7 @@ class Actions:
         rewritten: Callable[[bytes], bytes],
         version: str,
         why: Attribution,
-    ) -> Performed[None]:
+    ) -> ChangeResult[None]:
         """Rewrite a note that still is this version, by its content hash.
 
         Raises NoteConflict: somebody saved it in the meantime; their text stays.
@@ -170,7 +170,7 @@ class Actions:
 
     def annotate(
         self, name: str, text: str, why: Attribution, *, preview: bool = False
-    ) -> Performed[str]:
+    ) -> ChangeResult[str]:
         today = self._curator.now().date()
         return self._change(
             name, ChangeKind.ANNOTATED, lambda s, t: stage_annotation(s, t, text, today), why,
@@ -185,8 +185,8 @@ class Actions:
         importance: float | None = None,
         delta: float | None = None,
         preview: bool = False,
-    ) -> Performed[Setting]:
-        def stage(staging: Staging, target: Target) -> Setting:
+    ) -> ChangeResult[PropertyChange]:
+        def stage(staging: Staging, target: Target) -> PropertyChange:
             known = self._curator.importance_of(target.node_ids)
             return stage_importance(
                 staging, target, importance=importance, delta=delta, known=known
@@ -196,7 +196,7 @@ class Actions:
 
     def set_lifecycle(
         self, name: str, lifecycle: Lifecycle, why: Attribution, *, preview: bool = False
-    ) -> Performed[Setting]:
+    ) -> ChangeResult[PropertyChange]:
         return self._change(
             name, ChangeKind.LIFECYCLE_SET, lambda s, t: stage_lifecycle(s, t, lifecycle), why,
             preview=preview,
@@ -204,7 +204,7 @@ class Actions:
 
     def verify(
         self, name: str, why: Attribution, *, verified: bool, by: str, preview: bool = False
-    ) -> Performed[Setting]:
+    ) -> ChangeResult[PropertyChange]:
         today = self._curator.now().date()
         return self._change(
             name,
@@ -214,17 +214,19 @@ class Actions:
             preview=preview,
         )
 
-    def pin(self, name: str, why: Attribution, *, pinned: bool) -> Performed[Setting]:
+    def pin(self, name: str, why: Attribution, *, pinned: bool) -> ChangeResult[PropertyChange]:
         return self._change(
             name, ChangeKind.PROPERTY_SET, lambda s, t: stage_pin(s, t, pinned=pinned), why
         )
 
-    def set_tags(self, name: str, tags: Sequence[str], why: Attribution) -> Performed[Setting]:
+    def set_tags(
+        self, name: str, tags: Sequence[str], why: Attribution
+    ) -> ChangeResult[PropertyChange]:
         return self._change(name, ChangeKind.PROPERTY_SET, lambda s, t: stage_tags(s, t, tags), why)
 
     def merge(
         self, sources: Sequence[str], target: str, why: Attribution, *, preview: bool = False
-    ) -> Performed[Merged]:
+    ) -> ChangeResult[MergeResult]:
         """Merge the sources into the target, which may be one of them."""
         known, into = self._indexed().known, self.target(target)
         others = [self.target(name) for name in sources]
@@ -251,7 +253,7 @@ class Actions:
         assert done.change is not None  # forgetting always changes something
         return done.change
 
-    def restore(self, name: str, why: Attribution) -> Performed[Restored]:
+    def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore what a hash, id, path or name means, if it was forgotten."""
         curator = self._curator
 
@@ -266,7 +268,7 @@ class Actions:
 
     def undo(
         self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
-    ) -> Undone:
+    ) -> UndoResult:
         undone = self._curator.undo(reversal_hashes, why, preview=preview)
         if undone.change is not None:
             self._written(undone.change.paths)
@@ -292,7 +294,7 @@ class Actions:
         why: Attribution,
         *,
         preview: bool = False,
-    ) -> Performed[Result]:
+    ) -> ChangeResult[Result]:
         target = self.target(name)
         return self._perform(
             lambda staging: stage(staging, target),
@@ -308,11 +310,11 @@ class Actions:
         why: Attribution,
         *,
         preview: bool = False,
-    ) -> Performed[Result]:
+    ) -> ChangeResult[Result]:
         done = self._curator.perform(stage, kind, names, node_ids, why, preview=preview)
         return self._indexed_after(done)
 
-    def _indexed_after(self, done: Performed[Result]) -> Performed[Result]:
+    def _indexed_after(self, done: ChangeResult[Result]) -> ChangeResult[Result]:
         if done.change is not None:
             self._written(done.change.paths)
         return done

@@ -30,7 +30,7 @@ _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULT
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class QuarantinedText:
     """A note of which something is in quarantine.
 
     Attributes:
@@ -55,7 +55,7 @@ class Quarantine:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._marks: dict[str, int] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, QuarantinedText] = {}
         self._released: set[str] = set()
         self._lock = threading.RLock()
 
@@ -64,14 +64,14 @@ class Quarantine:
             self._refresh()
             return key in self._released
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[QuarantinedText]:
         """All that is held, the newest first; notes that are gone since are among them."""
         with self._lock:
             self._refresh()
             found = [each for key, each in self._held.items() if key not in self._released]
         return sorted(found, key=lambda each: each.at, reverse=True)
 
-    def hold(self, held: Held) -> None:
+    def hold(self, held: QuarantinedText) -> None:
         """Write down that something is held; a second time nothing is written.
 
         Raises:
@@ -95,7 +95,7 @@ class Quarantine:
                 )
             )  # fmt: skip
 
-    def release(self, key: str, actor: Actor, *, back: bool = False) -> Held:
+    def release(self, key: str, actor: Actor, *, back: bool = False) -> QuarantinedText:
         """Let a held text be answered with again, or, if ``back``, hold it once more.
 
         Raises:
@@ -125,8 +125,8 @@ class Quarantine:
                 (self._released.discard if entry.data.get("back") else self._released.add)(key)
 
 
-def _held(entry: JournalEntry, key: str) -> Held:
-    return Held(
+def _held(entry: JournalEntry, key: str) -> QuarantinedText:
+    return QuarantinedText(
         key,
         entry.path or "",
         entry.note_id or "",
@@ -206,11 +206,11 @@ class GuardedVault(Vault):
     def stamp(self, path: str, note_id: str) -> str:
         return self._provenances.stamp(path, note_id)
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[QuarantinedText]:
         """What is held of notes that are there."""
         return [each for each in self._quarantine.held() if self.stat(each.path) is not None]
 
-    def held_at(self, path: str) -> Held | None:
+    def held_at(self, path: str) -> QuarantinedText | None:
         """What is held of the note at this path now."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
@@ -246,9 +246,9 @@ def _claimed_id(data: bytes) -> str:
 
 def _new(
     key: str, path: str, data: bytes, provenance: Provenance, finding: Finding, *, whole: bool
-) -> Held:
+) -> QuarantinedText:
     origin = provenance.spans[0].origin
-    return Held(
+    return QuarantinedText(
         key,
         path,
         _claimed_id(data),

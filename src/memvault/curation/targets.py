@@ -21,7 +21,7 @@ _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
 
 
-class Memories(Protocol):
+class MemoryLookup(Protocol):
     """The memories of the indexed notes."""
 
     def by_id(self, memory_id: str) -> Memory | None: ...
@@ -48,7 +48,7 @@ class Target:
         return self.note.type if self.note else self.nodes[0].kind
 
 
-def resolve(target: str, memories: Memories, graph: GraphStore) -> Target:
+def resolve(target: str, memories: MemoryLookup, graph: GraphStore) -> Target:
     """The note or concept with this id, path, file name, title or alias; ``#name`` is a tag.
 
     Raises:
@@ -67,7 +67,7 @@ def resolve(target: str, memories: Memories, graph: GraphStore) -> Target:
     return _only(found, target, memories)
 
 
-def resolve_note(target: str, memories: Memories) -> Memory:
+def resolve_note(target: str, memories: MemoryLookup) -> Memory:
     """The note with this id, path, file name, title or alias; the graph is not asked.
 
     Raises NoteNotFound, AmbiguousTarget: as `resolve`.
@@ -80,7 +80,7 @@ def resolve_note(target: str, memories: Memories) -> Memory:
     return note
 
 
-def _only(found: list[Target], target: str, memories: Memories) -> Target:
+def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
     if len(found) == 1:
         return found[0]
     if found:
@@ -111,7 +111,7 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
     return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
 
 
-def nearest_names(name: str, memories: Memories, most: int = 3) -> list[str]:
+def nearest_names(name: str, memories: MemoryLookup, most: int = 3) -> list[str]:
     """Titles, aliases and file names that are spelled like this one, nearest first."""
     names = {
         key: each
@@ -122,7 +122,7 @@ def nearest_names(name: str, memories: Memories, most: int = 3) -> list[str]:
     return [names[key] for key in get_close_matches(name_key(name), names, most, cutoff=0.6)]
 
 
-def _at_path(target: str, memories: Memories) -> Memory | None:
+def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
     path = target.replace("\\", "/").lstrip("/")
     with_suffix = (path, *(path + suffix for suffix in sorted(NOTE_SUFFIXES, reverse=True)))
     # A bare name is a title first: two notes in two folders may both be called so.
@@ -130,14 +130,14 @@ def _at_path(target: str, memories: Memories) -> Memory | None:
     return next((memory for each in paths if (memory := memories.by_path(each))), None)
 
 
-def _called(target: str, memories: Memories, graph: GraphStore) -> list[Target]:
+def _called(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
     if target.startswith("#"):
         return _tag(target, graph)
     notes = _notes_called(target, memories)
     return notes or [*_named(target, graph), *_tag(target, graph)]
 
 
-def _notes_called(target: str, memories: Memories) -> list[Target]:
+def _notes_called(target: str, memories: MemoryLookup) -> list[Target]:
     stem, _, suffix = target.rpartition(".")
     key = name_key(stem if f".{suffix}" in NOTE_SUFFIXES else target)
     return [

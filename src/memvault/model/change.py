@@ -158,7 +158,7 @@ class TaskType(StrEnum):
     PROMOTION = "promotion"
 
 
-class Settling(BaseModel):
+class TaskAction(BaseModel):
     """A tool call that resolves a task once a person agrees. The caller adds a rationale and, where
     the tool stores a note, its content."""
 
@@ -168,7 +168,7 @@ class Settling(BaseModel):
     arguments: dict[str, Any]
 
     @classmethod
-    def by(cls, tool: str, **arguments: Any) -> Settling:
+    def by(cls, tool: str, **arguments: Any) -> TaskAction:
         return cls(tool=tool, arguments=arguments)
 
 
@@ -190,7 +190,7 @@ class CurationTask(BaseModel):
     paths: tuple[str, ...]
     priority: Priority
     detail: str
-    settled_by: tuple[Settling, ...] = ()
+    settled_by: tuple[TaskAction, ...] = ()
 
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:

@@ -17,7 +17,7 @@ Aspect = Literal["causal_links", "entailment_cones", "neighborhood", "conflicts"
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class NodeRef:
     """A memory, or an entity that notes name; ``path`` is None for an entity without a note."""
 
     id: str
@@ -38,8 +38,8 @@ class Source:
 class CausalLink:
     """``relation`` is as it is written; the direction is always from cause to effect."""
 
-    cause: Thing
-    effect: Thing
+    cause: NodeRef
+    effect: NodeRef
     relation: str
     source: Source
 
@@ -48,7 +48,7 @@ class CausalLink:
 class Related:
     """A node that is more general or more specific than a memory, and why."""
 
-    thing: Thing
+    thing: NodeRef
     why: str
     source: Source | None = None  # None where a folder or a nested tag implies it
 
@@ -70,12 +70,12 @@ class Neighbour:
     ``outgoing``: the note nearer to the memory states the last step.
     """
 
-    thing: Thing
+    thing: NodeRef
     kind: str
     distance: int
     relation: str
     outgoing: bool
-    via: Thing
+    via: NodeRef
     weight: float
     relevance: float
     source: Source
@@ -91,7 +91,7 @@ class ConflictKind(StrEnum):
 class ConflictSide:
     """One side of a conflict, in the words of its note."""
 
-    thing: Thing
+    thing: NodeRef
     text: str
     path: str | None
     line: int | None

@@ -24,7 +24,7 @@ from memvault.model.graph import (
     relation_name,
 )
 from memvault.model.search import CausalLink
-from memvault.stores.graph_view import GraphView, source_of, thing_of
+from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 LOOKED_INTO = 200  # sentences that name a hub
@@ -79,10 +79,10 @@ def causal_link(edge: GraphEdge, edges: GraphView) -> CausalLink | None:
     ends = (start, edge.target) if forward else (edge.target, start)
     if ends[0] == ends[1]:
         return None
-    source = source_of(edge, edges)
+    source = edge_source(edge, edges)
     if source is None:
         return None
-    return CausalLink(thing_of(ends[0], edges), thing_of(ends[1], edges), edge.relation, source)
+    return CausalLink(node_ref(ends[0], edges), node_ref(ends[1], edges), edge.relation, source)
 
 
 def direction(edge: GraphEdge) -> bool | None:

@@ -25,7 +25,7 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory
 from memvault.model.search import Conflict, ConflictKind, ConflictSide
 from memvault.reasoning.causal import GIVEN
-from memvault.stores.graph_view import GraphView, thing_of
+from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
 MemoryOf = Callable[[str], Memory | None]
@@ -71,9 +71,9 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
         return None
     node = edges.node(edge.source)
     stating = ConflictSide(
-        thing_of(edge.source, edges), edge.sentence, node.path if node else None, edge.line
+        node_ref(edge.source, edges), edge.sentence, node.path if node else None, edge.line
     )
-    other = thing_of(edge.target, edges)
+    other = node_ref(edge.target, edges)
     told = ConflictSide(other, other.name, other.path, None)
     if name in OPPOSING:
         return Conflict(ConflictKind.CONTRADICTION, edge.relation, (stating, told))
@@ -164,7 +164,7 @@ def _one_thing(one: Memory, other: Memory, edges: GraphView) -> bool:
 def _subjects(memory: Memory, stated: Sequence[GraphEdge], edges: GraphView) -> set[str]:
     about = {edge.target for edge in stated if relation_name(edge.relation) in ABOUT}
     if len(about) == 1:
-        return {name_key(thing_of(about.pop(), edges).name)} - {""}
+        return {name_key(node_ref(about.pop(), edges).name)} - {""}
     if about:
         return set()
     return {name_key(name) for name in (memory.title, *memory.aliases)} - {""}
@@ -186,5 +186,5 @@ def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
 
 
 def _side(statement: Statement, edges: GraphView) -> ConflictSide:
-    thing = thing_of(statement.memory_id, edges)
+    thing = node_ref(statement.memory_id, edges)
     return ConflictSide(thing, statement.text, thing.path, statement.line)

@@ -21,7 +21,7 @@ from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
-from memvault.verification.claim_patterns import opposed, practices_in
+from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
@@ -272,13 +272,13 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
     whole = stems_of(sentence) - _NEGATION_WORDS
     parts = [whole, *(part for part in clauses if len(part) >= _CLAUSE_WORDS)]
     denied = _denies(sentence)
-    claims = list(practices_in(sentence))
+    claims = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
         if HEDGED.search(f" {other.lower()} ") is not None:
             continue
         for claim in claims:
-            sure = max((opposed(claim, told) for told in practices_in(other)), default=0.0)
+            sure = max((opposed(claim, told) for told in tool_usages_in(other)), default=0.0)
             if sure > 0.0:
                 yield _contradiction(
                     passage, other, ConflictType.FACTUAL, sure,

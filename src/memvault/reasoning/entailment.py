@@ -17,7 +17,7 @@ from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeK
 from memvault.model.memory import Memory
 from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
-from memvault.stores.graph_view import GraphView, folder_of, source_of, thing_of
+from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
 LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list
@@ -77,7 +77,7 @@ def _relate(
     elif is_listed(edge) and is_index(edge.source, edges):
         upward, why = not out, "listed"
     if why:
-        related = Related(thing_of(other, edges), why, source_of(edge, edges))
+        related = Related(node_ref(other, edges), why, edge_source(edge, edges))
         (general if upward else special).setdefault(other, related)
 
 
@@ -104,7 +104,7 @@ def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
     while folder:
         above = folder_note(folder, edges)
         if above is not None and above != memory.id:
-            yield Related(thing_of(above, edges), f"note of the folder {folder}")
+            yield Related(node_ref(above, edges), f"note of the folder {folder}")
             return
         folder = folder_of(folder)
 
@@ -114,7 +114,7 @@ def _below_in_folder(memory: Memory, edges: GraphView, most: int) -> Iterator[Re
         if folder and folder_note(folder, edges) == memory.id:
             for below in edges.notes_in(folder, most + 1):
                 if below != memory.id:
-                    yield Related(thing_of(below, edges), f"in its folder {folder}")
+                    yield Related(node_ref(below, edges), f"in its folder {folder}")
 
 
 def folder_note(folder: str, edges: GraphView) -> str | None:
@@ -137,7 +137,7 @@ def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
         if node is not None and node.kind == NodeKind.TAG:
             tag = parents.get(node.name.casefold())
             if tag is not None:
-                yield Related(thing_of(node.id, edges), f"#{tag} lies under #{node.name}")
+                yield Related(node_ref(node.id, edges), f"#{tag} lies under #{node.name}")
 
 
 MOST_STEPS = 12  # between a thing and what it is part of

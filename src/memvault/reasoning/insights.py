@@ -18,7 +18,7 @@ from memvault.model.search import Aspect, Conflict, ConflictSide, Insights, Neig
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
-from memvault.stores.graph_view import GraphView, source_of, thing_of
+from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
 FANNED = 120  # edges of the first node that are looked at
 FANNED_ON = 40  # edges of each node on the way
@@ -97,16 +97,16 @@ def _walk(
 
 
 def _neighbour(key: str, found: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:
-    node, source = edges.node(key), source_of(found.edge, edges)
+    node, source = edges.node(key), edge_source(found.edge, edges)
     if node is None or source is None:
         return None
     return Neighbour(
-        thing=thing_of(key, edges),
+        thing=node_ref(key, edges),
         kind=node.kind,
         distance=found.distance,
         relation=found.edge.relation,
         outgoing=found.edge.source == found.via,
-        via=thing_of(found.via, edges),
+        via=node_ref(found.via, edges),
         weight=found.weight,
         relevance=relevance,
         source=source,

@@ -19,7 +19,7 @@ from memvault.text.entities import Mention, NameMatcher
 from memvault.text.words import composed, some_words
 
 
-class Wish(StrEnum):
+class Need(StrEnum):
     """A kind of answer that a goal asks for."""
 
     CAUSE = "cause"
@@ -33,22 +33,22 @@ class Wish(StrEnum):
 
 
 _CUES = {
-    Wish.CAUSE: r"why|because|caus(?:e|es|ed|al)|effects?|consequences?|led to|leads? to|reasons?"
+    Need.CAUSE: r"why|because|caus(?:e|es|ed|al)|effects?|consequences?|led to|leads? to|reasons?"
     r"|depends?|dependenc(?:y|ies)|block(?:s|ed|ers?|ing)?|impact|result(?:s|ed)? in|root",
-    Wish.CONFLICT: r"contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|supersed\w*|outdated"
+    Need.CONFLICT: r"contradict\w*|conflict\w*|inconsisten\w*|disagree\w*|supersed\w*|outdated"
     r"|changed (?:our|my|their|his|her) minds?|still (?:true|valid|current)",
-    Wish.RELATION: r"connect\w*|relation(?:s|ships?)?|relat(?:ed|es)|link(?:s|ed)?|between|knows"
+    Need.RELATION: r"connect\w*|relation(?:s|ships?)?|relat(?:ed|es)|link(?:s|ed)?|between|knows"
     r"|(?:who|which|whose|where)\b.{0,60}\b(?:of|that|who|whose)",
-    Wish.RECENT: r"recent(?:ly)?|lately|latest|today|yesterday|this week|last week|catch (?:me )?up"
+    Need.RECENT: r"recent(?:ly)?|lately|latest|today|yesterday|this week|last week|catch (?:me )?up"
     r"|left off|what(?:'s| is) new|what changed",
-    Wish.OVERVIEW: r"overview|what (?:do you|can you|does (?:it|this|the memory)) know|everything"
+    Need.OVERVIEW: r"overview|what (?:do you|can you|does (?:it|this|the memory)) know|everything"
     r"|what(?:'s| is) in (?:my|the|this) (?:memory|vault|notes)|my (?:memory|vault|notes) about"
     r"|discover|explore|might have missed|get to know",
-    Wish.CODE: r"code|snippets?|functions?|scripts?|implement(?:ed|ation|ing)?"
+    Need.CODE: r"code|snippets?|functions?|scripts?|implement(?:ed|ation|ing)?"
     r"|api|regex|sql|command",
-    Wish.PREFERENCE: r"prefer(?:s|red|ences?)?|likes? (?:it|things|me|my)|style|tone"
+    Need.PREFERENCE: r"prefer(?:s|red|ences?)?|likes? (?:it|things|me|my)|style|tone"
     r"|formatt?(?:ing|ed)?",
-    Wish.UPKEEP: r"duplicates?|clean(?: |-)?up|tidy|orphan\w*|stale|broken links?|curat\w*|health",
+    Need.UPKEEP: r"duplicates?|clean(?: |-)?up|tidy|orphan\w*|stale|broken links?|curat\w*|health",
 }
 _WISHES = {wish: re.compile(rf"\b(?:{cue})\b", re.IGNORECASE) for wish, cue in _CUES.items()}
 _CLAUSES = re.compile(
@@ -64,7 +64,7 @@ SHORTEST_CLAUSE = 2  # words
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """An entity of the vault that a goal names, under the vault's own name for it."""
 
     name: str
@@ -80,8 +80,8 @@ class Goal:
 
     text: str
     told: str
-    named: tuple[Named, ...] = ()
-    wishes: frozenset[Wish] = frozenset()
+    named: tuple[NamedEntity, ...] = ()
+    wishes: frozenset[Need] = frozenset()
     project: str | None = None
     types: tuple[str, ...] = ()
     span: Span | None = None
@@ -136,26 +136,26 @@ class GoalReader:
             span=cuts[0].span if cuts else None,
         )
 
-    def _named(self, text: str) -> tuple[Named, ...]:
-        found: dict[str, Named] = {}
+    def _named(self, text: str) -> tuple[NamedEntity, ...]:
+        found: dict[str, NamedEntity] = {}
         for mention in self._names.find(text, question=True):
             found.setdefault(mention.name.target, self._one(mention))
         return tuple(found.values())
 
-    def _one(self, mention: Mention) -> Named:
+    def _one(self, mention: Mention) -> NamedEntity:
         target = mention.name.target
         memory = self._by_id(target)
         spelled = memory.title if memory else self._names.spelling(target) or mention.name.text
-        return Named(spelled, target, mention.name.kind, memory)
+        return NamedEntity(spelled, target, mention.name.kind, memory)
 
-    def _project(self, named: Named) -> str | None:
+    def _project(self, named: NamedEntity) -> str | None:
         """The project that the text names, if it has memories."""
         if named.kind != NodeKind.PROJECT:
             return None
         project = named.memory.project if named.memory is not None else named.name
         return project if project and self._in_project(project) else None
 
-    def _types_in(self, text: str, named: Iterable[Named]) -> tuple[str, ...]:
+    def _types_in(self, text: str, named: Iterable[NamedEntity]) -> tuple[str, ...]:
         said = set(some_words(text.lower()))
         own = {NodeKind.NOTE, *(each.kind for each in named)}  # "the project Aurora" is one name
         return tuple(
@@ -170,7 +170,7 @@ class GoalReader:
         parts = [part for part in parts if len(some_words(part)) >= SHORTEST_CLAUSE]
         if len(parts) < 2:
             return
-        subjects: tuple[Named, ...] = ()
+        subjects: tuple[NamedEntity, ...] = ()
         for part in parts:
             own = self._named(part)
             points = not own and subjects and _POINTING.search(part)
@@ -238,7 +238,7 @@ def trigger_of(pulse: CognitivePulse) -> Trigger:
 def plan(
     goal: Goal,
     pulse: CognitivePulse,
-    found: Sequence[Named],
+    found: Sequence[NamedEntity],
     *,
     tools: Collection[str],
     max_steps: int,
@@ -264,14 +264,16 @@ def plan(
 _ANSWERS_ALONE = ("get_graph_manifest", "get_recent_context", "get_memetic_status")
 
 
-def _probes(goal: Goal, trigger: Trigger, found: Sequence[Named], now: datetime) -> Iterator[Step]:
+def _probes(
+    goal: Goal, trigger: Trigger, found: Sequence[NamedEntity], now: datetime
+) -> Iterator[Step]:
     """Calls that prepare the answering call, most helpful first."""
     scope = _scope(goal)
-    if Wish.OVERVIEW in goal.wishes or not found:
+    if Need.OVERVIEW in goal.wishes or not found:
         yield Step("get_graph_manifest", {}, "See what the memory holds before asking it")
-    if Wish.UPKEEP in goal.wishes:
+    if Need.UPKEEP in goal.wishes:
         yield Step("get_memetic_status", {}, "It lists what a person may want to put right")
-    if Wish.RECENT in goal.wishes:
+    if Need.RECENT in goal.wishes:
         params = {"since": _since(goal, now), **scope}
         yield Step("get_recent_context", params, "The goal is about what happened lately")
     if trigger is Trigger.HIGH_ENTROPY:
@@ -280,13 +282,13 @@ def _probes(goal: Goal, trigger: Trigger, found: Sequence[Named], now: datetime)
             {"query": goal.text, **scope},
             "What was found lies far apart: narrower questions reduce the uncertainty first",
         )
-    if Wish.PREFERENCE in goal.wishes:
+    if Need.PREFERENCE in goal.wishes:
         params = {"query": goal.text, "top_k": 5, "filters": {"types": ["preference"]}}
         yield Step("recall_memory", params, "How the person likes it is kept as preferences")
-    if Wish.RELATION in goal.wishes or Wish.CAUSE in goal.wishes or len(goal.named) >= SEVERAL:
+    if Need.RELATION in goal.wishes or Need.CAUSE in goal.wishes or len(goal.named) >= SEVERAL:
         why = (
             "Causes are stated as relations: follow them from what the goal names"
-            if Wish.CAUSE in goal.wishes
+            if Need.CAUSE in goal.wishes
             else "The goal is about how things are related: follow the relations"
         )
         yield Step("graph_query", {"query": goal.text, **scope}, why)
@@ -307,9 +309,9 @@ def _answering(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
     told = [
         aspect
         for aspect, wanted in (
-            ("causal_links", Wish.CAUSE in goal.wishes),
-            ("conflicts", Wish.CONFLICT in goal.wishes or trigger is Trigger.LOW_COHERENCE),
-            ("neighborhood", Wish.RELATION in goal.wishes),
+            ("causal_links", Need.CAUSE in goal.wishes),
+            ("conflicts", Need.CONFLICT in goal.wishes or trigger is Trigger.LOW_COHERENCE),
+            ("neighborhood", Need.RELATION in goal.wishes),
         )
         if wanted
     ]
@@ -323,7 +325,7 @@ def _answering(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
         return Step("recall_memory", params, why)
     if told:
         params["include_metadata"] = told
-    if Wish.CODE in goal.wishes:
+    if Need.CODE in goal.wishes:
         params["distillation_mode"] = "code_focused"
         why += ", code first"
     return Step("inject_context", params, why)
@@ -344,7 +346,7 @@ def _reasoning(
     goal: Goal,
     pulse: CognitivePulse,
     trigger: Trigger,
-    found: Sequence[Named],
+    found: Sequence[NamedEntity],
     steps: Sequence[Step],
 ) -> str:
     state = {

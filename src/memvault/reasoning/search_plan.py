@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Scope
-from memvault.reasoning.plans import Goal, Step, Wish
+from memvault.reasoning.plans import Goal, Need, Step
 from memvault.search.scope import in_scope, utc
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import STOP_WORDS, name_key
@@ -37,7 +37,7 @@ _VAGUE = STOP_WORDS | frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMemory:
     """A memory found for the whole goal."""
 
     memory: Memory
@@ -48,7 +48,7 @@ class Found:
 class Measure(Protocol):
     """Entropies in [0, 1]."""
 
-    def entropy_of(self, found: Sequence[Found]) -> float:
+    def entropy_of(self, found: Sequence[FoundMemory]) -> float:
         """The entropy of these memories, weighted by relevance."""
         ...
 
@@ -63,7 +63,7 @@ class _Facet:
 
     key: tuple[str, str]
     rationale: str
-    members: tuple[Found, ...]
+    members: tuple[FoundMemory, ...]
     added: str = ""  # words for the question
     project: str | None = None
     filters: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class _Facet:
 
 def search_plan(
     goal: Goal,
-    found: Sequence[Found],
+    found: Sequence[FoundMemory],
     measure: Measure,
     edges: GraphView | None,
     most: int,
@@ -97,19 +97,19 @@ def search_plan(
     return tuple(steps.values())[:most]
 
 
-def _as_asked(goal: Goal, found: Sequence[Found], *, several: bool) -> Step:
+def _as_asked(goal: Goal, found: Sequence[FoundMemory], *, several: bool) -> Step:
     narrowed, why = _narrowing(goal, found)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
     if goal.told != goal.text:
         rationale += ", in the vault's own names"
     if why:
         rationale += f", {why}"
-    relational = Wish.RELATION in goal.wishes or Wish.CAUSE in goal.wishes
+    relational = Need.RELATION in goal.wishes or Need.CAUSE in goal.wishes
     tool = "graph_query" if relational and "filters" not in narrowed else "recall_memory"
     return Step(tool, {"query": goal.told, **narrowed}, rationale)
 
 
-def _narrowing(goal: Goal, found: Sequence[Found]) -> tuple[dict[str, Any], str]:
+def _narrowing(goal: Goal, found: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
     """Filters that the goal's words ask for and that at least one result satisfies."""
     params: dict[str, Any] = {}
     why = []
@@ -132,12 +132,12 @@ def _narrowing(goal: Goal, found: Sequence[Found]) -> tuple[dict[str, Any], str]
     return params, ", ".join(why)
 
 
-def _some(found: Iterable[Found], filters: Filters) -> bool:
+def _some(found: Iterable[FoundMemory], filters: Filters) -> bool:
     return any(in_scope(each.memory, Scope(filters)) for each in found)
 
 
 def _facets_asked(
-    goal: Goal, found: Sequence[Found], measure: Measure, edges: GraphView | None
+    goal: Goal, found: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
 ) -> Iterator[Step]:
     whole = measure.entropy_of(found)
     measured = [(each, measure.entropy_of(each.members)) for each in _facets(goal, found, edges)]
@@ -175,7 +175,7 @@ def _question(goal: Goal, facet: _Facet) -> Step:
     return Step("recall_memory", params, facet.rationale)
 
 
-def _facets(goal: Goal, found: Sequence[Found], edges: GraphView | None) -> Iterator[_Facet]:
+def _facets(goal: Goal, found: Sequence[FoundMemory], edges: GraphView | None) -> Iterator[_Facet]:
     """Facets of at least `FEWEST` results; also single memories if the goal names nothing."""
     yield from _by_project(goal, found)
     yield from _by_type(found)
@@ -190,8 +190,8 @@ def _facets(goal: Goal, found: Sequence[Found], edges: GraphView | None) -> Iter
             yield _Facet((SINGLE, each.memory.id), why, (each,), added=added)
 
 
-def _by_project(goal: Goal, found: Sequence[Found]) -> Iterator[_Facet]:
-    groups: dict[str, list[Found]] = defaultdict(list)
+def _by_project(goal: Goal, found: Sequence[FoundMemory]) -> Iterator[_Facet]:
+    groups: dict[str, list[FoundMemory]] = defaultdict(list)
     for each in found:
         if each.memory.project and goal.project is None:
             groups[each.memory.project].append(each)
@@ -201,8 +201,8 @@ def _by_project(goal: Goal, found: Sequence[Found]) -> Iterator[_Facet]:
             yield _Facet(("project", project), why, tuple(members), project, project)
 
 
-def _by_type(found: Sequence[Found]) -> Iterator[_Facet]:
-    groups: dict[str, list[Found]] = defaultdict(list)
+def _by_type(found: Sequence[FoundMemory]) -> Iterator[_Facet]:
+    groups: dict[str, list[FoundMemory]] = defaultdict(list)
     for each in found:
         if each.memory.type != NodeKind.NOTE:
             groups[each.memory.type].append(each)
@@ -212,9 +212,9 @@ def _by_type(found: Sequence[Found]) -> Iterator[_Facet]:
             yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
 
 
-def _by_thing(goal: Goal, found: Sequence[Found], edges: GraphView) -> Iterator[_Facet]:
+def _by_thing(goal: Goal, found: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
     own = {each.id for each in goal.named}
-    groups: dict[str, list[Found]] = defaultdict(list)
+    groups: dict[str, list[FoundMemory]] = defaultdict(list)
     for each in found:
         stated = edges.stated_by(each.memory.id)
         things = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}

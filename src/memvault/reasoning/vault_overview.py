@@ -14,7 +14,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
-from memvault.model.search import Thing
+from memvault.model.search import NodeRef
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView
 from memvault.vault.parse import parse_note
@@ -28,7 +28,7 @@ _TOLD_APART = (NodeKind.TAG, NodeKind.PROJECT, NodeKind.DATE)
 class Concept:
     """A note, or an entity without one; ``notes`` counts the other notes that name it."""
 
-    thing: Thing
+    thing: NodeRef
     kind: str
     notes: int
 
@@ -96,7 +96,7 @@ def _of_graph(
     nodes = {node.id: node for node in edges.nodes() if node.kind not in _TOLD_APART}
     best = sorted(nodes.keys() & naming.keys(), key=lambda key: (-len(naming[key]), key))
     concepts = tuple(
-        Concept(Thing(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(naming[key]))
+        Concept(NodeRef(key, nodes[key].name, nodes[key].path), nodes[key].kind, len(naming[key]))
         for key in best[:MOST]
     )
     return concepts, _most(relations)
@@ -105,7 +105,7 @@ def _of_graph(
 KEPT = 1_000  # notes
 
 
-class Openings:
+class LeadSentences:
     """Caches the first sentence of notes until they change. Thread-safe.
 
     Args:
@@ -122,12 +122,12 @@ class Openings:
 
     def _look_up(self, path: str, _content_hash: str) -> tuple[str, int] | None:
         try:
-            return opening(parse_note(path, self._read(path)))
+            return lead_sentence(parse_note(path, self._read(path)))
         except MemvaultError:
             return None
 
 
-def opening(note: ParsedNote) -> tuple[str, int] | None:
+def lead_sentence(note: ParsedNote) -> tuple[str, int] | None:
     """The first sentence that is not a field, else the first sentence."""
     sentences = [sentence for block in note.blocks for sentence in block.sentences]
     plain = (sentence for sentence in sentences if sentence.relation is None)
@@ -140,7 +140,7 @@ def opening(note: ParsedNote) -> tuple[str, int] | None:
 Happening = Literal["created", "changed", "accessed"]
 
 
-class Saved(Protocol):
+class SavedNote(Protocol):
     """A note and its file's modification time, in nanoseconds since 1970."""
 
     @property
@@ -151,7 +151,7 @@ class Saved(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
+class RecentEvent:
     """``what`` is the most important event of the memory in the period, ``at`` its latest time."""
 
     memory: Memory
@@ -161,20 +161,20 @@ class Recent:
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class RecentActivity:
     """The ``first`` events of a period, and the count of all."""
 
-    first: list[Recent]
+    first: list[RecentEvent]
     total: int
 
 
 def recent(
-    saved: Collection[Saved],
+    saved: Collection[SavedNote],
     accessed: Mapping[str, datetime],
     since: datetime,
     limit: int,
     working_set: Sequence[str] = (),
-) -> Lately:
+) -> RecentActivity:
     """At most ``limit`` events since a moment.
 
     The session's working set comes first in its own order, whatever its age; then created and
@@ -186,9 +186,9 @@ def recent(
     start = int(since.timestamp() * 1e9)
     read = {key for key, at in accessed.items() if at >= since}
     own = set(working_set)
-    first: dict[str, Saved] = {}
-    written: list[Saved] = []
-    only_read: list[Saved] = []
+    first: dict[str, SavedNote] = {}
+    written: list[SavedNote] = []
+    only_read: list[SavedNote] = []
     for each in saved:
         memory = each.memory
         if memory.id in own:
@@ -202,7 +202,7 @@ def recent(
         *nlargest(limit, written, key=lambda each: (each.mtime_ns, each.memory.path)),
         *sorted(only_read, key=lambda each: accessed[each.memory.id], reverse=True),
     ]
-    return Lately(
+    return RecentActivity(
         [_told(each, accessed, since, in_working_set=each.memory.id in own) for each in shown][
             :limit
         ],
@@ -211,12 +211,12 @@ def recent(
 
 
 def _told(
-    saved: Saved, accessed: Mapping[str, datetime], since: datetime, *, in_working_set: bool
-) -> Recent:
+    saved: SavedNote, accessed: Mapping[str, datetime], since: datetime, *, in_working_set: bool
+) -> RecentEvent:
     memory, changed = saved.memory, datetime.fromtimestamp(saved.mtime_ns / 1e9, UTC)
     used = accessed.get(memory.id)
     if memory.created_at >= since:
-        return Recent(memory, "created", max(memory.created_at, changed), in_working_set)
+        return RecentEvent(memory, "created", max(memory.created_at, changed), in_working_set)
     if changed >= since or used is None:
-        return Recent(memory, "changed", changed, in_working_set)
-    return Recent(memory, "accessed", used, in_working_set)
+        return RecentEvent(memory, "changed", changed, in_working_set)
+    return RecentEvent(memory, "accessed", used, in_working_set)

@@ -28,7 +28,7 @@ from memvault.model.state import CacheStats
 from memvault.search.association import Association
 from memvault.search.hybrid import HybridSearch
 from memvault.search.relations.question import stems
-from memvault.search.scope import Memories, in_scope
+from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores import faults
 from memvault.vault.parse import parse_note
 
@@ -66,7 +66,7 @@ Some = TypeVar("Some")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchRequest:
     """A question, and how many memories it asks for at most."""
 
     query: str
@@ -84,7 +84,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FallbackResult:
     """Hits, best first; ``notice`` says what could not be asked."""
 
     hits: list[Hit]
@@ -133,7 +133,7 @@ class Fallback:
         self,
         hybrid: HybridSearch,
         association: Association,
-        memories: Memories,
+        memories: MemoryLookup,
         *,
         read: Callable[[str], bytes],
         cache: AnswerCache,
@@ -147,7 +147,7 @@ class Fallback:
         self._limit = limit_seconds
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
 
-    def answer(self, asked: Asked, whole: Callable[[], Found]) -> Found:
+    def answer(self, asked: SearchRequest, whole: Callable[[], FallbackResult]) -> FallbackResult:
         """What ``whole`` finds; else what can be had.
 
         Raises:
@@ -182,7 +182,7 @@ class Fallback:
         except RuntimeError as error:  # the pool is shut down
             raise faults.closed() from error
 
-    def _part(self, asked: Asked, slow: bool, seconds: float) -> Found:
+    def _part(self, asked: SearchRequest, slow: bool, seconds: float) -> FallbackResult:
         """What can be had without the whole; the vectors are asked again where they were slow."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
@@ -190,26 +190,26 @@ class Fallback:
         if slow:
             near = self._begin(lambda: self._near(asked))
             if hits := _soon(near, seconds / 2):
-                return Found(hits, too_slow)
+                return FallbackResult(hits, too_slow)
         named = _soon(by_name, end - time.monotonic())
         if named:
-            return Found(named, too_slow if slow else NO_VECTORS)
+            return FallbackResult(named, too_slow if slow else NO_VECTORS)
         kept = self._cache.get(asked.key)
         if kept is not None:
             hits, at = kept
             words = REMEMBERED_SLOW if slow else REMEMBERED
             when = f"{at:%d %B %Y, %H:%M} UTC"
-            return Found(hits[: asked.limit], words.format(limit=self._limit, when=when))
+            return FallbackResult(hits[: asked.limit], words.format(limit=self._limit, when=when))
         if named is None:
             raise StoreUnavailable(NOTHING)
-        return Found([], too_slow if slow else NOTHING_NAMED)
+        return FallbackResult([], too_slow if slow else NOTHING_NAMED)
 
-    def _near(self, asked: Asked) -> list[Hit]:
+    def _near(self, asked: SearchRequest) -> list[Hit]:
         hits = self._hybrid.search(asked.query, asked.limit, asked.scope)
         self._hybrid.read_passages(asked.query, hits)
         return hits
 
-    def _named(self, asked: Asked) -> list[Hit]:
+    def _named(self, asked: SearchRequest) -> list[Hit]:
         """Without the vectors: the notes that the question names, and what they are linked with."""
         self._association.warm_up()
         words = asked.query.casefold()

@@ -37,7 +37,7 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
-from memvault.search.fallback import NO_GRAPH, AnswerCache, Asked, Fallback, Found
+from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
 from memvault.search.relations.question import ANYTHING, stem, stems
@@ -242,18 +242,18 @@ class Searcher:
             return max(CANDIDATES, most)
         return most
 
-    def _find(self, request: _Request, wanted: int) -> Found:
+    def _find(self, request: _Request, wanted: int) -> FallbackResult:
         notice: str | None = None
 
         def look(limit: int) -> list[Hit]:
             nonlocal notice
-            asked = Asked(request.query, limit, request.scope, request.max_hops)
+            asked = SearchRequest(request.query, limit, request.scope, request.max_hops)
             found = self._fallback.answer(asked, lambda: self._candidates(request, limit))
             notice = found.notice
             return found.hits
 
         if request.fitting is None:
-            return Found(look(wanted), notice)
+            return FallbackResult(look(wanted), notice)
         fitting = request.fitting
 
         def fits(hits: Sequence[Hit]) -> list[Hit]:
@@ -261,9 +261,9 @@ class Searcher:
             return [hit for hit in hits if hit.memory.id in ids]
 
         hits = widened(look, fits, wanted)[:wanted]
-        return Found(hits, notice)
+        return FallbackResult(hits, notice)
 
-    def _candidates(self, request: _Request, limit: int) -> Found:
+    def _candidates(self, request: _Request, limit: int) -> FallbackResult:
         query, scope, notice = request.query, request.scope, None
         hits: list[Hit] = []
         try:
@@ -286,7 +286,7 @@ class Searcher:
             notice = NO_GRAPH
         hits = hits[: max(limit, self._reranker.first if self._reranker else 0)]
         self.hybrid.read_passages(query, hits)
-        return Found(self._reranked(query, hits)[:limit], notice)
+        return FallbackResult(self._reranked(query, hits)[:limit], notice)
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""
@@ -314,7 +314,7 @@ class Searcher:
 
     # -- judging --------------------------------------------------------------------------------
 
-    def _judged(self, request: _Request, found: Found, mode: Mode) -> SearchResult:
+    def _judged(self, request: _Request, found: FallbackResult, mode: Mode) -> SearchResult:
         plan, matter = PLANS[mode], request.matter
         most = request.top_k or plan.most
         hits = found.hits[: self._wanted(request, mode)]
@@ -430,7 +430,7 @@ def _superseding_first(hits: list[Hit]) -> list[Hit]:
     return ordered
 
 
-def _unknown(found: Found) -> str:
+def _unknown(found: FallbackResult) -> str:
     nearest = found.hits[0].memory.title
     words = (
         f"No note seems to answer this; the nearest is {nearest!r}. "

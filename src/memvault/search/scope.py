@@ -10,7 +10,7 @@ from memvault.model.memory import Memory
 from memvault.model.search import Filters, Scope
 
 
-class Memories(Protocol):
+class MemoryLookup(Protocol):
     """What is known of the notes that are indexed."""
 
     def by_id(self, memory_id: str) -> Memory | None: ...

@@ -24,7 +24,7 @@ from memvault.model.graph import (
     NotesIndexed,
 )
 from memvault.model.memory import Memory
-from memvault.model.search import Source, Thing
+from memvault.model.search import NodeRef, Source
 from memvault.stores.graph import GraphStore
 from memvault.vault.frontmatter.properties import domain_of
 
@@ -301,12 +301,12 @@ def _strength(edge: GraphEdge) -> tuple[float, str, int, int, str]:
     return (-edge.effective_weight(), edge.source, edge.line, edge.ordinal, edge.target)
 
 
-def thing_of(node_id: str, edges: GraphView) -> Thing:
+def node_ref(node_id: str, edges: GraphView) -> NodeRef:
     node = edges.node(node_id)
-    return Thing(node_id, node.name, node.path) if node is not None else Thing(node_id, "")
+    return NodeRef(node_id, node.name, node.path) if node is not None else NodeRef(node_id, "")
 
 
-def source_of(edge: GraphEdge, edges: GraphView) -> Source | None:
+def edge_source(edge: GraphEdge, edges: GraphView) -> Source | None:
     """Where an edge is stated; None for a note that has just been removed."""
     node = edges.node(edge.source)
     if node is None or node.path is None:

@@ -26,8 +26,8 @@ from memvault.text.words import (
     WORD_NAMES,
     composed,
     is_uncased,
-    places,
     some_words,
+    word_spans,
     words,
 )
 
@@ -103,7 +103,7 @@ class SentenceWords:
 
     def __init__(self, text: str, *, heading: bool, question: bool) -> None:
         self._text = text
-        self._places = places(text)
+        self._places = word_spans(text)
         self._heading = heading
         self._can_mean = can_mean_in_query if question else can_mean
         self._urls = (

@@ -90,7 +90,7 @@ def some_words(text: str) -> list[str]:
     return words(text)
 
 
-def places(text: str) -> list[tuple[int, int]]:
+def word_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of each of the `words` of text in NFC."""
     return [match.span() for match in _TOKEN.finditer(_level(text))]
 

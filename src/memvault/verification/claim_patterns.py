@@ -171,7 +171,7 @@ _LEFT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Practice:
+class ToolUsage:
     """``uses`` and ``left`` are stems of what a thing uses and of what it does not use; ``moved``
     tells that it uses this in place of something."""
 
@@ -181,13 +181,13 @@ class Practice:
     moved: bool
 
 
-def practices_in(sentence: str) -> Iterator[Practice]:
+def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
     """What a sentence says of this, mostly nothing."""
     for pattern in (_MOVED, _REPLACED, _LEFT):
         match = pattern.search(sentence)
         if match is not None:
             groups = match.groupdict()
-            yield Practice(
+            yield ToolUsage(
                 stems_of(match["subject"]),
                 stems_of(groups.get("now") or ""),
                 stems_of(groups.get("before") or ""),
@@ -196,10 +196,12 @@ def practices_in(sentence: str) -> Iterator[Practice]:
             return
     match = _USES.search(sentence)
     if match is not None:
-        yield Practice(stems_of(match["subject"]), stems_of(match["now"]), frozenset(), moved=False)
+        yield ToolUsage(
+            stems_of(match["subject"]), stems_of(match["now"]), frozenset(), moved=False
+        )
 
 
-def opposed(claim: Practice, told: Practice) -> float:
+def opposed(claim: ToolUsage, told: ToolUsage) -> float:
     """How surely what is told speaks against a claim of use, in [0, 1].
 
     1 where it says that just this was given up; 0.8 where the same thing is said to have moved to

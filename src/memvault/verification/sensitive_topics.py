@@ -22,7 +22,7 @@ MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
 _FRONTMATTER = re.compile(r"\A---\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
-class Matter(StrEnum):
+class SensitiveTopic(StrEnum):
     LEGAL = "legal"
     FINANCIAL = "financial"
     MEDICAL = "medical"
@@ -30,13 +30,13 @@ class Matter(StrEnum):
 
 
 _WORDS = {
-    Matter.LEGAL: (
+    SensitiveTopic.LEGAL: (
         r"legal(?:ly)?|laws?|lawsuits?|liab\w+|clauses?|contracts?|contractual\w*|nda|gdpr|"
         r"complian\w+|statutory|warrant(?:y|ies)|patents?|copyrights?|trademarks?|licen[cs]ing|"
         r"indemni\w+|litigation|subpoenas?|notice period|termination|lease|jurisdiction|damages|"
         r"settlements?|terms and conditions|power of attorney|custody|visas?|will and testament"
     ),
-    Matter.FINANCIAL: (
+    SensitiveTopic.FINANCIAL: (
         r"budgets?|prices?|pricing|costs?|salar(?:y|ies)|wages?|invoices?|fees?|tax(?:es)?|vat|"
         r"revenues?|debts?|loans?|mortgages?|rents?|refunds?|payroll|premiums?|"
         r"ibans?|bics?|account numbers?|bank (?:accounts?|details|transfers?)|sort codes?|"
@@ -47,12 +47,12 @@ _WORDS = {
         r"how much (?:money|do (?:i|we) (?:owe|pay)|did (?:i|we) (?:owe|pay|spend)|is .* worth)|"
         r"payments?|owe[sd]?|fines?|penalt(?:y|ies)|insured|insurance"
     ),
-    Matter.MEDICAL: (
+    SensitiveTopic.MEDICAL: (
         r"medications?|medicines?|prescri\w+|dos(?:e|es|age|ages)|allerg(?:y|ies|ic)|diagnos\w+|"
         r"blood (?:type|group|pressure|test)|vaccin\w+|symptoms?|surger(?:y|ies)|insulin|epipen|"
         r"therap(?:y|ies)|side effects?|contraindicat\w+|milligrams?|mg"
     ),
-    Matter.POLICY: (
+    SensitiveTopic.POLICY: (
         r"polic(?:y|ies)|regulations?|entitled|entitlements?|allowances?|permitted|"
         r"(?:am|are|is) (?:i|we|it|employees|staff) allowed|retention|quotas?|eligib\w+"
     ),
@@ -62,7 +62,7 @@ _STORY = re.compile(r"^\W*(?:who|whom|where|why|with whom)\b")
 _ASKS_OF_DOINGS = re.compile(r"\b(?:did|does|do|was|were|has|have|had)\b")
 
 
-def matter_of(query: str) -> Matter | None:
+def sensitive_topic_of(query: str) -> SensitiveTopic | None:
     """The critical matter that a question is about, if any; microseconds."""
     text = " ".join(query.lower().split())
     if _STORY.search(text) and _ASKS_OF_DOINGS.search(text) and "owe" not in text:

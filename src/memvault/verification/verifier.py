@@ -26,7 +26,7 @@ from memvault.verification.amounts import AmountKind
 from memvault.verification.claims import NAME, Claim, Source
 from memvault.verification.clause import FindNames, stems_of
 from memvault.verification.reading import Passages
-from memvault.verification.sensitive_topics import Gate, matter_of
+from memvault.verification.sensitive_topics import Gate, sensitive_topic_of
 
 WITNESSES = 20  # passages asked for beside what was found (FR-44)
 MOST_READ = 3  # memories read whole for a value of the kind that is asked for
@@ -83,7 +83,7 @@ class Verifier:
 
     def matter_of(self, query: str) -> str | None:
         """The sensitive matter that a question is about, if any."""
-        return matter_of(query)
+        return sensitive_topic_of(query)
 
     def withhold(self, hits: Sequence[Hit]) -> None:
         """Leave of these hits what a sensitive question may be answered with."""

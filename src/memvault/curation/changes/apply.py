@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 Version = Callable[[str], bytes | None]  # a kept version by its hash
 
 
-def make(vault: Vault, edit: Edit) -> None:
+def make_edit(vault: Vault, edit: Edit) -> None:
     """Make one edit.
 
     Raises:
@@ -38,7 +38,7 @@ def make(vault: Vault, edit: Edit) -> None:
         _write(vault, edit.path, content_hash(edit.before), edit.after)
 
 
-def take_back(vault: Vault, files: Sequence[FileChange], version: Version) -> bool:
+def revert_edits(vault: Vault, files: Sequence[FileChange], version: Version) -> bool:
     """Take back edits that were made, the last one first. A file that somebody changed since
     stays as it is. False if an error kept a file from being restored."""
     whole = True
@@ -53,7 +53,9 @@ def take_back(vault: Vault, files: Sequence[FileChange], version: Version) -> bo
     return whole
 
 
-def made(vault: Vault, files: Sequence[FileChange], version: Version) -> list[FileChange] | None:
+def edits_made(
+    vault: Vault, files: Sequence[FileChange], version: Version
+) -> list[FileChange] | None:
     """Of a change that a crash cut off: None if it is complete, else the edits that were made.
 
     Raises:

@@ -24,7 +24,7 @@ from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
-from memvault.curation.changes.undo import Conflict, StandingChanges, UndoStaging
+from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
 from memvault.model.change import Actor, Change, ChangeKind, FactKind
 from memvault.model.errors import (
     InvalidParams,
@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     """``change`` is None in a preview, or if nothing could be taken back."""
 
     undone: tuple[Change, ...]
@@ -63,7 +63,7 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
-class Performed(Generic[Result]):
+class ChangeResult(Generic[Result]):
     """``change`` is None if nothing was changed; ``result`` is the operation's own."""
 
     plan: Plan
@@ -118,7 +118,7 @@ class Curator:
         why: Attribution,
         *,
         preview: bool = False,
-    ) -> Performed[Result]:
+    ) -> ChangeResult[Result]:
         """Stage one operation and make it, unless it is a preview or changes nothing. If somebody
         saves one of its notes at the same time, it is staged again.
 
@@ -138,7 +138,7 @@ class Curator:
         *,
         preview: bool = False,
         alone: bool = False,
-    ) -> Performed[Result]:
+    ) -> ChangeResult[Result]:
         """As `perform`, where only staging tells the names and node ids: ``stage`` returns its
         result with both. ``alone`` is for an operation that depends on which notes there are:
         nothing else changes the vault while it is staged."""
@@ -149,9 +149,9 @@ class Curator:
                 result, names, node_ids = stage(staging)
                 plan = staging.plan(kind, names, node_ids)
                 if preview or plan.changes_nothing:
-                    return Performed(plan, result)
+                    return ChangeResult(plan, result)
                 try:
-                    return Performed(plan, result, self.apply(plan, why))
+                    return ChangeResult(plan, result, self.apply(plan, why))
                 except NoteConflict:
                     if attempt == ATTEMPTS:
                         raise
@@ -183,7 +183,7 @@ class Curator:
 
     def undo(
         self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
-    ) -> Undone:
+    ) -> UndoResult:
         """Take changes back, the newest first, as one change. A change with a note that was
         changed afterwards is left out and listed among the conflicts.
 
@@ -206,7 +206,7 @@ class Curator:
                 if attempt == ATTEMPTS:
                     raise
                 continue
-            return Undone(undone.undone, undone.conflicts, undone.plan, change)
+            return UndoResult(undone.undone, undone.conflicts, undone.plan, change)
         raise AssertionError("unreachable")
 
     @property
@@ -324,12 +324,12 @@ class Curator:
         try:
             self._record(JournalPhase.BEGUN, change, actor)
             for edit in plan.edits:
-                files.make(self.vault, edit)
+                files.make_edit(self.vault, edit)
                 made += 1
             self._record(JournalPhase.DONE, change, actor)
         except MemvaultError:
             versions = plan.versions
-            if files.take_back(self.vault, change.files[:made], versions.get):
+            if files.revert_edits(self.vault, change.files[:made], versions.get):
                 self._withdraw(change)
             else:
                 self._interrupted = True  # tried again before the next change
@@ -385,11 +385,11 @@ class Curator:
         def version(content: str) -> bytes | None:
             return self._contents.get(change.reversal_hash, content)
 
-        made = files.made(self.vault, change.files, version)
+        made = files.edits_made(self.vault, change.files, version)
         if made is None:
             self._record(JournalPhase.DONE, change, change.actor)
             logger.info("completed the interrupted change %s", change.reversal_hash)
-        elif files.take_back(self.vault, made, version):
+        elif files.revert_edits(self.vault, made, version):
             self._withdraw(change)
             logger.info("took back the interrupted change %s", change.reversal_hash)
         else:
@@ -455,9 +455,9 @@ class Curator:
 
     # -- taking back ----------------------------------------------------------------------------
 
-    def _stage_undo(self, newest_first: Sequence[Change]) -> Undone:
+    def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
         oldest = newest_first[-1].at if newest_first else None
-        standing = StandingChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
+        standing = ActiveChanges(self.history.changes(since=oldest, limit=None), self.forgotten)
         undoing = UndoStaging(self.stage(), self.history.content, self.forgotten, standing)
         undone: list[Change] = []
         conflicts: list[Conflict] = []
@@ -471,7 +471,7 @@ class Curator:
             tuple(dict.fromkeys(name for change in undone for name in change.names)),
             tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
         )
-        return Undone(tuple(undone), tuple(conflicts), plan)
+        return UndoResult(tuple(undone), tuple(conflicts), plan)
 
 
 def _check_undoable(change: Change, wanted: Collection[str]) -> None:

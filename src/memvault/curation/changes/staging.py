@@ -86,7 +86,7 @@ class Staging:
         home, stem = self.vault.note_folder(folder), safe_name(title)
         path = f"{home}/{stem}{suffix}" if home else stem + suffix
         refused = 0
-        for each in numbered(path, first=2):
+        for each in numbered_paths(path, first=2):
             if suffix == NOTE_SUFFIX and not self.vault.is_note(each):
                 refused += 1
                 if refused == MAX_REFUSED:
@@ -112,7 +112,7 @@ class Staging:
 
     def free_path(self, path: str, first: int) -> str:
         """The path, or the first with a number behind its name that no file has."""
-        free = next((each for each in numbered(path, first) if self._is_free(each)), None)
+        free = next((each for each in numbered_paths(path, first) if self._is_free(each)), None)
         if free is None:
             raise StorageError(f"There are too many notes named like {path}")
         return free
@@ -232,7 +232,7 @@ def is_in_trash(path: str) -> bool:
     return path.startswith(f"{TRASH}/")
 
 
-def numbered(path: str, first: int) -> Iterator[str]:
+def numbered_paths(path: str, first: int) -> Iterator[str]:
     """The path, then the same with a number behind the name."""
     stem, dot, suffix = path.rpartition(".")
     yield path

@@ -34,7 +34,7 @@ class Conflict:
     kept: str | None = None
 
 
-class StandingChanges:
+class ActiveChanges:
     """The changes of each path, and of each forgotten concept, that are not taken back. The last is
     taken back first, even if the file happens to have the bytes that an earlier change left:
     otherwise taking back the later ones could bring the earlier one back.
@@ -110,7 +110,7 @@ class UndoStaging:
         staging: Staging,
         content: Callable[[str], bytes | None],
         forgotten: Forgotten,
-        standing: StandingChanges,
+        standing: ActiveChanges,
     ) -> None:
         self.staging = staging
         self._content = content

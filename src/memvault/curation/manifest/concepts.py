@@ -17,7 +17,7 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any
 
-from memvault.curation.operations.merge import Known
+from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.targets import Target, names_of_memory, resolve
 from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
@@ -135,22 +135,22 @@ def _shown(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexedVault:
     """The indexed vault; ``known`` is what merging needs of it."""
 
-    known: Known
+    known: MergeIndex
     edges: GraphView
     graph: GraphStore
 
 
-class Naming:
+class ConceptResolver:
     """Resolves the names in one manifest.
 
     Args:
         now: the current concepts, by key.
     """
 
-    def __init__(self, indexed: Indexed, now: Mapping[str, Concept]) -> None:
+    def __init__(self, indexed: IndexedVault, now: Mapping[str, Concept]) -> None:
         self._indexed = indexed
         self._now = now
 
@@ -192,7 +192,7 @@ KEPT = 5  # lists; an older manifest can be rewritten, but not applied
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenConcept:
     """A concept when a manifest was written: the ids of its notes, or, without ``has_notes``, of
     its nodes."""
 
@@ -201,11 +201,13 @@ class Written:
     has_notes: bool
 
     @classmethod
-    def of(cls, concept: Concept) -> Written:
+    def of(cls, concept: Concept) -> WrittenConcept:
         return cls(concept.name, concept.ids, bool(concept.paths))
 
 
-def keep(vault: Vault, concepts: Iterable[Written], needed: Collection[str] = ()) -> str:
+def save_concepts(
+    vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str] = ()
+) -> str:
     """Save this list and return its name. Of older ones only the last and the ``needed`` are kept.
 
     Raises:
@@ -218,12 +220,12 @@ def keep(vault: Vault, concepts: Iterable[Written], needed: Collection[str] = ()
     return name
 
 
-def state_name(concepts: Iterable[Written]) -> str:
+def state_name(concepts: Iterable[WrittenConcept]) -> str:
     """The name that this list would have if it were saved."""
     return _name(_data(concepts))
 
 
-def kept(vault: Vault, name: str) -> dict[str, Written] | None:
+def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
     """The list of this name, by the keys of its concepts; None if it is missing or was written by a
     newer memvault."""
     if not name.isalnum():
@@ -233,7 +235,7 @@ def kept(vault: Vault, name: str) -> dict[str, Written] | None:
         if found["format"] != FORMAT:
             return None
         listed = [
-            Written(str(n), tuple(map(str, ids)), bool(notes))
+            WrittenConcept(str(n), tuple(map(str, ids)), bool(notes))
             for n, ids, notes in found["concepts"]
         ]
     except (NoteNotFound, ValueError, KeyError, TypeError):
@@ -241,7 +243,9 @@ def kept(vault: Vault, name: str) -> dict[str, Written] | None:
     return {concept_key(each.name): each for each in listed}
 
 
-def withheld(before: Mapping[str, Written] | None, listed: Collection[str]) -> dict[str, Written]:
+def withheld_concepts(
+    before: Mapping[str, WrittenConcept] | None, listed: Collection[str]
+) -> dict[str, WrittenConcept]:
     """The concepts whose lines a person deleted from a manifest that now lists these keys."""
     return {key: each for key, each in (before or {}).items() if key not in listed}
 
@@ -257,7 +261,7 @@ def _tidy(vault: Vault, needed: Collection[str]) -> None:
                 continue  # tried again with the next manifest
 
 
-def _data(concepts: Iterable[Written]) -> bytes:
+def _data(concepts: Iterable[WrittenConcept]) -> bytes:
     listed = sorted([each.name, list(each.ids), each.has_notes] for each in concepts)
     content = json.dumps({"format": FORMAT, "concepts": listed}, ensure_ascii=False)
     return f"{content}\n".encode()

@@ -12,17 +12,17 @@ from memvault.curation.changes.plan import Attribution, LineChange, Plan
 from memvault.curation.changes.staging import Staging
 from memvault.curation.manifest.concepts import (
     Concept,
-    Indexed,
-    Naming,
-    Written,
+    ConceptResolver,
+    IndexedVault,
+    WrittenConcept,
     concept_key,
     concepts_of,
-    keep,
-    kept,
+    load_concepts,
+    save_concepts,
     state_name,
-    withheld,
+    withheld_concepts,
 )
-from memvault.curation.manifest.reading import Action, Reading, Wanted, read_edits
+from memvault.curation.manifest.reading import Action, ManifestEdits, RequestedEdit, read_edits
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.merge import stage_merge
@@ -38,7 +38,7 @@ ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedNote:
     """A note that a change touches; ``lines`` is empty for a note that moves to the trash."""
 
     path: str
@@ -46,7 +46,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Previewed:
+class ManifestPreview:
     """LineKind applying would do, or why it cannot.
 
     Attributes:
@@ -54,8 +54,8 @@ class Previewed:
         asks: why a confirmation is needed, None if it is not.
     """
 
-    wanted: tuple[Wanted, ...] = ()
-    touched: tuple[tuple[Touched, ...], ...] = ()
+    wanted: tuple[RequestedEdit, ...] = ()
+    touched: tuple[tuple[TouchedNote, ...], ...] = ()
     faults: tuple[Fault, ...] = ()
     asks: str | None = None
 
@@ -69,7 +69,7 @@ class WrittenManifest:
     waiting: int
 
 
-class Refused(InvalidParams):
+class ManifestRefused(InvalidParams):
     """The manifest cannot be applied; ``data['lines']`` are the lines with the errors."""
 
 
@@ -85,7 +85,7 @@ class ManifestKeeper:
         self,
         vault: Vault,
         curator: Curator,
-        indexed: Callable[[], Indexed],
+        indexed: Callable[[], IndexedVault],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._vault = vault
@@ -132,9 +132,9 @@ class ManifestKeeper:
         if before is not None:
             return before.decode("utf-8", "replace")
         now = self.concepts()
-        return write_manifest("", now, state_name(map(Written.of, now.values())))
+        return write_manifest("", now, state_name(map(WrittenConcept.of, now.values())))
 
-    def preview(self, path: str = MANIFEST) -> Previewed:
+    def preview(self, path: str = MANIFEST) -> ManifestPreview:
         """LineKind a person's edits would change, note by note and line by line.
 
         Raises:
@@ -143,10 +143,10 @@ class ManifestKeeper:
         """
         reading = self._read_edits(read_lines(_text(self._vault.read(path))), self.concepts())
         if reading.faults:
-            return Previewed(reading.wanted, faults=reading.faults)
+            return ManifestPreview(reading.wanted, faults=reading.faults)
         wrong: list[Fault] = []
         touched = [self._touched(each, wrong) for each in reading.wanted]
-        return Previewed(
+        return ManifestPreview(
             reading.wanted, tuple(touched), tuple(wrong), None if wrong else self._asks(reading)
         )
 
@@ -181,13 +181,13 @@ class ManifestKeeper:
         text = _text(before or b"")
         lines = read_lines(text)
         state = _state_of(lines)
-        known = kept(self._vault, state) if state else None
-        waiting: dict[str, Written] = {}
+        known = load_concepts(self._vault, state) if state else None
+        waiting: dict[str, WrittenConcept] = {}
         if known is not None and not faults(lines):
-            waiting = withheld(known, _listed(lines))
+            waiting = withheld_concepts(known, _listed(lines))
             waiting = {key: each for key, each in waiting.items() if key in now}
-        listed = {key: Written.of(each) for key, each in now.items()} | waiting
-        name = keep(self._vault, listed.values(), [state] if state else [])
+        listed = {key: WrittenConcept.of(each) for key, each in now.items()} | waiting
+        name = save_concepts(self._vault, listed.values(), [state] if state else [])
         was = known or {}
         return write_manifest(text, now, name, withheld=waiting, gone=lambda key: key in was), len(
             waiting
@@ -213,16 +213,16 @@ class ManifestKeeper:
 
     # -- reading back ---------------------------------------------------------------------------
 
-    def _read_edits(self, lines: Sequence[Line], now: Mapping[str, Concept]) -> Reading:
+    def _read_edits(self, lines: Sequence[Line], now: Mapping[str, Concept]) -> ManifestEdits:
         state = _state_of(lines)
-        written = kept(self._vault, state) if state else None
-        return read_edits(lines, written, now, Naming(self._indexed(), now).targets)
+        written = load_concepts(self._vault, state) if state else None
+        return read_edits(lines, written, now, ConceptResolver(self._indexed(), now).targets)
 
-    def _touched(self, wanted: Wanted, wrong: list[Fault]) -> tuple[Touched, ...]:
+    def _touched(self, wanted: RequestedEdit, wrong: list[Fault]) -> tuple[TouchedNote, ...]:
         """The notes that one change touches; an error is added to ``wrong``."""
         if wanted.action is Action.DELETE:
             paths = [target.note.path for target in wanted.targets if target.note is not None]
-            return tuple(Touched(path) for path in paths)
+            return tuple(TouchedNote(path) for path in paths)
         staging = self._curator.stage()
         try:
             self._stage(staging, wanted)
@@ -233,9 +233,9 @@ class ManifestKeeper:
         lines: dict[str, list[LineChange]] = {path: [] for path in plan.paths}
         for change in plan.lines_changed():
             lines[change.path].append(change)
-        return tuple(Touched(path, tuple(some)) for path, some in lines.items())
+        return tuple(TouchedNote(path, tuple(some)) for path, some in lines.items())
 
-    def _asks(self, reading: Reading) -> str | None:
+    def _asks(self, reading: ManifestEdits) -> str | None:
         concepts, notes = reading.forgotten_concepts, reading.forgotten_notes
         all_notes = sum(1 for _ in self._indexed().known.memories.all())
         share = notes / all_notes if all_notes else 0.0
@@ -258,7 +258,7 @@ class ManifestKeeper:
             return None
         asks = self._asks(reading)
         if asks is not None and not confirm:
-            raise Refused(f"{asks} (confirm=true)", lines=[])
+            raise ManifestRefused(f"{asks} (confirm=true)", lines=[])
         for wanted in reading.wanted:
             try:
                 self._stage(staging, wanted)
@@ -271,7 +271,7 @@ class ManifestKeeper:
         ids = tuple(dict.fromkeys(key for each in reading.wanted for key in each.node_ids))
         return staging.plan(ChangeKind.MANIFEST_APPLIED, names, ids)
 
-    def _stage(self, staging: Staging, wanted: Wanted) -> None:
+    def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
         if wanted.action is Action.ANNOTATE:
             stage_annotation(staging, wanted.targets[0], wanted.text, self._clock().date())
         elif wanted.into is not None:
@@ -281,7 +281,7 @@ class ManifestKeeper:
                 stage_forgetting(staging, target)
 
     def _stage_manifest(
-        self, staging: Staging, path: str, lines: Sequence[Line], reading: Reading
+        self, staging: Staging, path: str, lines: Sequence[Line], reading: ManifestEdits
     ) -> None:
         """Update the manifest in the same change, so that no crash lets it be applied twice."""
         gone: dict[str, str | None] = {}
@@ -292,7 +292,9 @@ class ManifestKeeper:
         indexed = self._indexed()
         left = concepts_of(indexed.known.memories.all(), indexed.edges, gone)
         state = _state_of(lines)
-        name = keep(self._vault, [Written.of(each) for each in left.values()], [state])
+        name = save_concepts(
+            self._vault, [WrittenConcept.of(each) for each in left.values()], [state]
+        )
         text = write_manifest(
             _text(staging.read(path)),
             left,
@@ -305,7 +307,7 @@ class ManifestKeeper:
 
 def _check(found: Sequence[Fault]) -> None:
     if found:
-        raise Refused("; ".join(map(str, found)), lines=[fault.line for fault in found])
+        raise ManifestRefused("; ".join(map(str, found)), lines=[fault.line for fault in found])
 
 
 def _text(data: bytes) -> str:

@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memvault.curation.manifest.concepts import Concept, Written, concept_key, withheld
+from memvault.curation.manifest.concepts import (
+    Concept,
+    WrittenConcept,
+    concept_key,
+    withheld_concepts,
+)
 from memvault.curation.targets import Target
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import NodeKind
@@ -28,7 +33,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedEdit:
     """One change that the manifest asks for.
 
     Attributes:
@@ -54,10 +59,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ManifestEdits:
     """``faults`` prevent applying; ``known`` are the keys of all concepts, then and now."""
 
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[RequestedEdit, ...] = ()
     faults: tuple[Fault, ...] = ()
     known: frozenset[str] = field(default_factory=frozenset)
 
@@ -70,16 +75,16 @@ class Reading:
         return len(self._deletions)
 
     @property
-    def _deletions(self) -> list[Wanted]:
+    def _deletions(self) -> list[RequestedEdit]:
         return [each for each in self.wanted if each.action is Action.DELETE]
 
 
 def read_edits(
     lines: Sequence[Line],
-    written: Mapping[str, Written] | None,
+    written: Mapping[str, WrittenConcept] | None,
     now: Mapping[str, Concept],
     targets_of: TargetsOf,
-) -> Reading:
+) -> ManifestEdits:
     """The changes that the lines ask for.
 
     Args:
@@ -94,7 +99,7 @@ def read_edits(
         wrong = [Fault(end, "what this manifest held when it was written is not known here; "
                             "`memvault manifest` writes a new one")]  # fmt: skip
     if wrong or written is None:
-        return Reading(faults=tuple(wrong))
+        return ManifestEdits(faults=tuple(wrong))
     return _Comparison(lines, written, now, targets_of).reading()
 
 
@@ -102,7 +107,7 @@ class _Comparison:
     def __init__(
         self,
         lines: Sequence[Line],
-        written: Mapping[str, Written],
+        written: Mapping[str, WrittenConcept],
         now: Mapping[str, Concept],
         targets_of: TargetsOf,
     ) -> None:
@@ -113,9 +118,9 @@ class _Comparison:
         self._faults: list[Fault] = []
         self._into: dict[str, tuple[Target, str]] = {}  # by merged id, what stays and its name
         self._stays: set[str] = set()
-        self._deleted: dict[str, Written] = {}
+        self._deleted: dict[str, WrittenConcept] = {}
 
-    def reading(self) -> Reading:
+    def reading(self) -> ManifestEdits:
         self._compare_list()
         merges = [
             self._merge(number, line) for number, line in self._lines if line.kind is LineKind.MERGE
@@ -128,7 +133,7 @@ class _Comparison:
         found = tuple(wanted)
         self._check_survivors(found)
         wrong = tuple(sorted(self._faults, key=lambda fault: fault.line))
-        return Reading(found, wrong, frozenset(self._written.keys() | self._now.keys()))
+        return ManifestEdits(found, wrong, frozenset(self._written.keys() | self._now.keys()))
 
     def _compare_list(self) -> None:
         """Find deleted lines, and lines that name nothing."""
@@ -144,12 +149,12 @@ class _Comparison:
             if not line.nested and key not in self._now and key not in self._written:
                 self._wrong(number, f"nothing is called {line.name!r}. A thing is renamed in its "
                                     "note; a remark goes on a line without a dash")  # fmt: skip
-        self._deleted = withheld(self._written, listed)
+        self._deleted = withheld_concepts(self._written, listed)
         if len(self._written) > 1 and len(self._deleted) == len(self._written):
             self._wrong(heading, "no concept is left in the list, which looks like an accident: "
                                  "keep one line, or forget them in turn")  # fmt: skip
 
-    def _deletion(self, key: str, written: Written) -> Wanted | None:
+    def _deletion(self, key: str, written: WrittenConcept) -> RequestedEdit | None:
         """None if the concept no longer exists, is merged, or has changed its nature."""
         concept = self._now.get(key)
         if concept is None or bool(concept.paths) != written.has_notes:
@@ -166,9 +171,9 @@ class _Comparison:
         if came:
             says.append(f"{_listed(came)} came since the manifest was written, and stays")
         shown = ". ".join(part for part in says if part)
-        return Wanted(Action.DELETE, (concept.name,), tuple(targets), says=shown)
+        return RequestedEdit(Action.DELETE, (concept.name,), tuple(targets), says=shown)
 
-    def _merge(self, number: int, line: Line) -> Wanted | None:
+    def _merge(self, number: int, line: Line) -> RequestedEdit | None:
         first, *others = (self._resolve(number, name) for name in line.names)
         if not first or not all(others):
             return None
@@ -193,9 +198,9 @@ class _Comparison:
         says = "; ".join(filter(None, (
             _stands_for(name, some) for name, some in zip(line.names, (first, *others), strict=True)
         )))  # fmt: skip
-        return Wanted(Action.MERGE, line.names, tuple(sources), number, into, says=says)
+        return RequestedEdit(Action.MERGE, line.names, tuple(sources), number, into, says=says)
 
-    def _note(self, number: int, line: Line) -> Wanted | None:
+    def _note(self, number: int, line: Line) -> RequestedEdit | None:
         targets = self._resolve(number, line.name)
         if not targets:
             return None
@@ -213,9 +218,11 @@ class _Comparison:
             says = f"{line.name} is merged into {kept}, which gets the line"
         elif target.note is None:
             says = f"{says}: a note is made for it"
-        return Wanted(Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says)
+        return RequestedEdit(
+            Action.ANNOTATE, (line.name,), (target,), number, text=line.text, says=says
+        )
 
-    def _check_survivors(self, wanted: Sequence[Wanted]) -> None:
+    def _check_survivors(self, wanted: Sequence[RequestedEdit]) -> None:
         """A forgotten note cannot be a merge's target, nor be annotated."""
         gone = {key for each in wanted if each.action is Action.DELETE for key in each.node_ids}
         for each in wanted:

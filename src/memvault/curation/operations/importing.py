@@ -39,7 +39,7 @@ _IMPORTED = re.compile(rb"^(?:conversation|imported):", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAlone:
+class SkippedConversation:
     """A conversation whose note was not updated, and why."""
 
     title: str
@@ -54,7 +54,7 @@ class ImportReport:
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     unchanged: int = 0
-    left_alone: list[LeftAlone] = field(default_factory=list)
+    left_alone: list[SkippedConversation] = field(default_factory=list)
     skipped: list[Unreadable] = field(default_factory=list)
 
 
@@ -135,7 +135,7 @@ class _Import:
             self._imported(conversation, path, changed)
 
     def _leave(self, conversation: Exported, path: str | None, reason: str) -> None:
-        self.report.left_alone.append(LeftAlone(conversation.title, path, reason))
+        self.report.left_alone.append(SkippedConversation(conversation.title, path, reason))
 
     def _imported(self, conversation: Exported, path: str, note: bytes) -> None:
         self.titles.append(conversation.title)

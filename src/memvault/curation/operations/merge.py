@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
-from memvault.curation.targets import Memories, Target, concept_ids, names_of_memory
+from memvault.curation.targets import MemoryLookup, Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NodeKind
@@ -38,20 +38,20 @@ _OWN_KEYS = UNDERSTOOD - {"type", "project", "date"} | {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MergeIndex:
     """What merging needs of the index.
 
     Attributes:
         linking: gives the paths of the notes with a link of one of these keys (`keys_of`).
     """
 
-    memories: Memories
+    memories: MemoryLookup
     links: LinkIndex
     linking: Callable[[Iterable[str]], set[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergeResult:
     """``path`` is the note that stays, None for concepts; ``notes_changed`` are the notes that are
     edited or go to the trash."""
 
@@ -62,8 +62,8 @@ class Merged:
 
 
 def stage_merge(
-    staging: Staging, known: Known, sources: Sequence[Target], target: Target
-) -> Merged:
+    staging: Staging, known: MergeIndex, sources: Sequence[Target], target: Target
+) -> MergeResult:
     """Merge the sources into the target, which may be one of them.
 
     Raises:
@@ -77,11 +77,11 @@ def stage_merge(
     staging.note_merged(merged_from)
     if target.note is None:
         _join(staging, others, target)
-        return Merged(target.node_ids, None, merged_from, ())
+        return MergeResult(target.node_ids, None, merged_from, ())
     notes = [other.note for other in others if other.note is not None]
     merging = _Merging(staging, known, target.note, notes)
     merging.run([other.name for other in others if other.note is None])
-    return Merged(target.node_ids, target.note.path, merged_from, tuple(merging.changed))
+    return MergeResult(target.node_ids, target.note.path, merged_from, tuple(merging.changed))
 
 
 def _others(sources: Sequence[Target], target: Target) -> list[Target]:
@@ -120,7 +120,7 @@ class _Merging:
     """One merge of notes."""
 
     def __init__(
-        self, staging: Staging, known: Known, survivor: Memory, notes: Sequence[Memory]
+        self, staging: Staging, known: MergeIndex, survivor: Memory, notes: Sequence[Memory]
     ) -> None:
         self._staging = staging
         self._known = known

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from memvault.curation.changes.curator import Curator, Performed
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import MAX_NAME_CHARS, RESERVED_KEYS, check_rationale
@@ -156,7 +156,7 @@ def set_preference(
     why: Attribution,
     *,
     path: str | None = None,
-) -> Performed[Preference]:
+) -> ChangeResult[Preference]:
     """Write one preference: change its line and leave every other byte, or add a line.
 
     Args:

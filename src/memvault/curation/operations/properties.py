@@ -19,7 +19,7 @@ from memvault.vault.parse import frontmatter_of, parse_note
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PropertyChange:
     """A value before and after; ``path`` is None for a concept without a note."""
 
     path: str | None
@@ -27,7 +27,7 @@ class Setting:
     after: Any
 
 
-def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> Setting:
+def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> PropertyChange:
     """Set the tags of the frontmatter; tags in the text stay.
 
     Raises:
@@ -39,10 +39,10 @@ def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> Setting
     before = property_of(staging, path, "tags")
     if wanted or before is not None:
         set_property(staging, path, "tags", wanted or None)
-    return Setting(path, before, wanted)
+    return PropertyChange(path, before, wanted)
 
 
-def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> Setting:
+def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> PropertyChange:
     """Pin a note, so that it never decays, or unpin it.
 
     Raises:
@@ -52,7 +52,7 @@ def stage_pin(staging: Staging, target: Target, *, pinned: bool) -> Setting:
     path = path_of(target, "a pin")
     before = property_of(staging, path, "pinned")
     set_property(staging, path, "pinned", True if pinned else None)
-    return Setting(path, before, pinned)
+    return PropertyChange(path, before, pinned)
 
 
 def path_of(target: Target, what: str) -> str:
@@ -99,7 +99,7 @@ def stage_importance(
     importance: float | None = None,
     delta: float | None = None,
     known: float = DEFAULT_IMPORTANCE,
-) -> Setting:
+) -> PropertyChange:
     """Set the importance, or change it by ``delta``; it stays within [0, 1].
 
     Args:
@@ -123,10 +123,10 @@ def stage_importance(
             )  # fmt: skip
     elif after != before:
         set_property(staging, path, "importance", importance_word(after) or "medium")
-    return Setting(path, before, after)
+    return PropertyChange(path, before, after)
 
 
-def stage_lifecycle(staging: Staging, target: Target, lifecycle: Lifecycle) -> Setting:
+def stage_lifecycle(staging: Staging, target: Target, lifecycle: Lifecycle) -> PropertyChange:
     """Set the lifecycle; the note keeps its path.
 
     Raises:
@@ -138,12 +138,12 @@ def stage_lifecycle(staging: Staging, target: Target, lifecycle: Lifecycle) -> S
     before = memory_of(note, fallback_time=datetime.now(UTC)).lifecycle
     if before is not lifecycle:
         set_property(staging, path, "lifecycle", str(lifecycle))
-    return Setting(path, before, lifecycle)
+    return PropertyChange(path, before, lifecycle)
 
 
 def stage_verification(
     staging: Staging, target: Target, *, verified: bool, by: str, on: date
-) -> Setting:
+) -> PropertyChange:
     """Set ``verified``, ``verified_by`` and ``verified_on``.
 
     Raises:
@@ -155,4 +155,4 @@ def stage_verification(
     set_property(staging, path, "verified", verified)
     set_property(staging, path, "verified_by", by)
     set_property(staging, path, "verified_on", on)
-    return Setting(path, before, verified)
+    return PropertyChange(path, before, verified)

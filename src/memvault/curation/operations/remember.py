@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 from uuid import uuid4
 
-from memvault.curation.changes.curator import Curator, Performed
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft, kind_of
@@ -65,7 +65,7 @@ def remember(
     *,
     links: LinkIndex | None = None,
     kind: Literal["client", "person"] = "client",
-) -> Performed[Stored]:
+) -> ChangeResult[Stored]:
     """Write the draft as a new note.
 
     Args:

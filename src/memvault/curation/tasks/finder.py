@@ -24,7 +24,12 @@ from memvault.curation.tasks.note_tasks import (
     unresolved,
     unverified,
 )
-from memvault.curation.tasks.pair_tasks import Duplicates, Stated, conflict_tasks, stated
+from memvault.curation.tasks.pair_tasks import (
+    Duplicates,
+    NoteStatements,
+    conflict_tasks,
+    note_statements,
+)
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -121,7 +126,7 @@ class _Own:
     tasks: tuple[CurationTask, ...]
     confirmed: datetime | None
     missing: tuple[str, ...]
-    stated: Stated
+    stated: NoteStatements
 
 
 class TaskFinder:
@@ -208,7 +213,7 @@ class TaskFinder:
             tuple(task for task in found if task is not None),
             ages_from(facts),
             missing_notes(memory.id, self._edges),
-            stated(memory, self._edges),
+            note_statements(memory, self._edges),
         )
 
     def _promotion(self, memory: Memory) -> CurationTask | None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from textwrap import shorten
 
-from memvault.model.change import CurationTask, Priority, Settling, TaskType
+from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph_view import GraphView
@@ -19,7 +19,7 @@ from memvault.vault.compose import MAX_TITLE_CHARS, title_of
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
-from memvault.verification.sensitive_topics import Matter, matter_of
+from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
 MOST_PROPOSED = 3  # of one session, so that nobody is flooded
 _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
@@ -44,7 +44,7 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
     if not proposed:
         return None
     calls = tuple(
-        Settling.by(
+        TaskAction.by(
             "store_memory",
             content=text,
             title=title_of(text),
@@ -151,8 +151,8 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
         priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
         detail=f"not confirmed for {days} days; verify it if it is still true, else forget it",
         settled_by=(
-            Settling.by("verify_memory", target=memory.id, verified=True),
-            Settling.by("forget_concept", target=memory.id, reason="outdated"),
+            TaskAction.by("verify_memory", target=memory.id, verified=True),
+            TaskAction.by("forget_concept", target=memory.id, reason="outdated"),
         ),
     )
 
@@ -171,7 +171,7 @@ def last_confirmed(facts: NoteFacts) -> datetime:
     return max((day for day in stated if day is not None), default=facts.saved)
 
 
-CRITICAL_TYPES = frozenset({*(matter.value for matter in Matter), "contract", "invoice"})
+CRITICAL_TYPES = frozenset({*(matter.value for matter in SensitiveTopic), "contract", "invoice"})
 
 
 def unverified(facts: NoteFacts) -> CurationTask | None:
@@ -197,8 +197,8 @@ def unverified(facts: NoteFacts) -> CurationTask | None:
         priority=Priority.MEDIUM,
         detail=f"unverified {matter} information; hidden from AI clients until you verify it",
         settled_by=(
-            Settling.by("verify_memory", target=memory.id, verified=True),
-            Settling.by("forget_concept", target=memory.id, reason="wrong"),
+            TaskAction.by("verify_memory", target=memory.id, verified=True),
+            TaskAction.by("forget_concept", target=memory.id, reason="wrong"),
         ),
     )
 
@@ -206,7 +206,9 @@ def unverified(facts: NoteFacts) -> CurationTask | None:
 def _matter(memory: Memory) -> str | None:
     if memory.type in CRITICAL_TYPES:
         return memory.type
-    named = matter_of(" ".join((memory.title, *memory.tags, *memory.metadata)).replace("_", " "))
+    named = sensitive_topic_of(
+        " ".join((memory.title, *memory.tags, *memory.metadata)).replace("_", " ")
+    )
     return named.value if named else None
 
 
@@ -235,7 +237,7 @@ def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
         paths=(memory.path,),
         priority=Priority.LOW,
         detail="no note exists for: " + ", ".join(names[:NAMED]),
-        settled_by=(Settling.by("store_memory", title=names[0]),),
+        settled_by=(TaskAction.by("store_memory", title=names[0]),),
     )
 
 
@@ -310,11 +312,11 @@ def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
     )
 
 
-def _link_calls(memory: Memory, nearest: Memory) -> tuple[Settling, ...]:
+def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
     related = f"Related: {wikilink(nearest.path, memory.path)}"
     return (
-        Settling.by("annotate_node", target=memory.id, note=related),
-        Settling.by(
+        TaskAction.by("annotate_node", target=memory.id, note=related),
+        TaskAction.by(
             "store_memory",
             title=shorten(f"{memory.title} and {nearest.title}", MAX_TITLE_CHARS, placeholder="…"),
             link_to=[memory.id, nearest.id],

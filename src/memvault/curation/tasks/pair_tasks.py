@@ -19,7 +19,7 @@ import numpy.typing as npt
 from memvault.cognition.similarity_index import Rows
 from memvault.curation.targets import names_of_memory
 from memvault.curation.tasks.note_tasks import is_captured
-from memvault.model.change import CurationTask, Priority, Settling, TaskType
+from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import SUPERSEDED, NodeKind, relation_name
 from memvault.model.memory import Memory
@@ -40,7 +40,7 @@ MemoryOf = Callable[[str], Memory | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class NoteStatements:
     """The statements of one note that others may contradict."""
 
     conflicts: tuple[Conflict, ...] = ()
@@ -50,16 +50,16 @@ class Stated:
         return bool(self.conflicts or self.statements)
 
 
-def stated(memory: Memory, edges: GraphView) -> Stated:
+def note_statements(memory: Memory, edges: GraphView) -> NoteStatements:
     found = (stated_conflict(edge, edges) for edge in edges.stated_by(memory.id))
-    return Stated(
+    return NoteStatements(
         tuple(conflict for conflict in found if conflict is not None),
         tuple(statements_of(memory, edges)),
     )
 
 
 def conflict_tasks(
-    all_stated: Iterable[Stated], edges: GraphView, memory_of: MemoryOf
+    all_stated: Iterable[NoteStatements], edges: GraphView, memory_of: MemoryOf
 ) -> Iterator[CurationTask]:
     """A task for each pair of contradicting notes that a person has not decided yet.
 
@@ -103,9 +103,9 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
     newer = max((one, other), key=lambda memory: (memory.date or memory.created_at, memory.id))
     older = other if newer is one else one
     decide = (
-        Settling.by("merge_concepts", sources=[one.id, other.id], target=newer.id)
+        TaskAction.by("merge_concepts", sources=[one.id, other.id], target=newer.id)
         if same
-        else Settling.by("verify_memory", target=newer.id, verified=True)
+        else TaskAction.by("verify_memory", target=newer.id, verified=True)
     )
     return CurationTask(
         task_type=TaskType.CONFLICTING_FACTS,
@@ -113,7 +113,7 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
         paths=(one.path, other.path),
         priority=Priority.HIGH,
         detail=detail,
-        settled_by=(decide, Settling.by("forget_concept", target=older.id, reason="outdated")),
+        settled_by=(decide, TaskAction.by("forget_concept", target=older.id, reason="outdated")),
     )
 
 
@@ -132,12 +132,12 @@ def _superseded(older: Memory, newer: Memory) -> CurationTask:
         priority=Priority.LOW,
         detail=f"{newer.path} replaces this note, which does not say so",
         settled_by=(
-            Settling.by(
+            TaskAction.by(
                 "annotate_node",
                 target=older.id,
                 note=f"Superseded by: {wikilink(newer.path, older.path)}",
             ),
-            Settling.by("forget_concept", target=older.id, reason="outdated"),
+            TaskAction.by("forget_concept", target=older.id, reason="outdated"),
         ),
     )
 
@@ -190,14 +190,14 @@ _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<=[\w,;)\]] )[^\W\d_][\w'’-]*")
 
 
-class Likeness(Enum):
+class Similarity(Enum):
     DUPLICATE = "duplicate"
     OTHER_NUMBERS = "other numbers"  # the same words with other numbers
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class NoteWording:
     """The parts of a note that are compared; headings and frontmatter often come from templates."""
 
     title: Title
@@ -207,13 +207,13 @@ class Wording:
     numbers: tuple[str, ...]
 
 
-def wording(title: Title, data: bytes) -> Wording:
+def note_wording(title: Title, data: bytes) -> NoteWording:
     text = composed(data.decode("utf-8", errors="replace"))
     text = _LINK.sub(r"\1", _HEADING.sub("", _FRONTMATTER.sub("", text)))
     spoken = tuple(word for word in words(text) if word[0].isalnum())
     runs = (spoken[at : at + SHINGLE] for at in range(max(1, len(spoken) - SHINGLE + 1)))
     capitals = (match[0] for match in _NAME.finditer(text))
-    return Wording(
+    return NoteWording(
         title,
         spoken,
         frozenset(runs) if spoken else frozenset(),
@@ -222,29 +222,31 @@ def wording(title: Title, data: bytes) -> Wording:
     )
 
 
-def likeness(one: Wording, other: Wording) -> Likeness:
+def similarity_of(one: NoteWording, other: NoteWording) -> Similarity:
     if not one.words or not other.words or not one.title.may_be(other.title):
-        return Likeness.NONE
+        return Similarity.NONE
     if one.words == other.words:
         long_enough = len(one.words) >= MIN_WORDS or one.title.key == other.title.key
-        return Likeness.DUPLICATE if long_enough else Likeness.NONE
+        return Similarity.DUPLICATE if long_enough else Similarity.NONE
     if min(len(one.words), len(other.words)) < MIN_WORDS:
-        return Likeness.NONE
+        return Similarity.NONE
     if _unnumbered(one) == _unnumbered(other):
-        return Likeness.OTHER_NUMBERS
+        return Similarity.OTHER_NUMBERS
     shared = len(one.shingles & other.shingles)
     contained = shared / min(len(one.shingles), len(other.shingles))
     same_title = one.title.key == other.title.key
     if contained < (MIN_CONTAINED_SAME_TITLE if same_title else MIN_CONTAINED):
-        return Likeness.NONE
-    return Likeness.DUPLICATE if _shared_marks(one, other) >= MIN_SHARED_MARKS else Likeness.NONE
+        return Similarity.NONE
+    return (
+        Similarity.DUPLICATE if _shared_marks(one, other) >= MIN_SHARED_MARKS else Similarity.NONE
+    )
 
 
-def _unnumbered(text: Wording) -> tuple[str, ...]:
+def _unnumbered(text: NoteWording) -> tuple[str, ...]:
     return tuple("0" if word[0].isdigit() else word for word in text.words)
 
 
-def _shared_marks(one: Wording, other: Wording) -> float:
+def _shared_marks(one: NoteWording, other: NoteWording) -> float:
     """Jaccard similarity of the names and numbers; 1 if one has none that the other lacks."""
     first, second = one.names | set(one.numbers), other.names | set(other.numbers)
     if first <= second or second <= first:
@@ -276,7 +278,7 @@ class Duplicates:
     ) -> None:
         self._read = read
         self._go_on = go_on
-        self._alike: dict[Pair, Likeness] = {}
+        self._alike: dict[Pair, Similarity] = {}
 
     def tasks(
         self, memories: Mapping[str, Memory], changed: Collection[str], rows: Rows
@@ -294,7 +296,7 @@ class Duplicates:
         self._alike = kept | self._judged(memories, near)
         return [
             _duplicates(memories[one], memories[other])
-            if kind is Likeness.DUPLICATE
+            if kind is Similarity.DUPLICATE
             else _other_numbers(memories[one], memories[other])
             for (one, other), kind in self._alike.items()
         ]
@@ -317,16 +319,16 @@ class Duplicates:
 
     def _judged(
         self, memories: Mapping[str, Memory], pairs: Collection[Pair]
-    ) -> dict[Pair, Likeness]:
+    ) -> dict[Pair, Similarity]:
         @lru_cache(KEPT_WORDINGS)
-        def wording_of(memory_id: str) -> Wording | None:
+        def wording_of(memory_id: str) -> NoteWording | None:
             memory = memories[memory_id]
             try:
-                return wording(Title.of(memory), self._read(memory.path))
+                return note_wording(Title.of(memory), self._read(memory.path))
             except MemvaultError:  # gone or unreadable since
                 return None
 
-        judged: dict[Pair, Likeness] = {}
+        judged: dict[Pair, Similarity] = {}
         for one, other in sorted(pairs):
             self._go_on()
             if is_captured(memories[one]) != is_captured(memories[other]):
@@ -334,12 +336,12 @@ class Duplicates:
             first, second = wording_of(one), wording_of(other)
             if first is None or second is None:
                 continue
-            kind = likeness(first, second)
-            if kind is Likeness.OTHER_NUMBERS and not _states_one_thing(
+            kind = similarity_of(first, second)
+            if kind is Similarity.OTHER_NUMBERS and not _states_one_thing(
                 memories[one], memories[other]
             ):
-                kind = Likeness.NONE
-            if kind is not Likeness.NONE:
+                kind = Similarity.NONE
+            if kind is not Similarity.NONE:
                 judged[one, other] = kind
         return judged
 
@@ -382,8 +384,8 @@ def _duplicates(one: Memory, other: Memory) -> CurationTask:
         priority=Priority.MEDIUM,
         detail="these two notes are nearly identical",
         settled_by=(
-            Settling.by("merge_concepts", sources=[first.id, second.id], target=first.id),
-            Settling.by("forget_concept", target=second.id, reason="duplicate"),
+            TaskAction.by("merge_concepts", sources=[first.id, second.id], target=first.id),
+            TaskAction.by("forget_concept", target=second.id, reason="duplicate"),
         ),
     )
 
@@ -396,5 +398,5 @@ def _other_numbers(one: Memory, other: Memory) -> CurationTask:
         paths=(first.path, second.path),
         priority=Priority.MEDIUM,
         detail="the same words with different numbers; forget the wrong note, or verify both",
-        settled_by=(Settling.by("forget_concept", target=first.id, reason="outdated"),),
+        settled_by=(TaskAction.by("forget_concept", target=first.id, reason="outdated"),),
     )

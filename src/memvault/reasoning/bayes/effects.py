@@ -13,12 +13,12 @@ from enum import StrEnum
 from heapq import heappop, heappush
 
 from memvault.model.errors import InvalidParams
-from memvault.model.search import Scope, Thing
+from memvault.model.search import NodeRef, Scope
 from memvault.reasoning.bayes.inference import posterior, propagate
 from memvault.reasoning.bayes.influences import Influence, Influences, Kind, wilson
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
-from memvault.stores.graph_view import GraphView, thing_of
+from memvault.stores.graph_view import GraphView, node_ref
 
 MOST_PREDICTED = 10
 FANNED = 60  # relations of one node that the search for a bridge or an explanation follows
@@ -272,7 +272,7 @@ class Consequence:
     done (Pearl's ``do``); for a cause, its probability before and after the effect is observed.
     """
 
-    thing: Thing
+    thing: NodeRef
     direction: Direction
     chain: Chain
     before: float
@@ -354,7 +354,7 @@ class Effects:
             first = posterior(network, end, {}, SECONDS)
             second = posterior(network, end, {key: TRUE}, SECONDS)
         return Consequence(
-            thing_of(end, self._edges),
+            node_ref(end, self._edges),
             direction,
             chain,
             first.probabilities[TRUE],

@@ -16,7 +16,7 @@ import numpy as np
 
 from memvault.model.graph import NodeKind
 from memvault.model.note import LineRange
-from memvault.model.search import Thing
+from memvault.model.search import NodeRef
 from memvault.reasoning.alignment import parts
 from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
@@ -115,7 +115,7 @@ class EvidenceUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Probable:
+class ProbabilityAnswer:
     """Outcomes, most probable first; empty if nothing in the vault concerns the question.
 
     ``beliefs`` cover the whole network; ``approximate`` means that they come from samples.
@@ -124,8 +124,8 @@ class Probable:
     target: str
     outcomes: tuple[Outcome, ...] = ()
     evidence: tuple[EvidenceUsed, ...] = ()
-    given: tuple[tuple[Thing, bool], ...] = ()
-    done: tuple[tuple[Thing, bool], ...] = ()
+    given: tuple[tuple[NodeRef, bool], ...] = ()
+    done: tuple[tuple[NodeRef, bool], ...] = ()
     approximate: bool = False
     notice: str | None = None
 
@@ -152,7 +152,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class CompetingValues:
     """The attribute in question, its competing values, and their witnesses."""
 
     label: str
@@ -160,7 +160,7 @@ class Contest:
     witnesses: tuple[Witness, ...]
 
 
-def contest_of(claims: Sequence[Claim]) -> Contest | None:
+def contest_of(claims: Sequence[Claim]) -> CompetingValues | None:
     """The competing values of the first claim's attribute; None if no note states one.
 
     A note counts once for a value, and so does a sentence copied into several notes.
@@ -185,7 +185,9 @@ def contest_of(claims: Sequence[Claim]) -> Contest | None:
             witnesses.append(Witness(claim, number, share))
     if not witnesses:
         return None
-    return Contest(first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MOST_WITNESSES]))
+    return CompetingValues(
+        first.label, tuple(_shown(v) for v in values), tuple(witnesses[:MOST_WITNESSES])
+    )
 
 
 def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
@@ -244,7 +246,7 @@ def _fits_better(other: Claim, claim: Claim, asked: frozenset[str]) -> bool:
     return stems_of(claim.sentence) & asked < stems_of(other.sentence) & asked
 
 
-def add_contest(network: Network, contest: Contest) -> dict[str, int]:
+def add_contest(network: Network, contest: CompetingValues) -> dict[str, int]:
     """Add the values and their witnesses to a network that contains the witnesses' memories.
 
     Returns the evidence that the witnesses spoke."""

@@ -24,10 +24,10 @@ from memvault.reasoning.bayes.influences import (
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
 from memvault.reasoning.bayes.question import (
     VALUE,
-    Contest,
+    CompetingValues,
     EvidenceUsed,
     Outcome,
-    Probable,
+    ProbabilityAnswer,
     Question,
     Witness,
     add_contest,
@@ -36,7 +36,7 @@ from memvault.reasoning.bayes.question import (
     read_question,
 )
 from memvault.search.scope import in_scope
-from memvault.stores.graph_view import GraphView, thing_of
+from memvault.stores.graph_view import GraphView, node_ref
 from memvault.verification.agreement import is_older, moment
 from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames
@@ -56,7 +56,7 @@ Truths = Mapping[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbabilityQuery:
     """A question, or the id of a node; ``given`` are observations by node id, ``done``
     interventions."""
 
@@ -92,7 +92,7 @@ class Reasoner:
         self._find_names = find_names
         self._settings = settings
 
-    def ask(self, asked: Asked) -> Probable:
+    def ask(self, asked: ProbabilityQuery) -> ProbabilityAnswer:
         """The probability of each answer.
 
         Raises:
@@ -112,18 +112,18 @@ class Reasoner:
             return self._of_values(asked, contest)
         target = self._likeliest(moved) if moved else self._followed(asked)
         if target is None:
-            return Probable(question.matter, notice=NOTHING)
+            return ProbabilityAnswer(question.matter, notice=NOTHING)
         return self._of_thing(asked, target)
 
     # -- what is asked --------------------------------------------------------------------------
 
-    def _with_conditions(self, asked: Asked, question: Question) -> Asked:
+    def _with_conditions(self, asked: ProbabilityQuery, question: Question) -> ProbabilityQuery:
         given, done = dict(asked.given), dict(asked.done)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
                 if key not in asked.given and key not in asked.done:
                     (done if condition.done else given)[key] = condition.holds
-        return Asked(asked.query, asked.target, given, done, asked.scope)
+        return ProbabilityQuery(asked.query, asked.target, given, done, asked.scope)
 
     def _is_influenced(self, key: str, scope: Scope | None) -> bool:
         influences = self.influences([key]).of(key)
@@ -138,7 +138,7 @@ class Reasoner:
 
         return max(moved, key=borne)
 
-    def _followed(self, asked: Asked) -> str | None:
+    def _followed(self, asked: ProbabilityQuery) -> str | None:
         """The node most affected by the evidence, if the question names no other."""
         known = {**asked.given, **asked.done}
         if not asked.query or not known:
@@ -152,14 +152,14 @@ class Reasoner:
         ]
         return max(borne, key=lambda i: i.strength).effect if borne else None
 
-    def _contest(self, asked: Asked, question: Question) -> Contest | None:
+    def _contest(self, asked: ProbabilityQuery, question: Question) -> CompetingValues | None:
         found = self._find(question.matter, LOOKED_AT, asked.scope)
         claims = self._claims_of(question.matter, found, asked.scope)
         return contest_of(answering(claims, question.matter))
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _of_thing(self, asked: Asked, target: str) -> Probable:
+    def _of_thing(self, asked: ProbabilityQuery, target: str) -> ProbabilityAnswer:
         known = dict.fromkeys((*asked.given, *asked.done))
         reader = self.influences([target, *known])
         around = surroundings([target, *known], reader.of, self.allowed(asked.scope))
@@ -167,7 +167,7 @@ class Reasoner:
         bearing = [each for each in around.influences if target in (each.cause, each.effect)]
         own = reader.sources_of(target)
         if not bearing and self._memory_of(target) is None:
-            return Probable(self.name_of(target), notice=NOTHING)
+            return ProbabilityAnswer(self.name_of(target), notice=NOTHING)
         stating = {s.memory_id: s.weight for each in bearing for s in each.stated}
         stating.pop(target, None)
         probable = self._posterior(asked, network, target, {}, own + sum(stating.values()))
@@ -177,7 +177,7 @@ class Reasoner:
             notice=self._unconnected(asked, around, [target]),
         )
 
-    def _of_values(self, asked: Asked, contest: Contest) -> Probable:
+    def _of_values(self, asked: ProbabilityQuery, contest: CompetingValues) -> ProbabilityAnswer:
         known = dict.fromkeys((*asked.given, *asked.done))
         notes = list(dict.fromkeys(each.claim.source.note_id for each in contest.witnesses))
         weights = self._weights(contest)
@@ -211,8 +211,13 @@ class Reasoner:
         )
 
     def _posterior(
-        self, asked: Asked, network: Network, target: str, seen: Mapping[str, int], sources: float
-    ) -> Probable:
+        self,
+        asked: ProbabilityQuery,
+        network: Network,
+        target: str,
+        seen: Mapping[str, int],
+        sources: float,
+    ) -> ProbabilityAnswer:
         changed = network.done(_states(asked.done))
         evidence = {**seen, **_states(asked.given)}
         for key, value in asked.done.items():
@@ -223,17 +228,17 @@ class Reasoner:
             Outcome(name, chance, *wilson(min(1.0, max(0.0, chance)), sources))
             for name, chance in zip(variable.states, found.probabilities, strict=True)
         ]
-        return Probable(
+        return ProbabilityAnswer(
             variable.name,
             tuple(sorted(outcomes, key=lambda each: -each.probability)),
-            given=tuple((thing_of(key, self._edges), v) for key, v in asked.given.items()),
-            done=tuple((thing_of(key, self._edges), v) for key, v in asked.done.items()),
+            given=tuple((node_ref(key, self._edges), v) for key, v in asked.given.items()),
+            done=tuple((node_ref(key, self._edges), v) for key, v in asked.done.items()),
             approximate=found.approximate,
         )
 
     # -- what an answer rests on ----------------------------------------------------------------
 
-    def _weights(self, contest: Contest) -> list[tuple[Witness, float]]:
+    def _weights(self, contest: CompetingValues) -> list[tuple[Witness, float]]:
         """Each witness with the weight of its note; ages count from the latest witness."""
         told = [
             (each, memory, moment_of(memory, moment(each.claim)))
@@ -247,7 +252,9 @@ class Reasoner:
             for each, memory, when in told
         ]
 
-    def _of_witness(self, witness: Witness, note_weight: float, contest: Contest) -> EvidenceUsed:
+    def _of_witness(
+        self, witness: Witness, note_weight: float, contest: CompetingValues
+    ) -> EvidenceUsed:
         source = witness.claim.source
         says = contest.values[witness.value]
         return EvidenceUsed(
@@ -261,7 +268,7 @@ class Reasoner:
         )
 
     def _evidence(
-        self, asked: Asked, target: str, around: Surroundings, network: Network
+        self, asked: ProbabilityQuery, target: str, around: Surroundings, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target; those about the target itself first."""
         known = {*asked.given, *asked.done}
@@ -291,7 +298,7 @@ class Reasoner:
         )  # fmt: skip
 
     def _unconnected(
-        self, asked: Asked, around: Surroundings, targets: Sequence[str]
+        self, asked: ProbabilityQuery, around: Surroundings, targets: Sequence[str]
     ) -> str | None:
         reached = _connected(targets, around.influences)
         loose = [key for key in (*asked.given, *asked.done) if key not in reached]
@@ -318,10 +325,10 @@ class Reasoner:
         return is_allowed
 
     def name_of(self, key: str) -> str:
-        return thing_of(key, self._edges).name or key
+        return node_ref(key, self._edges).name or key
 
 
-def _left(witness: Witness, contest: Contest) -> float:
+def _left(witness: Witness, contest: CompetingValues) -> float:
     """The share of its weight that a statement keeps after a later note states a change."""
     replaced = any(
         other.claim.updates

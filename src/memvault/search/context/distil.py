@@ -14,7 +14,7 @@ from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines
-from memvault.search.context.scoring import Scores, scores, telling_properties
+from memvault.search.context.scoring import Scores, relevant_properties, scores
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder, TokenCounter
 
@@ -23,7 +23,7 @@ MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that ma
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ContextBudget:
     """How much a context may hold.
 
     Attributes:
@@ -75,7 +75,7 @@ class Distiller:
         self._starting = starting
 
     def distil(
-        self, query: str, found: Sequence[Hit], room: Room, form: Form | None = None
+        self, query: str, found: Sequence[Hit], room: ContextBudget, form: Form | None = None
     ) -> Context:
         """The context for a question.
 
@@ -115,7 +115,7 @@ class _Distilling:
         *,
         scored: Sequence[Scores],
         named: dict[str, str],
-        room: Room,
+        room: ContextBudget,
         tokens: TokenCounter,
     ) -> None:
         self._query = query
@@ -187,7 +187,7 @@ class _Distilling:
         )
 
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        return telling_properties(memory, self._query) if form is Form.STRUCTURED else ()
+        return relevant_properties(memory, self._query) if form is Form.STRUCTURED else ()
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)

@@ -38,7 +38,7 @@ BONUS = 0.1  # share that a memory's relevance grows by when the session has jus
 LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
 
 
-def coloured(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
+def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
     """The same memories, ordered by relevance * (1 + BONUS * nearness).
 
     A memory overtakes another only if it is at least 1 / (1 + BONUS), nine tenths, as relevant.
@@ -55,7 +55,7 @@ def coloured(found: Sequence[Hit], near: Mapping[str, float]) -> list[Hit]:
     return descending(sorted(found, key=worth, reverse=True))
 
 
-def nearness(
+def session_nearness(
     ids: Sequence[str], working_set: Sequence[str], linked: Mapping[str, Set[str]]
 ) -> dict[str, float]:
     """1 for memories of the working set, LINKED for those linked to one of it.
@@ -71,7 +71,7 @@ MOST = 6
 LONGEST = 80  # characters of a value
 
 
-def telling_properties(memory: Memory, query: str) -> tuple[str, ...]:
+def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
     """``key: value``: what kind of note it is, its project and date, and any other field of which
     the question has a word."""
     asked = {word for word in some_words(composed(query)) if word not in STOP_WORDS}

@@ -20,7 +20,7 @@ from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import steps_of
 from memvault.search.relations.question import stems
-from memvault.search.scope import Memories
+from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.names import kind_of
 from memvault.text.words import name_key
@@ -147,7 +147,7 @@ class StepIndex:
         embed: texts to normalised vectors, cached.
     """
 
-    def __init__(self, view: GraphView, memories: Memories, embed: Embed) -> None:
+    def __init__(self, view: GraphView, memories: MemoryLookup, embed: Embed) -> None:
         self._view = view
         self._memories = memories
         self._embed = embed

@@ -1,6 +1,6 @@
 """What the words of a question mean in one vault: its names, its kinds of notes, its roles.
 
-The weights of relation search (`RoadSettings`) are here, because everything else imports this file.
+The weights of relation search (`RelationSettings`) are here because all its files import this one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from memvault.text.words import composed, name_key
 
 
 @dataclass(frozen=True, slots=True)
-class RoadSettings:
+class RelationSettings:
     """Chosen by measurement on vaults of several domains; similarities are cosines plus `shared`.
 
     Attributes:
@@ -159,7 +159,7 @@ class Kinds:
         free = thing.named or thing.is_question_word or thing.person
         return not free and not (self.same(thing.text) & self._noted).any()
 
-    def read(self, thing: Thing, settings: RoadSettings, vector: Floats | None) -> KindReading:
+    def read(self, thing: Thing, settings: RelationSettings, vector: Floats | None) -> KindReading:
         """
         Args:
             vector: of the thing's noun; None if it says a kind only by its own word.
@@ -254,7 +254,7 @@ class Lexicon:
         return date.fromordinal(int(self.graph.day[node]))
 
     def kinds_in(
-        self, question: Question, settings: RoadSettings
+        self, question: Question, settings: RelationSettings
     ) -> tuple[list[KindReading], list[bool]]:
         """For each thing the kinds it may be of, and whether its noun alone says a kind.
 

@@ -20,11 +20,11 @@ from memvault.model.errors import MemvaultError
 from memvault.model.search import Hit, Scope
 from memvault.search.association import descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
-from memvault.search.relations.lexicon import Lexicon, PersonKinds, RoadSettings
+from memvault.search.relations.lexicon import Lexicon, PersonKinds, RelationSettings
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import Inquiry
-from memvault.search.scope import Memories
+from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
@@ -42,7 +42,7 @@ class Indexed(Protocol):
     """What the indexer knows of the vault."""
 
     @property
-    def catalogue(self) -> Memories: ...
+    def catalogue(self) -> MemoryLookup: ...
 
     @property
     def names(self) -> NameMatcher: ...
@@ -66,12 +66,12 @@ class RelationSearch:
         indexed: Indexed,
         view: GraphView,
         *,
-        settings: RoadSettings | None = None,
+        settings: RelationSettings | None = None,
         today: Callable[[], date] = date.today,
     ) -> None:
         self._stores = stores
         self._indexed = indexed
-        self._settings = settings or RoadSettings()
+        self._settings = settings or RelationSettings()
         self._today = today
         self._vectors = PhraseVectors(embedder)
         self._view = view

@@ -13,16 +13,16 @@ from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import REPEATED, Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
-from memvault.search.relations.lexicon import Lexicon, RoadSettings
+from memvault.search.relations.lexicon import Lexicon, RelationSettings
 from memvault.search.relations.question import (
     PhraseVectors,
     Question,
     phrase_of,
 )
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
-from memvault.search.relations.traversal import Road, Roads
+from memvault.search.relations.traversal import Road, Traversal
 from memvault.search.relations.values import StatedValue, ValueFinder
-from memvault.search.scope import Memories, in_scope
+from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.stores.vectors import VectorStore
@@ -35,7 +35,7 @@ _STATED_FIRST = frozenset(("where", "when", "what"))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FoundNote:
     """A note that answers, how well in [0, 1], and its road, nearest step first; ``best`` if it
     ends or states one of the best roads."""
 
@@ -45,10 +45,10 @@ class Told:
     best: bool = False
 
 
-def notes_of(solution: Solution, graph: StepGraph) -> list[Told]:
+def notes_of(solution: Solution, graph: StepGraph) -> list[FoundNote]:
     """The notes that answer, in tiers of score: in each the ends of the roads, then the notes that
     state their last steps; where a place or a day is asked for, those that state it first."""
-    kept: dict[int, Told] = {}
+    kept: dict[int, FoundNote] = {}
     rest = [end for end in solution.ends if end.score >= _LEAST * solution.ends[0].score]
     first = solution.question.asked.text in _STATED_FIRST
     best = True
@@ -60,7 +60,7 @@ def notes_of(solution: Solution, graph: StepGraph) -> list[Told]:
         for node, road, score in chain(*((stating, ends) if first else (ends, stating))):
             if node not in kept and graph.noted[node]:
                 worth = min(1.0, score * solution.fit)
-                kept[node] = Told(graph.node_ids[node], worth, road, best)
+                kept[node] = FoundNote(graph.node_ids[node], worth, road, best)
         best = False
     return list(kept.values())
 
@@ -75,14 +75,14 @@ def _stating(end: End, graph: StepGraph) -> Iterable[tuple[int, Road]]:
         yield int(graph.source[step]), (step, *end.road[1:])
 
 
-class Teller:
+class HitBuilder:
     """Reads, for the notes that are shown, what their roads and passages say."""
 
     def __init__(
         self,
         vectors: VectorStore,
         view: GraphView,
-        memories: Memories,
+        memories: MemoryLookup,
         graph: StepGraph,
         values: Sequence[tuple[int, StatedValue]],
     ) -> None:
@@ -92,7 +92,7 @@ class Teller:
         self._graph = graph
         self._values = values
 
-    def hits(self, told: Sequence[Told], known: Mapping[str, Hit]) -> list[Hit]:
+    def hits(self, told: Sequence[FoundNote], known: Mapping[str, Hit]) -> list[Hit]:
         """The notes as hits, in the same order; those gone meanwhile are left out.
 
         Args:
@@ -157,7 +157,7 @@ class Teller:
 
 
 def _stating_passage(
-    told: Told,
+    told: FoundNote,
     edges: Mapping[int, GraphEdge],
     passages: Sequence[Chunk],
     values: Sequence[tuple[int, StatedValue]],
@@ -181,10 +181,10 @@ class Inquiry:
         *,
         stores: Stores,
         view: GraphView,
-        memories: Memories,
+        memories: MemoryLookup,
         lexicon: Lexicon,
         vectors: PhraseVectors,
-        settings: RoadSettings,
+        settings: RelationSettings,
         question: Question,
         scope: Scope,
         max_hops: int,
@@ -234,7 +234,7 @@ class Inquiry:
             for relation in reading.relations
             for way in phrase_of(reading, relation, self._has_kind).ways
         }
-        roads = Roads(
+        roads = Traversal(
             self._graph,
             self._lexicon.usable(self._scope.project),
             self._similar({way: vectors[way] for way in sorted(ways)}),
@@ -267,12 +267,12 @@ class Inquiry:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        told: list[Told] = []
+        told: list[FoundNote] = []
         for each in notes_of(solution, self._graph):
             memory = self._memories.by_id(each.note_id)
             if memory is not None and in_scope(memory, self._scope):
                 told.append(each)
-        teller = Teller(
+        teller = HitBuilder(
             self._stores.vectors, self._view, self._memories, self._graph, self._values.found
         )
         found = teller.hits(told[:top_k], {hit.memory.id: hit for hit in known})

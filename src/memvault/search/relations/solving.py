@@ -9,7 +9,7 @@ import numpy as np
 
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
-from memvault.search.relations.lexicon import KindReading, Kinds, RoadSettings
+from memvault.search.relations.lexicon import KindReading, Kinds, RelationSettings
 from memvault.search.relations.question import (
     Phrase,
     Question,
@@ -18,7 +18,7 @@ from memvault.search.relations.question import (
     phrase_of,
     stems,
 )
-from memvault.search.relations.traversal import Joint, OwnValues, Road, Roads, State
+from memvault.search.relations.traversal import Joint, OwnValues, Road, State, Traversal
 
 
 def narrow(
@@ -28,7 +28,7 @@ def narrow(
     *,
     kinds: Floats,
     topic: Floats,
-    settings: RoadSettings,
+    settings: RelationSettings,
 ) -> None:
     """Lower the results whose titles fit the thing's modifiers less.
 
@@ -115,13 +115,13 @@ class Solver:
         self,
         *,
         graph: StepGraph,
-        roads: Roads,
+        roads: Traversal,
         kinds: Kinds,
         kind_readings: Sequence[KindReading],
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
         own_values: OwnValues,
-        settings: RoadSettings,
+        settings: RelationSettings,
     ) -> None:
         self._graph = graph
         self._roads = roads

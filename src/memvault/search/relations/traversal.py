@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
-from memvault.search.relations.lexicon import RoadSettings
+from memvault.search.relations.lexicon import RelationSettings
 from memvault.search.relations.question import Phrase
 from memvault.search.relations.time_expressions import Span
 
@@ -87,7 +87,7 @@ class _Moves:
     value: Floats
 
 
-class Roads:
+class Traversal:
     """Walks of one question.
 
     Args:
@@ -101,7 +101,7 @@ class Roads:
         graph: StepGraph,
         usable: Flags,
         similar: dict[str, Floats],
-        settings: RoadSettings,
+        settings: RelationSettings,
         max_hops: int,
     ) -> None:
         self._graph = graph
