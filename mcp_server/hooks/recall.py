@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.middleware.origin_marks import origin_shown
-from memvault.capture.extract import is_command, says_little
+from memvault.capture.extract import says_little
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
@@ -28,11 +29,7 @@ MOST_WITH_PROMPT = 8
 MOST_BEFORE_EDIT = 3
 RECENT_SESSIONS = 12  # whose decisions are given at a start
 MOST_OF_SESSIONS = 10  # quotations from them
-# Calibrated chance that the vault knows of the matter: of a question, and of an instruction, which
-# usually concerns the code at hand. `bench_hooks` measures both.
-QUESTION_THRESHOLD = 0.6
-COMMAND_THRESHOLD = 0.9
-EACH_THRESHOLD = 0.3  # of each memory, where the best one clears its threshold
+EACH_NEEDED = 0.3  # probability of each memory, where the best one is needed
 EDIT_THRESHOLD = 0.5
 RECENCY_DAYS = 30.0  # after which a memory's recency is one half
 _WEIGHTS = {"recency": 0.2, "access": 0.3, "fit": 0.3, "importance": 0.2}  # REQ-AUTO-06
@@ -93,6 +90,11 @@ class HookRecall:
 
     def __init__(self, container: Container) -> None:
         self._container = container
+        self._need = PromptNeed(container.embedder.embed_query)
+
+    def warm_up(self) -> None:
+        """Embed what the first prompt would wait for."""
+        self._need.work_share("")
 
     def with_prompt(
         self, prompt: str, project: str | None, given: Collection[str]
@@ -105,12 +107,22 @@ class HookRecall:
         query = _CODE.sub(" ", prompt).strip()[:_PROMPT_CHARS]
         if says_little(query) or query.startswith("/"):
             return []
-        threshold = COMMAND_THRESHOLD if is_command(query) else QUESTION_THRESHOLD
-        found = self._concerning(query, Scope(None, project), MOST_WITH_PROMPT + len(given))
-        if not found or max(chance for _, chance in found) < threshold:
+        scope = Scope(None, project)
+        searcher = self._container.live.searcher
+        found = searcher.find(query, MOST_WITH_PROMPT + len(given), scope)
+        chances = [
+            self._need.chance(query, hit, searcher.shift, is_about_work=_decides(hit, project))
+            for hit in found
+        ]
+        if max(chances, default=0.0) < NEEDED:
             return []
-        sure = [hit for hit, chance in found if chance >= EACH_THRESHOLD]
-        return self._quoted(query, sure, given)[:MOST_WITH_PROMPT]
+        hits = searcher.check(query, found, scope).hits  # withholds what the person must verify
+        needed = [
+            hit
+            for hit, chance in zip(hits, chances, strict=True)
+            if chance >= EACH_NEEDED and not hit.withheld
+        ]
+        return self._quoted(query, needed, given)[:MOST_WITH_PROMPT]
 
     def before_edit(
         self, touched: Sequence[str], folder: str, project: str | None, given: Collection[str]
@@ -127,9 +139,10 @@ class HookRecall:
         chosen = []
         for hit, chance in self._concerning(query, scope, 10):
             lasting = hit.memory.type in _LASTING
-            decided = lasting or hit.heading.endswith(_DECIDED)
             named = any(part in hit.text.casefold() for part in parts)
-            if decided and (named or (lasting and chance >= EDIT_THRESHOLD)):
+            if _decides(hit, hit.memory.project) and (
+                named or (lasting and chance >= EDIT_THRESHOLD)
+            ):
                 chosen.append(hit)
         return self._quoted(query, chosen, given)[:MOST_BEFORE_EDIT]
 
@@ -290,6 +303,12 @@ class HookRecall:
             elif line.startswith("- ") and heading:
                 sections.setdefault(heading, []).append((number, line[2:]))
         return sections
+
+
+def _decides(hit: Hit, project: str | None) -> bool:
+    """Whether the hit is a decision or a preference, of this project or of none."""
+    decides = hit.memory.type in _LASTING or hit.heading.endswith(_DECIDED)
+    return decides and hit.memory.project in (None, project)
 
 
 def project_of(folder: str, projects: Iterable[str]) -> str | None:

@@ -48,6 +48,7 @@ class HookService:
     def start(self) -> None:
         """Capture what waits from an earlier run."""
         self.records.prune()
+        self._container.worker.run("warm up the hooks", self._recall.warm_up)
         self.captures.start()
 
     def close(self) -> None:

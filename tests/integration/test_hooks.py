@@ -116,6 +116,24 @@ def test_a_prompt_that_needs_nothing_gets_nothing(ask: Ask) -> None:
         assert ask("UserPromptSubmit", prompt=prompt) == {}
 
 
+def test_work_gets_nothing_from_a_note_that_only_shares_its_words(
+    container: Container, ask: Ask
+) -> None:
+    """The same note answers a question about its matter."""
+    note = container.vault.root / "permanent" / "Swimming.md"
+    note.write_text("# Swimming\n\nThe pool opens at six; the queue at the counter is short.\n")
+    container.indexing.index_written(["permanent/Swimming.md"])
+    for prompt in ("Open the connection pool lazily", "Write a test for the queue"):
+        assert ask("UserPromptSubmit", prompt=prompt) == {}
+    asked = ask("UserPromptSubmit", prompt="When does the pool open for swimming?")
+    assert "opens at six" in context_of(asked)
+
+
+def test_work_gets_the_decision_that_it_touches(ask: Ask) -> None:
+    given = context_of(ask("UserPromptSubmit", prompt="Move the cache from SQLite to Redis"))
+    assert "We keep the cache in SQLite" in given
+
+
 def test_what_is_given_is_fenced_and_cannot_break_out(container: Container, ask: Ask) -> None:
     path = container.vault.root / "projects/aurora/Port.md"
     path.write_text(
@@ -219,7 +237,7 @@ def test_a_session_can_be_taken_back_whole(container: Container, ask: Ask, tmp_p
     transcript(tmp_path / "t.jsonl", ("user", "My dog is called Rex."))
     ask("SessionEnd", transcript_path=path)
     assert container.hooks.captures.wait(20)
-    from mcp_server.pages.changes import by_person
+    from mcp_server.pages.page_actions import by_person
 
     changes = container.hooks.records.get("claude-code", "s-1").changes
     assert len(changes) == 2

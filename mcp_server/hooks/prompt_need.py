@@ -1,0 +1,133 @@
+"""How probable it is that a memory helps with a prompt.
+
+That a memory is alike is not enough: in a vault about software, every prompt about code finds
+notes with the same words. So it also counts what kind of prompt it is: one that hands work over
+("write a test for the parser") or one that asks for what is known ("who wrote the report?"). The
+kind is the prompt's place between samples of both, under whichever model embeds the notes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from memvault.model.note import Vector
+from memvault.model.search import FoundBy, Hit
+
+# Log-odds, fitted by `python -m tests.benchmarks.bench_prompt_need`.
+_INTERCEPT = -6.74
+_RELEVANCE = 21.37  # per unit of a memory's relevance
+_WORK = -3.22  # per half of the way from questions to work
+_QUESTION = 0.92  # for a prompt that ends with a question mark
+_RELATION = 5.0  # for a memory that relations led to, whose relevance is no cosine
+NEEDED = (
+    0.7  # from here on, a memory is given: what is given and not needed costs more than silence
+)
+
+_WORK_SAMPLES = (
+    "Refactor this class into smaller functions",
+    "Write a unit test for the parser module",
+    "Fix the failing build",
+    "Why does this function return None?",
+    "Add a column to the users table and write the migration",
+    "Rename this variable in every file",
+    "What does this error message mean?",
+    "Implement the endpoint and return JSON",
+    "Run the tests again and show me the output",
+    "Explain how this loop works",
+    "Update the dependency and resolve the conflict",
+    "Create a component with two buttons",
+    "Make the request asynchronous",
+    "Delete the unused code in this file",
+    "How do I parse this string in Python?",
+    "Commit the change and open a pull request",
+    "The compiler complains about a missing type",
+    "Change the colour of the header",
+    "Speed up this query",
+    "Deploy it to the test server",
+    "Handle the exception and log it",
+    "Format the file",
+    "Why is this slow?",
+    "Configure the pipeline to run on every push",
+    "Translate this text to Spanish",
+    "Write a shell script that removes old files",
+    "Summarise the diff",
+    "Set the timeout to ten seconds",
+    "Show an icon while the page loads",
+    "Use a dictionary here instead of a list",
+)
+_QUESTION_SAMPLES = (
+    "What did we decide about the database?",
+    "Who is responsible for the budget?",
+    "When did I last see the dentist?",
+    "What does my sister like to eat?",
+    "Where did they go on holiday last summer?",
+    "Which plan did we choose, and why?",
+    "What do my notes say about sleep?",
+    "How much did the new roof cost?",
+    "Is there a way to share this with my family?",
+    "Who wrote the report on water quality?",
+    "What is her favourite book?",
+    "How do I turn on the night mode on my phone?",
+    "When was the company founded?",
+    "What was the name of the hotel in the old town?",
+    "Which of my projects are late?",
+    "Does the insurance cover a broken window?",
+    "What did Tom say about the contract?",
+    "How long does delivery take?",
+    "What should I tell the doctor about my knee?",
+    "Where is the spare key?",
+    "What did I promise to Anna?",
+    "Which country has won most often?",
+    "Can I cancel my subscription before the end of the year?",
+    "How many people came to the party?",
+    "Why did we move away from the old supplier?",
+    "What have I learned about gardening?",
+    "Who is the director of that film?",
+    "What happened at the meeting on Tuesday?",
+    "Do I still owe him money?",
+    "I have a new job and start in March.",
+)
+
+
+class PromptNeed:
+    """Tells whether a prompt needs a memory. Safe in any thread.
+
+    Args:
+        embed: a query's normalised vector.
+    """
+
+    def __init__(self, embed: Callable[[str], Vector]) -> None:
+        self._embed = embed
+
+    def work_share(self, prompt: str) -> float:
+        """Where a prompt stands: about 1 hands work over, about -1 asks for what is known."""
+        direction, middle, half = self._scale
+        return float((self._embed(prompt) @ direction - middle) / half)
+
+    def chance(self, prompt: str, hit: Hit, shift: float, *, is_about_work: bool = False) -> float:
+        """The probability in (0, 1) that the prompt needs this memory.
+
+        Args:
+            shift: what to take off a relevance for the model (`relevance_shift`).
+            is_about_work: the memory decides how work is done, so that work, too, needs it.
+        """
+        by_relation = hit.found_by is FoundBy.RELATION
+        relevance = max(0.0, hit.relevance - (0.0 if by_relation else shift))
+        odds = _INTERCEPT + _RELEVANCE * relevance + _RELATION * by_relation
+        odds += _QUESTION * prompt.rstrip().endswith(("?", "？"))
+        share = self.work_share(prompt)
+        odds += _WORK * (min(0.0, share) if is_about_work else share)
+        return 1.0 / (1.0 + math.exp(-odds))
+
+    @cached_property
+    def _scale(self) -> tuple[Vector, float, float]:
+        """The direction from questions to work, its middle, and half of the way."""
+        work = np.mean([self._embed(each) for each in _WORK_SAMPLES], axis=0)
+        asked = np.mean([self._embed(each) for each in _QUESTION_SAMPLES], axis=0)
+        direction = work - asked
+        half = float(direction @ direction) / 2
+        return direction, float((work + asked) @ direction) / 2, half

@@ -1,0 +1,101 @@
+"""Which prompts need a memory: the map of `mcp_server.hooks.prompt_need`, fitted and judged.
+
+Every vault is asked its own questions, as they are and worded as an instruction and as a statement,
+and prompts about code that need nothing of it. The map is fitted to ``work_prompts.txt`` and judged
+on ``unrelated_prompts.txt``, which it has not seen. Sets are folders of ``../shared/eval``.
+
+usage: python -m tests.benchmarks.bench_prompt_need [--sets DIR] [--limit N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
+from mcp_server.runtime.container import Container
+from memvault.capture.extract import says_little
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
+from tests.benchmarks.bench_calibration import fitted
+from tests.benchmarks.run_sets import SETS, vault_of
+
+HERE = Path(__file__).parent
+REWORDED = 40  # questions of each set that are asked in other forms, too
+Array = npt.NDArray[np.float64]
+
+
+def rows(container: Container, need: PromptNeed, prompts: Sequence[str]) -> tuple[Array, Array]:
+    """(n, 3) relevance, kind and form of each prompt's best memory, and the map's chances."""
+    seen, chances = [], []
+    for prompt in prompts:
+        hits = [] if says_little(prompt) else container.live.searcher.find(prompt, 10)
+        shift = container.live.searcher.shift
+        best = max((max(0.0, hit.relevance - shift) for hit in hits if hit.relevance), default=0.0)
+        asks = float(prompt.endswith("?"))
+        seen.append([best, need.work_share(prompt), asks])
+        chances.append(max((need.chance(prompt, hit, shift) for hit in hits), default=0.0))
+    return np.array(seen), np.array(chances)
+
+
+def measured(folder: Path, scratch: Path, limit: int) -> Mapping[str, tuple[Array, Array]]:
+    vault = scratch / folder.name
+    shutil.copytree(vault_of(folder), vault)
+    settings = Settings(index=IndexSettings(ner="off"))
+    container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
+    try:
+        container.start(watch=False)
+        need = PromptNeed(container.embedder.embed_query)
+        sets = json.loads((folder / "queries.json").read_text("utf-8"))
+        questions = [str(each["question"]) for each in sets if each["gold"]]
+        random.Random(3).shuffle(questions)
+        questions = questions[:limit]
+        bare = [each[0].lower() + each[1:].rstrip(" ?") for each in questions[:REWORDED]]
+        prompts = {
+            "work": (HERE / "work_prompts.txt").read_text("utf-8").splitlines(),
+            "unrelated": (HERE / "unrelated_prompts.txt").read_text("utf-8").splitlines(),
+            "asked": questions,
+            "instructed": [f"Write a few lines about {each}" for each in bare],
+            "stated": [f"I wonder {each}." for each in bare],
+        }
+        return {kind: rows(container, need, some) for kind, some in prompts.items()}
+    finally:
+        container.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--limit", type=int, default=130, help="questions of each set")
+    given = parser.parse_args()
+    folders = sorted(queries.parent for queries in given.sets.glob("*/queries.json"))
+    groups = []
+    print(f"share given at {NEEDED}, of unrelated prompts the share that gets nothing\n")
+    print("| vault | unrelated | asked | instructed | stated |\n| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as scratch:
+        for folder in folders:
+            found = measured(folder, Path(scratch), given.limit)
+            share = {kind: float((chance >= NEEDED).mean()) for kind, (_, chance) in found.items()}
+            print(f"| {folder.name} | {1 - share['unrelated']:.3f} | {share['asked']:.3f} | "
+                  f"{share['instructed']:.3f} | {share['stated']:.3f} |", flush=True)  # fmt: skip
+            known = np.concatenate([found[kind][0] for kind in ("asked", "instructed", "stated")])
+            work = found["work"][0]
+            groups += [(known, np.ones(len(known)), 1.0), (work, np.zeros(len(work)), 1.0)]
+    if groups:
+        map_ = fitted(groups, (0, 1, 2))
+        weights = (map_.intercept, map_.relevance, map_.gap, map_.words)
+        print("\nfitted: intercept, relevance, work, question:", *(f"{w:.2f}" for w in weights))
+        print(f"log-odds of {NEEDED}: {math.log(NEEDED / (1 - NEEDED)):.2f}")
+
+
+if __name__ == "__main__":
+    main()
