@@ -28,6 +28,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
+from memvault.search.time_expressions import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView
@@ -112,6 +113,7 @@ def open_generation(
         cache=answers,
         limit_seconds=settings.limits.answer_seconds,
         reranker=reranker,
+        calendar=partial(Calendar.of, settings.calendar),
     )
     return Generation(
         folder,

@@ -36,6 +36,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.entailment import chain_of
 from memvault.reasoning.plans import GoalReader, NamedEntity, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import FoundMemory, search_plan
+from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 
@@ -200,7 +201,7 @@ class PlanningTools:
         """
         self._box.touch(session_id)
         now = datetime.now(UTC)
-        read = self._reader().read(goal, now.date())
+        read = self._reader().read(goal, Calendar.of(self._box.container.settings.calendar))
         found = self._found(goal, GLANCE, read.project)
         pulse = self._box.pulse_of(found)
         made = plan(
@@ -244,7 +245,7 @@ class PlanningTools:
         """
         self._box.touch(session_id)
         self._box.scope(project)
-        read = self._reader(project).read(query, datetime.now(UTC).date())
+        read = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
         found = self._found(query, LOOKED_AT, read.project)
         pulse = self._box.pulse_of(found)
         edges, notice = self._edges()

@@ -14,6 +14,7 @@ from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH, AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.relations.edge_index import StepGraph, StepIndex
+from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 from memvault.verification.verifier import Verifier, names_in
@@ -95,7 +96,7 @@ def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
         read=indexer.vault.read,
         cache=AnswerCache(),
         limit_seconds=60.0,
-        today=lambda: date(2025, 12, 1),
+        calendar=lambda: Calendar(date(2025, 12, 1)),
     )
     yield one
     one.close(5.0)

@@ -182,6 +182,8 @@ KEYS = st.sampled_from(
         ("It took place in the gym hall on 20 September 2025.\n", date(2025, 9, 20)),
         ("The hall was held by pillars. We pay on 20 September 2025.\n", None),
         ("It was held on 3 May 2024. It was held again on 20 September 2025.\n", None),
+        ("# Walk of 20 September 2025\n\nRain all day.\n", date(2025, 9, 20)),
+        ("# Plans for September 2025\n", None),
         ("When: every Tuesday\n", None),
         ("Due: 20 September 2025\n", None),
     ],

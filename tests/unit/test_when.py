@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.search.relations.time_expressions import Cut, Span, cut_times
+from memvault.search.time_expressions import Calendar, Cut, Span, cut_times
 
 TODAY = date(2026, 11, 21)  # a Saturday
+NOW = Calendar(TODAY)
 
 
 def span_of(text: str) -> Span | None:
-    cuts = cut_times(text, TODAY)[1]
+    cuts = cut_times(text, NOW)[1]
     return cuts[0].span if cuts else None
 
 
@@ -36,6 +37,14 @@ def span_of(text: str) -> Span | None:
         ("Who joined in 2024?", date(2024, 1, 1), date(2024, 12, 31)),
         ("Who came between 3 May 2025 and 1 June 2025?", date(2025, 5, 3), date(2025, 6, 1)),
         ("Whom did I call three weeks ago?", date(2026, 10, 28), date(2026, 11, 3)),
+        ("What did we sow last spring?", date(2026, 3, 1), date(2026, 5, 31)),
+        ("What did we sow this autumn?", date(2026, 9, 1), date(2026, 11, 30)),
+        ("What broke last autumn?", date(2025, 9, 1), date(2025, 11, 30)),
+        ("What broke in the winter of 2024?", date(2024, 12, 1), date(2025, 2, 28)),
+        ("Whom did I meet on Tuesday?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
+        ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
+        ("Where were we last weekend?", date(2026, 11, 14), date(2026, 11, 15)),
     ],
 )
 def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, last: date) -> None:
@@ -47,31 +56,53 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
     [
         "May we go on a march?",
         "Who was born on 31 June 2025?",
+        "Which spring feeds the pond?",
+        "Who is Tuesday Weld?",
         "Which of the 12 pumps leaks?",
         "Who owns version 2.5 of the plan?",
     ],
 )
 def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
-    assert cut_times(text, TODAY) == (text, [])
+    assert cut_times(text, NOW) == (text, [])
 
 
 def test_the_text_is_left_without_its_time_and_with_the_place_where_it_stood() -> None:
-    text, cuts = cut_times("Which wells dug in 2024 went dry?", TODAY)
+    text, cuts = cut_times("Which wells dug in 2024 went dry?", NOW)
     assert text == "Which wells dug went dry?"
     assert [text[: cut.at] for cut in cuts] == ["Which wells dug"]
 
 
 def test_the_days_after_a_named_event_are_those_after_its_day() -> None:
     days = {"the harvest supper": date(2026, 9, 12)}
-    text, cuts = cut_times("What broke since the harvest supper?", TODAY, days.get)
+    text, cuts = cut_times("What broke since the harvest supper?", NOW, days.get)
     assert text == "What broke?"
     assert cuts == [Cut(10, Span(date(2026, 9, 12), date.max))]
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("What broke the week after the harvest supper?", date(2026, 9, 13), date(2026, 9, 19)),
+        ("What did we eat the day before the supper?", date(2026, 9, 11), date(2026, 9, 11)),
+        ("What did we do in the month before 3 May 2026?", date(2026, 4, 3), date(2026, 5, 2)),
+    ],
+)
+def test_the_week_beside_an_event_or_a_day_is_meant(text: str, first: date, last: date) -> None:
+    days = {"the harvest supper": date(2026, 9, 12), "the supper": date(2026, 9, 12)}
+    assert cut_times(text, NOW, days.get)[1][0].span == Span(first, last)
+
+
+def test_weeks_and_seasons_are_those_of_the_persons_calendar() -> None:
+    (week,) = cut_times("Whom did I meet last week?", Calendar(TODAY, week_starts=6))[1]
+    assert week.span == Span(date(2026, 11, 8), date(2026, 11, 14))
+    (season,) = cut_times("What did we sow last spring?", Calendar(TODAY, southern=True))[1]
+    assert season.span == Span(date(2025, 9, 1), date(2025, 11, 30))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80))
 def test_no_text_is_refused_and_every_place_lies_in_what_is_left(text: str) -> None:
-    left, cuts = cut_times(text, TODAY)
+    left, cuts = cut_times(text, NOW)
     assert all(0 <= cut.at <= len(left) for cut in cuts)
     assert all(cut.span.first <= cut.span.last for cut in cuts if cut.span)
 

@@ -139,6 +139,15 @@ class HookSettings(BaseModel):
     notices: bool = Field(True, description="whether conflicts are told, once a session at most")
 
 
+class CalendarSettings(BaseModel):
+    """What "last week" and "last spring" mean to the person."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    week_starts: Literal["monday", "saturday", "sunday"] = "monday"
+    hemisphere: Literal["north", "south"] = "north"
+
+
 class LimitSettings(BaseModel):
     """Rate limits. The defaults stop runaway programs and do not affect normal use."""
 
@@ -182,6 +191,7 @@ class Settings(BaseSettings):
     cache: CacheSettings = CacheSettings()
     sessions: SessionSettings = SessionSettings()
     limits: LimitSettings = LimitSettings()
+    calendar: CalendarSettings = CalendarSettings()
     hooks: HookSettings = HookSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     user: str = Field("", description="id of the vault's owner; empty derives one from the account")

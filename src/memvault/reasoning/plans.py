@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.state import CognitivePulse
-from memvault.search.relations.time_expressions import Span, cut_times
+from memvault.search.time_expressions import Calendar, Span, cut_times
 from memvault.text.entities import Mention, NameMatcher
 from memvault.text.words import composed, some_words
 
@@ -113,7 +113,7 @@ class GoalReader:
         self._types = types
         self._asked_within = project
 
-    def read(self, text: str, today: date) -> Goal:
+    def read(self, text: str, today: Calendar) -> Goal:
         """Parse a goal; relative dates count from today."""
         text = composed(text.strip())
         whole = self._one_question(text, today)
@@ -123,7 +123,7 @@ class GoalReader:
         within = [replace(each, project=each.project or whole.project) for each in clauses]
         return replace(whole, clauses=tuple(within))
 
-    def _one_question(self, text: str, today: date) -> Goal:
+    def _one_question(self, text: str, today: Calendar) -> Goal:
         named = self._named(text)
         _, cuts = cut_times(text, today)
         return Goal(

@@ -1,14 +1,13 @@
 """The one way in which memories are found: every question passes these stages, in this order.
 
-mode → hybrid search → association → relations → passages → reranker (if configured) → confidence →
-verification → order → threshold → diversity
+mode → time → hybrid search → association → relations → passages → reranker (if configured) →
+confidence → verification → order → threshold → diversity
 
 A memory found is one `Hit`, which the stages enrich in place.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -37,17 +36,19 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
+from memvault.search.dates import AskedTime, asks_for_newest
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
 from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
-from memvault.search.scope import widened
+from memvault.search.scope import in_scope, widened
+from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
-from memvault.text.words import STOP_WORDS
+from memvault.text.words import STOP_WORDS, name_key
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
@@ -58,10 +59,6 @@ NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 
 _SAYS_NOTHING = frozenset(stem(word) for word in (*STOP_WORDS, *ANYTHING))
-_ASKS_FOR_NEWEST = re.compile(
-    r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|"
-    r"right now|at the moment|last time)\b"
-)
 
 
 class Checker(Protocol):
@@ -94,6 +91,7 @@ class _Request:
     max_hops: int
     patience: float
     matter: str | None
+    time: AskedTime | None = None
 
 
 class Searcher:
@@ -105,6 +103,7 @@ class Searcher:
         cache: what the same questions found before, for when no store answers.
         limit_seconds: what an answer may take.
         reranker: orders what was found by its text, if the person has configured one.
+        calendar: today, in the person's calendar.
     """
 
     def __init__(
@@ -119,12 +118,12 @@ class Searcher:
         cache: AnswerCache,
         limit_seconds: float,
         reranker: Reranker | None = None,
-        today: Callable[[], date] = date.today,
+        calendar: Callable[[], Calendar] = Calendar,
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
         self._association = Association(view, embedder, by_id)
-        self._relations = RelationSearch(stores, embedder, indexed, view, today=today)
+        self._relations = RelationSearch(stores, embedder, indexed, view, today=calendar)
         self._fallback = Fallback(
             self.hybrid,
             self._association,
@@ -138,6 +137,8 @@ class Searcher:
         self._vectors = stores.vectors
         self._keywords_only = stores.outdated
         self._embedder = embedder
+        self._memories = indexed.catalogue
+        self._calendar = calendar
         self._shift: float | None = None
 
     def warm_up(self) -> None:
@@ -184,6 +185,7 @@ class Searcher:
             max_hops,
             patience,
             self._checker.matter_of(query),
+            AskedTime.of(query, self._calendar(), self._day_of),
         )
         found = self._find(request, self._wanted(request, chosen))
         if not self._is_known(request, found.hits):
@@ -221,7 +223,8 @@ class Searcher:
         Raises:
             StoreUnavailable: no store answers.
         """
-        request = _Request(query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None)
+        time = AskedTime.of(query, self._calendar(), self._day_of)
+        request = _Request(query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None, time)
         return self._find(request, limit).hits[:limit]
 
     @property
@@ -270,7 +273,7 @@ class Searcher:
             reading = self._relations.begin(query, request.patience)
         except (StoreUnavailable, GraphQueryError):
             reading, notice = None, NO_GRAPH
-        hits = self.hybrid.search(query, max(limit, POOL), scope)
+        hits = self._nearest(request, max(limit, POOL))
         try:
             hits = self._association.extend(query, hits, scope)
             if reading is not None:
@@ -288,6 +291,33 @@ class Searcher:
         self.hybrid.read_passages(query, hits)
         return FallbackResult(self._reranked(query, hits)[:limit], notice)
 
+    def _nearest(self, request: _Request, limit: int) -> list[Hit]:
+        """What hybrid search finds, of the time first that the question names."""
+        query, scope, asked = request.query, request.scope, request.time
+        hits = self.hybrid.search(query, limit, scope)
+        if asked is None:
+            return hits
+        known = {hit.memory.id: hit for hit in hits}
+        for hit in self.hybrid.search(query, limit, asked.narrowed(scope)):
+            known.setdefault(hit.memory.id, hit)
+        if asked.only_time:
+            of_it = asked.all_of_it(each for each in self._memories.all() if in_scope(each, scope))
+            if of_it:
+                return [known.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
+        hits = list(known.values())
+        self.hybrid.read_passages(query, hits)
+        return asked.first_of_it(hits)[:limit]
+
+    def _day_of(self, name: str) -> date | None:
+        """The day of the one note of that title or alias, if it has one."""
+        key = _without_article(name)
+        found = [
+            memory
+            for memory in self._memories.all()
+            if memory.date and key in map(_without_article, (memory.title, *memory.aliases))
+        ]
+        return found[0].date.date() if len(found) == 1 and found[0].date else None
+
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
@@ -301,6 +331,8 @@ class Searcher:
         What is narrowed by filters is always shown: there the person has said what they want. So
         is what a question finds that has no word to look for."""
         if not hits or request.fitting is not None or request.scope.filters is not None:
+            return True
+        if request.time is not None and request.time.only_time:
             return True
         words = stems(request.query)
         if self._keywords_only or words <= _SAYS_NOTHING:  # without vectors all relevances are low
@@ -349,7 +381,7 @@ class Searcher:
         """Newest first where the question asks for what is current; what supersedes a memory in
         front of it; on sensitive matters what is verified in front of all else."""
         ordered = list(hits)
-        if _ASKS_FOR_NEWEST.search(request.query.casefold()):
+        if asks_for_newest(request.query):
             ordered = _newest_first(ordered)
         ordered = _superseding_first(ordered)
         if request.matter is not None and mode is not Mode.PLANNING:
@@ -393,6 +425,10 @@ def confidence(likely: float, check: Verification) -> float:
     if check.by_person and not check.marked and not check.confirmed_by:
         return (1.0 + likely) / 2.0 if check.answers else likely
     return 1.0 if check.answers else (1.0 + likely) / 2.0
+
+
+def _without_article(name: str) -> str:
+    return name_key(name).removeprefix("the ")
 
 
 def _settles(check: Verification) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memvault.model.note import Vector
-from memvault.search.relations.time_expressions import Span
+from memvault.search.time_expressions import Span
 from memvault.text.embedding import Embedder
 
 PERSON_WORDS = frozenset((

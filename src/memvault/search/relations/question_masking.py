@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memvault.search.relations.grammar import Grammar
 from memvault.search.relations.interpretations import merged, with_verb
 from memvault.search.relations.question import Question, Relation
-from memvault.search.relations.time_expressions import Cut, EventDay, cut_times
+from memvault.search.time_expressions import Calendar, Cut, EventDay, cut_times
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -75,7 +74,7 @@ class QuestionReader:
     def __init__(self, parse: Parser) -> None:
         self._parse = parse
 
-    def read(self, text: str, words: Vocabulary, today: date) -> Question:
+    def read(self, text: str, words: Vocabulary, today: Calendar) -> Question:
         """Things and relations; a question without any has none."""
         text, cuts = cut_times(" ".join(text.split()), today, words.event_day)
         names = words.find_names(text)
@@ -118,7 +117,7 @@ def _masked(text: str, names: list[NamedSpan], cuts: list[Cut]) -> tuple[str, li
     for cut in cuts:
         before = [name for name in names if name.end <= cut.at]
         shift = sum(len(_PLACEHOLDER) - (name.end - name.start) for name in before)
-        moved.append(Cut(cut.at + shift, cut.span))
+        moved.append(replace(cut, at=cut.at + shift))
     if not cuts:
         masked = re.sub(rf"\bthe ([a-z]+) {_PLACEHOLDER}\b", _PLACEHOLDER, masked)
         masked = re.sub(r"^\s*please\b,?\s*", "", masked, flags=re.IGNORECASE)

@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import date
 from typing import Protocol
 
 from memvault.model.errors import MemvaultError
@@ -25,6 +24,7 @@ from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import Inquiry
 from memvault.search.scope import MemoryLookup
+from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
@@ -67,7 +67,7 @@ class RelationSearch:
         view: GraphView,
         *,
         settings: RelationSettings | None = None,
-        today: Callable[[], date] = date.today,
+        today: Callable[[], Calendar] = Calendar,
     ) -> None:
         self._stores = stores
         self._indexed = indexed

@@ -128,6 +128,7 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _NEAR = 80  # characters after it in which its date is searched
+_WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _STEM_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
@@ -227,13 +228,16 @@ def _project(value: Any, path: str) -> str | None:
 
 def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
     """The date of the event that a note describes: from its frontmatter, a line such as
-    ``When: 4 April 2025``, its path, or the only date on which it says something took place."""
+    ``When: 4 April 2025``, its path, a day in its title, or the only date on which it says
+    something took place."""
     candidates = [values.get(key) for key in _HAPPENED_KEYS]
     for field in note.fields:
         if re.sub(r"[\s-]+", "_", field.key.strip().casefold()) in _HAPPENED_KEYS:
             candidates.append(field.value)
     stated = next((day for value in candidates if (day := read_date(value))), None)
-    return stated or _date_of_path(note.path) or _day_it_took_place(note)
+    return (
+        stated or _date_of_path(note.path) or _date_of_title(note.title) or _day_it_took_place(note)
+    )
 
 
 def _day_it_took_place(note: ParsedNote) -> datetime | None:
@@ -255,6 +259,12 @@ def _date_of_path(path: str) -> datetime | None:
     in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
     match = _STEM_DATE.match(parts[1]) if in_session else None
     return read_date(match[0]) if match else None
+
+
+def _date_of_title(title: str) -> datetime | None:
+    """The whole date that stands in a title: "Walk of 8 May 2023"; a mere month is none."""
+    days = [match[0] for pattern in (_WHOLE_DAY, *_WRITTEN) if (match := pattern.search(title))]
+    return next((day for text in days if (day := read_date(text))), None)
 
 
 def _text(value: Any) -> str | None:

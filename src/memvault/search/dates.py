@@ -1,0 +1,119 @@
+"""What is of the time that a question names comes first.
+
+Notes of another time are less relevant, but stay: a question may name the day of what happened,
+and be answered by a note of another day. A question for nothing but a time gets all that is of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+
+from memvault.model.memory import Memory
+from memvault.model.search import Filters, Hit, Scope
+from memvault.search.time_expressions import Calendar, Cut, EventDay, Span, cut_times, days_named
+from memvault.text.words import STOP_WORDS
+
+LATER = 7  # days after a time in which notes about it are still written
+OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
+YEARS_BACK = 10  # in which a month without a year is looked for
+
+_NEWEST = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
+    r"up[- ]to[- ]date|these days|nowadays|right now|at the moment|last time)\b"
+)
+_WORD = re.compile(r"[^\W_]+")
+# What a question says of a time when it asks for nothing else: "What happened last week?"
+_ANYTHING_WORDS = (
+    "happen happened happening go going went do did done doing note notes noted memory memories "
+    "write wrote written save saved add added change changed talk talked discuss discussed say "
+    "said learn learned learnt work worked thing things anything everything something new recap "
+    "summary summarise summarize session sessions show list tell give find"
+)
+_ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
+
+
+def asks_for_newest(question: str) -> bool:
+    """Whether a question asks for what is current."""
+    return _NEWEST.search(question.casefold()) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTime:
+    """The time that a question is about; ``only_time``: it asks for whatever is of it."""
+
+    cuts: tuple[Cut, ...]
+    only_time: bool
+
+    @classmethod
+    def of(cls, question: str, today: Calendar, event_day: EventDay) -> AskedTime | None:
+        """None for a question about no time."""
+        rest, cuts = cut_times(" ".join(question.split()), today, event_day)
+        if not cuts:
+            return None
+        words = {word.casefold() for word in _WORD.findall(rest)}
+        return cls(tuple(cuts), words <= _ANYTHING)
+
+    def _concerns(self, hit: Hit, years_back: int) -> bool:
+        """Whether a memory is of this time or from the days after it, or its passage names a day
+        of it."""
+        own = _day_of(hit.memory)
+        named = days_named(hit.text, own)
+        return any(
+            span.with_days_after(LATER).has(own)
+            or any(span.has(each.first) and span.has(each.last) for each in named)
+            for span in self.spans(years_back)
+        )
+
+    def spans(self, years_back: int) -> Iterable[Span]:
+        for cut in self.cuts:
+            yield cut.span.earlier(years_back) if cut.any_year else cut.span
+
+    def years(self) -> Iterable[int]:
+        """How many years back to look, in this order."""
+        return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
+
+    def narrowed(self, scope: Scope) -> Scope:
+        """The scope, and in it only what was created at that time."""
+        spans = list(self.spans(0))
+        first = max(span.first for span in spans)
+        last = min(span.last for span in spans)
+        filters = scope.filters or Filters()
+        after = datetime.combine(first, time.min, UTC) if first > date.min else None
+        before = datetime.combine(last, time.max, UTC) if last < date.max else None
+        afters = [each for each in (filters.created_after, after) if each is not None]
+        befores = [each for each in (filters.created_before, before) if each is not None]
+        update = {
+            "created_after": max(afters, default=None),
+            "created_before": min(befores, default=None),
+        }
+        return replace(scope, filters=filters.model_copy(update=update))
+
+    def first_of_it(self, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits, those of another time less relevant. If none is of it, nothing changes."""
+        for years_back in self.years():
+            of_it = [self._concerns(hit, years_back) for hit in hits]
+            if any(of_it):
+                break
+        else:
+            return list(hits)
+        for hit, is_of_it in zip(hits, of_it, strict=True):
+            if not is_of_it:
+                hit.relevance *= 1.0 - OUTSIDE
+        return sorted(hits, key=lambda hit: -hit.relevance)
+
+    def all_of_it(self, memories: Iterable[Memory]) -> list[Memory]:
+        """The memories of this time, newest first."""
+        known = list(memories)
+        for years_back in self.years():
+            spans = list(self.spans(years_back))
+            found = [each for each in known if any(span.has(_day_of(each)) for span in spans)]
+            if found:
+                return sorted(found, key=lambda each: each.date or each.created_at, reverse=True)
+        return []
+
+
+def _day_of(memory: Memory) -> date:
+    return (memory.date or memory.created_at).date()

@@ -1,0 +1,107 @@
+"""Questions about a time, over real stores and the real model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from indexer.indexer import Indexer
+from memvault.model.search import Mode
+from memvault.search.fallback import AnswerCache
+from memvault.search.pipeline import Searcher
+from memvault.search.time_expressions import Calendar
+from memvault.stores.graph_view import GraphView
+from memvault.text.embedding import Embedder
+from memvault.verification.verifier import Verifier, names_in
+
+Write = Callable[..., Path]
+
+TODAY = date(2026, 11, 18)  # a Wednesday
+TOPICS = ("the boiler", "the orchard", "the choir", "the roof")
+LINES = {
+    "the boiler": "We talked about the boiler: the pump rattles and a plumber is to look at it.",
+    "the orchard": "We talked about the orchard: the plums are ripe and the ladder is broken.",
+    "the choir": "We talked about the choir: the new songs are hard for the tenors.",
+    "the roof": "We talked about the roof: two tiles slipped and the gutter leaks.",
+}
+FIRST = date(2025, 1, 6)
+
+
+@pytest.fixture
+def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Searcher]:
+    """A vault of 98 weekly sessions, on four topics in turn, and one event."""
+    for week in range(98):
+        day = FIRST + timedelta(7 * week)
+        topic = TOPICS[week % 4]
+        write(f"sessions/{day}/{topic.title()} {week}.md", f"{LINES[topic]}\n")
+    write("permanent/The street party.md", "---\ndate: 2026-06-13\n---\nEverybody came.\n")
+    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(view.apply)
+    indexer.scan()
+    one = Searcher(
+        indexer.stores,
+        embedder,
+        indexer,
+        view,
+        Verifier(
+            indexer.stores.vectors,
+            indexer.catalogue.by_id,
+            names_in(indexer.names),
+            lambda _: [],
+            read=indexer.vault.read,
+        ),
+        read=indexer.vault.read,
+        cache=AnswerCache(),
+        limit_seconds=60.0,
+        calendar=lambda: Calendar(TODAY),
+    )
+    yield one
+    one.close(5.0)
+
+
+def found(searcher: Searcher, question: str) -> list[tuple[date, str]]:
+    hits = searcher.search(question, mode=Mode.DEFAULT, top_k=5).hits
+    return [((hit.memory.date or hit.memory.created_at).date(), hit.text) for hit in hits]
+
+
+def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
+    questions = {
+        "What did we say about the roof in March?": (date(2026, 3, 1), date(2026, 3, 31)),
+        "What did we say about the choir last spring?": (date(2026, 3, 1), date(2026, 5, 31)),
+        "What did we say about the boiler before February 2025?": (FIRST, date(2025, 1, 31)),
+        "What did we say about the orchard since October?": (date(2026, 10, 1), TODAY),
+        "What did we say about the roof in the summer of 2025?": (
+            date(2025, 6, 1),
+            date(2025, 8, 31),
+        ),
+    }
+    for question, (first, last) in questions.items():
+        topic = next(topic for topic in TOPICS if topic in question)
+        day, text = found(searcher, question)[0]
+        assert first <= day <= last + timedelta(7), question
+        assert text == LINES[topic], question
+
+
+def test_a_question_for_nothing_but_a_time_gets_what_is_of_it_the_newest_first(
+    searcher: Searcher,
+) -> None:
+    days = [day for day, _ in found(searcher, "What happened in the last two weeks?")]
+    assert days == [date(2026, 11, 16), date(2026, 11, 9)]
+    days = [day for day, _ in found(searcher, "What happened the week after the street party?")]
+    assert days == [date(2026, 6, 15)]
+
+
+def test_a_month_without_a_year_is_that_of_an_earlier_year_if_the_last_has_no_notes(
+    searcher: Searcher,
+) -> None:
+    """There are notes of December 2025, but none of December 2026 is to come yet."""
+    days = [day for day, _ in found(searcher, "What happened in December?")]
+    assert days[0] == date(2025, 12, 29)
+
+
+def test_what_is_of_another_time_is_still_found(searcher: Searcher) -> None:
+    assert len(found(searcher, "What did we say about the roof in March?")) == 5
+    assert found(searcher, "What did we say about the roof in 1987?")[0][1] == LINES["the roof"]
