@@ -146,10 +146,10 @@ def did(kind: str) -> str:
 
 
 _QUADRANTS = {
-    "open": "its links agree: easy to recall",
-    "hidden": "close to one subject, with few links",
-    "blind": "little is linked with it yet",
-    "unknown": "links to many subjects",
+    "open": "well linked with notes like it",
+    "hidden": "among notes like it, with few links",
+    "blind": "unlike what is around it, with few links",
+    "unknown": "well linked with different subjects",
 }
 _TASK_KINDS = {
     "near_duplicates": "Near-duplicates",

@@ -129,18 +129,31 @@ def test_a_contradiction_lowers_the_coherence_until_it_is_taken_back(desk: Desk)
 
 
 def test_each_quadrant_is_reached_by_notes_as_people_write_them(desk: Desk) -> None:
-    desk.save({"Alone": "Nothing else says anything of this."})
     desk.save(linked(numbered("Bread", SAME)))
     desk.save(linked(numbered("Thing", APART)))
-    blind = {"Debate": "The two sides: [[Yes]], [[No]]."}
-    blind |= {"Yes": "Rivers run uphill.\n\ncontradicts:: [[No]]", "No": "My cat is grey."}
-    desk.save(blind)
-    assert desk.quadrant("Alone") is JohariQuadrant.HIDDEN
+    desk.save(numbered("Dive", [f"Kelp forest survey, dive {number}." for number in range(4)]))
+    desk.save({"Alone": "Nothing else says anything of this.", "Debate": "[[Yes]] or [[No]]?"})
+    desk.save({"Yes": "Rivers run uphill.\n\ncontradicts:: [[No]]", "No": "My cat is grey."})
     assert desk.quadrant("Bread 0") is JohariQuadrant.OPEN
     assert desk.quadrant("Thing 0") is JohariQuadrant.UNKNOWN
+    assert desk.quadrant("Alone") is JohariQuadrant.BLIND
     assert desk.quadrant("Debate") is JohariQuadrant.BLIND
-    desk.save({"Alone": "Now it is known from [[Thing 1]], of which it says: quarks and gluons."})
-    assert desk.quadrant("Alone") is not JohariQuadrant.HIDDEN
+    desk.save({"Alone": "It is known from [[Bread 0]] and [[Bread 1]], of which [[Bread 2]] says."})
+    assert desk.quadrant("Alone") is not JohariQuadrant.BLIND
+
+
+def test_notes_without_links_are_hidden_among_their_like_and_blind_elsewhere(desk: Desk) -> None:
+    alike = [f"Kelp forest survey, dive {number}." for number in range(7)]
+    desk.save(numbered("Dive", alike))
+    desk.save(numbered("Thing", APART))
+    assert desk.quadrant("Dive 3") is JohariQuadrant.HIDDEN
+    assert {desk.quadrant(name) for name in numbered("Thing", APART)} == {JohariQuadrant.BLIND}
+
+
+def test_where_all_are_equal_all_are_open(desk: Desk) -> None:
+    bread = linked(numbered("Bread", SAME))
+    desk.save(bread)
+    assert {desk.quadrant(name) for name in bread} == {JohariQuadrant.OPEN}
 
 
 MANY = FIRST + 40
@@ -182,9 +195,9 @@ def test_the_filter_by_quadrant_finds_what_stands_far_down(
     asked = {"query": "kelp forest survey dive", "top_k": 5}
     plain = found(crowd, tool, key, **asked)
     assert all(each["title"].startswith("Kelp") for each in plain)
-    open_ones = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["open"]})
-    assert {each["title"] for each in open_ones} == {"Harbour one", "Harbour two"}
-    hidden = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["hidden"]})
-    assert [each["id"] for each in hidden] == [each["id"] for each in plain]
-    nothing = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["blind"]})
-    assert nothing == []
+    linked_ones = found(
+        crowd, tool, key, **asked, filters={"johari_quadrants": ["open", "unknown"]}
+    )
+    assert {each["title"] for each in linked_ones} == {"Harbour one", "Harbour two"}
+    rest = found(crowd, tool, key, **asked, filters={"johari_quadrants": ["hidden", "blind"]})
+    assert [each["id"] for each in rest] == [each["id"] for each in plain]

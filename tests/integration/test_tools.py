@@ -132,11 +132,13 @@ def test_recall_keeps_to_its_filters(reader):
 
 def test_recall_can_ask_for_one_johari_quadrant(reader):
     everything = reader.ok("recall_memory", query="kelp", top_k=100)["nodes"]
-    hidden = reader.ok(
-        "recall_memory", query="kelp", top_k=100, filters={"johari_quadrants": ["hidden"]}
-    )["nodes"]
-    wanted = [node["id"] for node in everything if node["johari_quadrant"] == "hidden"]
-    assert wanted and [node["id"] for node in hidden] == wanted
+    assert len({node["johari_quadrant"] for node in everything}) > 1
+    for quadrant in ("open", "blind", "hidden", "unknown"):
+        found = reader.ok(
+            "recall_memory", query="kelp", top_k=100, filters={"johari_quadrants": [quadrant]}
+        )["nodes"]
+        wanted = [node["id"] for node in everything if node["johari_quadrant"] == quadrant]
+        assert [node["id"] for node in found] == wanted
 
 
 def test_verbosity_decides_how_much_is_told(reader):

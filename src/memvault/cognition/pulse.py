@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import statistics
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from math import acos
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +34,7 @@ from memvault.vault.journal import Actor, Journal, JournalEntry
 
 KIND = "pulse_measured"
 LEAST_APART = timedelta(hours=1)
-LEAST_MOVED = 0.001  # as much as an answer's pulse shows
+VISIBLE = 0.001  # the least difference that an answer shows
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +89,7 @@ class PulseLog:
 
 def _moved(last: PulsePoint, now: PulsePoint) -> bool:
     steps = (now.entropy - last.entropy, now.coherence - last.coherence)
-    return last.notes != now.notes or any(abs(step) >= LEAST_MOVED for step in steps)
+    return last.notes != now.notes or any(abs(step) >= VISIBLE for step in steps)
 
 
 def _point(entry: JournalEntry) -> PulsePoint | None:
@@ -98,7 +101,7 @@ def _point(entry: JournalEntry) -> PulsePoint | None:
         return None
 
 
-LOCAL = 5  # linked memories that a memory is seen among; each costs a look into the stores
+LOCAL = 5  # memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault
 AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
@@ -112,11 +115,15 @@ Asked = tuple[tuple[str, ...], tuple[float, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """Entropy and coherence of one memory among the memories it is most related to, in [0, 1].
+    """Entropy and coherence in [0, 1] of one memory among those around it: the ones that it is most
+    related to; if there are none, the nearest in meaning.
 
-    A memory related to no other has neither spread nor connection: 0 and 0. So *open* is linked
-    with its like, *unknown* links things that differ, *blind* stands among different things with
-    which it shares little, and *hidden* is related to nothing, or to its like without links.
+    Entropy is how much they differ, coherence how densely they are linked without contradictions.
+    Both are on the vault's own scale, on which 0.5 is the median: *open* is linked with its like,
+    *unknown* links things that differ, *blind* stands among different things with few links, and
+    *hidden* among its like with few links. The specification sets the limit at 0.5, and leaves the
+    scale open; on an absolute one nearly all memories of a vault share a quadrant
+    (`bench_quadrants`).
     """
 
     entropy: float
@@ -125,6 +132,32 @@ class MemoryState:
     @property
     def quadrant(self) -> JohariQuadrant:
         return JohariQuadrant.from_metrics(self.entropy, self.coherence)
+
+    def on_scale(self, median: MemoryState) -> MemoryState:
+        """This measure on the scale of a vault with that median; the median memory itself, and all
+        where all are equal, is open."""
+        return MemoryState(
+            _scaled(self.entropy, min(1.0, median.entropy + VISIBLE)),
+            _scaled(self.coherence, max(0.0, median.coherence - VISIBLE)),
+        )
+
+
+def _scaled(value: float, middle: float) -> float:
+    """Linear below and above the middle, with 0 at 0 and 1 at 1."""
+    if value <= middle:
+        return 0.5 * value / middle if middle > 0.0 else 0.0
+    return 0.5 + 0.5 * (value - middle) / (1.0 - middle)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vault:
+    """Of a vault at one version: the state of its memories as a set, the median of their own
+    states, and the share of each quadrant."""
+
+    version: Version
+    state: MemoryState
+    median: MemoryState
+    quadrants: Mapping[JohariQuadrant, float]
 
 
 class Background(Protocol):
@@ -158,8 +191,9 @@ class PulseMeter:
         self._curation_pending = curation_pending
         self._consolidation_due = consolidation_due
         self._offers = offers
-        self._vault: tuple[Version, MemoryState] | None = None
-        self._states: dict[str, MemoryState] = {}
+        self._vault: _Vault | None = None
+        self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
+        self._unrelated: set[str] = set()  # of these, those that any change may concern
         self._answers: LRUCache[Asked, MemoryState] = LRUCache(MOST_ANSWERS)
         self._changes = 0
         self._background = background
@@ -175,7 +209,7 @@ class PulseMeter:
             with self._lock:
                 if similarity_index is not self._seen:
                     similarity_index.on_change.append(self._forget)
-                    self._seen, self._states = similarity_index, {}
+                    self._seen, self._states, self._unrelated = similarity_index, {}, set()
                     self._answers.clear()
                     self._keeps_all = False
                     self._changes += 1
@@ -204,21 +238,25 @@ class PulseMeter:
         It is measured in the calling thread once; when the index has changed since, what was
         measured last is given and measured anew meanwhile.
         """
-        version = self._version(self.similarity_index)
-        known, background = self._vault, self._background()
-        if known is not None and known[0] != version and background is not None:
-            background.run(MEASURE_VAULT, self._measure_vault)
-        elif known is None or known[0] != version:
-            known = self._measure_vault_now()
-        return self._pulse(known[1])
+        return self._pulse(self._whole().state)
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
         measured in the background; from then on what changes is measured again there."""
+        known = self.measures(ids)
+        median = self._whole().median
+        return {key: state.on_scale(median) for key, state in known.items()}
+
+    def measures(self, ids: Sequence[str]) -> dict[str, MemoryState]:
+        """The same as measured, before they are put on the vault's scale."""
         known, measured = self._look_up(ids)
         if measured and not self._keeps_all and self.similarity_index.is_loaded:
             self.measure_all()
         return known
+
+    def quadrants(self) -> Mapping[JohariQuadrant, float]:
+        """The share of the vault's memories in each quadrant, as measured last; empty before."""
+        return {} if self._vault is None else self._vault.quadrants
 
     def measure_all(self) -> None:
         """Measure the state of every memory that is not known yet, in the background, and from then
@@ -227,18 +265,20 @@ class PulseMeter:
         self._measure_soon(self.similarity_index.memory_ids(), 0.0)
 
     def _look_up(self, ids: Sequence[str]) -> tuple[dict[str, MemoryState], bool]:
-        """The states, and whether some had to be measured."""
+        """The states as measured, and whether some were not known yet."""
         similarity_index = self.similarity_index
         with self._lock:
             known = {key: self._states[key] for key in ids if key in self._states}
             changes = self._changes
         missing = [key for key in ids if key not in known]
         if missing:
-            fresh = _measured(similarity_index, missing)
+            related = {key: similarity_index.related(key, LOCAL) for key in missing}
+            fresh = _measured(similarity_index, related)
             known.update(fresh)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
                     self._states.update(fresh)
+                    self._unrelated.update(key for key in missing if not related[key])
         return known, bool(missing)
 
     def _measure_soon(self, ids: Iterable[str], after: float) -> None:
@@ -265,25 +305,45 @@ class PulseMeter:
         with self._lock:
             self._changes += 1
             self._answers.clear()
-            for key in ids:
+            for key in {*ids, *self._unrelated}:
                 self._states.pop(key, None)
+            self._unrelated.clear()
         if self._keeps_all:
             self._measure_soon(ids, SETTLE_SECONDS)
 
+    def _whole(self) -> _Vault:
+        """The vault as it was measured last. It is measured in the calling thread once; when the
+        index has changed since, it is measured anew in the background."""
+        version = self._version(self.similarity_index)
+        known, background = self._vault, self._background()
+        if known is not None and known.version != version and background is not None:
+            background.run(MEASURE_VAULT, self._measure_vault)
+        elif known is None or known.version != version:
+            known = self._measure_vault_now()
+        return known
+
     def _measure_vault(self) -> None:
-        if self._vault is None or self._vault[0] != self._version(self.similarity_index):
+        if self._vault is None or self._vault.version != self._version(self.similarity_index):
             self._measure_vault_now()
 
-    def _measure_vault_now(self) -> tuple[Version, MemoryState]:
+    def _measure_vault_now(self) -> _Vault:
         similarity_index = self.similarity_index
         version = self._version(similarity_index)
         every = similarity_index.memory_ids()
         sample = every[:: max(1, -(-len(every) // SAMPLE))]
-        if sample:
-            state = _measured_together(similarity_index, sample, None)
-        else:
-            state = MemoryState(0.0, 0.0)
-        self._vault = (version, state)
+        if not sample:
+            nothing = MemoryState(0.0, 0.0)
+            self._vault = _Vault(version, nothing, nothing, {})
+            return self._vault
+        state = _measured_together(similarity_index, sample, None)
+        own = self._look_up(sample)[0].values()
+        median = MemoryState(
+            statistics.median(each.entropy for each in own),
+            statistics.median(each.coherence for each in own),
+        )
+        counts = Counter(each.on_scale(median).quadrant for each in own)
+        quadrants = {quadrant: counts[quadrant] / len(sample) for quadrant in JohariQuadrant}
+        self._vault = _Vault(version, state, median, quadrants)
         return self._vault
 
     def _pulse(self, state: MemoryState) -> CognitivePulse:
@@ -310,9 +370,14 @@ def _measured_together(
     return MemoryState(entropy(kernel, weights), coherence(ids, kernel, around, weights))
 
 
-def _measured(similarity_index: SimilarityIndex, ids: Sequence[str]) -> dict[str, MemoryState]:
-    around = similarity_index.around(ids)
-    local = {key: [key, *similarity_index.related(key, LOCAL)] for key in ids}
+def _measured(
+    similarity_index: SimilarityIndex, related: Mapping[str, Sequence[str]]
+) -> dict[str, MemoryState]:
+    """The states of these memories, given those that each is related to."""
+    around = similarity_index.around(related)
+    local = {
+        key: [key, *(others or _nearest(similarity_index, key))] for key, others in related.items()
+    }
     everyone = {key for keys in local.values() for key in keys}
     vectors = similarity_index.vectors(everyone)
     around.update(similarity_index.around(everyone - around.keys()))
@@ -326,12 +391,22 @@ def _measured(similarity_index: SimilarityIndex, ids: Sequence[str]) -> dict[str
     }
 
 
+def _nearest(similarity_index: SimilarityIndex, memory_id: str) -> list[str]:
+    """The memories that are nearest in meaning."""
+    vector = similarity_index.vectors([memory_id])[memory_id]
+    hits = similarity_index.nearest(vector, LOCAL + 1) if vector is not None else []
+    return [hit.note_id for hit in hits if hit.note_id != memory_id][:LOCAL]
+
+
 def _states(
     groups: Sequence[Sequence[str]],
     vectors: Mapping[str, Vector | None],
     around: Mapping[str, Surroundings],
 ) -> list[MemoryState]:
-    """The states of groups of equal size."""
+    """The states of groups of equal size, as measured.
+
+    Only links count for coherence here: entropy says how alike the memories are.
+    """
     count = len(groups[0])
     if count < 2:
         return [MemoryState(0.0, 0.0)] * len(groups)
@@ -341,7 +416,7 @@ def _states(
     # plain entropy is above 0.5 wherever cosines are below 0.73, which is everywhere.
     effective = np.exp(entropies(kernels, share) * np.log(count))
     spread = ((effective - 1.0) / (count - 1.0)).tolist()
-    joined = coherences(groups, kernels, around, share)
+    joined = coherences(groups, np.zeros_like(kernels), around, share)
     return [MemoryState(*each) for each in zip(spread, joined, strict=True)]
 
 
@@ -394,6 +469,31 @@ def _angle(index: SimilarityIndex, memory_id: str, group: Sequence[str]) -> floa
     if own is None or mean is None:
         return 0.0
     return float(np.arccos(np.clip(own @ mean, -1.0, 1.0)))
+
+
+def learnt_together(
+    meter: PulseMeter, ids: Sequence[str], weights: Sequence[float] | None = None
+) -> UTLState:
+    """What a session or an answer learns from the memories it was shown.
+
+    ``delta_s`` is their entropy. ``delta_c`` is how much of the coherence that the vault as a whole
+    lacks they have. ``w_e`` is their mean weight, ``importance`` + 0.5. ``phi`` is the mean angle
+    between each of them and the mean of all.
+    """
+    if not ids:
+        return UTLState(delta_s=0.0, delta_c=0.0, w_e=1.0, phi=0.0)
+    index, own, whole = meter.similarity_index, meter.of(ids, weights), meter.of_vault()
+    lacking = 1.0 - whole.coherence
+    gained = max(0.0, own.coherence - whole.coherence) / lacking if lacking > 0.0 else 0.0
+    vectors = [vector for vector in index.vectors(ids).values() if vector is not None]
+    mean = mean_vector(vectors)
+    cosines = [] if mean is None else [float(np.clip(each @ mean, -1.0, 1.0)) for each in vectors]
+    return UTLState(
+        delta_s=own.entropy,
+        delta_c=round(gained, 3),
+        w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
+        phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),
+    )
 
 
 def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:
