@@ -98,8 +98,8 @@ ANTIPATTERNS = [
 ]
 
 
-Depth = Literal["brief", "normal", "deep"]
-PASSAGES = {"brief": 3, "normal": 8, "deep": 20}
+Depth = Literal["brief", "standard", "deep"]
+PASSAGES = {"brief": 3, "standard": 8, "deep": 20}
 
 
 class Prompts:
@@ -112,7 +112,7 @@ class Prompts:
     def context(
         self,
         topic: Annotated[str, Field(description="What the conversation is about.")],
-        depth: Annotated[Depth, Field(description="How many notes to bring.")] = "normal",
+        depth: Annotated[Depth, Field(description="How many notes to bring.")] = "standard",
     ) -> str:
         """Begin a conversation with what the notes say about a topic."""
         result = self._box.container.live.searcher.search(

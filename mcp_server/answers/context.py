@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -27,8 +28,8 @@ class SourceShape(Shape):
 
 
 class UTLMetrics(Shape):
-    """Entropy and coherence of the memories retrieved; ``learning_score`` is the root of their
-    product: high where there is much new that hangs together."""
+    """Entropy and coherence of the memories retrieved; ``learning_score`` is high where they are
+    varied, important, and cohere better than the vault as a whole."""
 
     entropy: float
     coherence: float
@@ -36,13 +37,19 @@ class UTLMetrics(Shape):
 
 
 class GatingWarning(Shape):
-    """Says that the memories found are of many minds, so that the context may miss the point."""
+    """Says that the memories found differ so much that the context may miss the point.
+
+    ``ignored`` counts the warnings in a row after which the session called none of the suggested
+    tools; from 3 on ``pattern`` is entropy-blind.
+    """
 
     triggered: bool
     entropy_score: float
     message: str
     suggested_tools: list[str]
     auto_retry_after: bool
+    ignored: int | None = optional()
+    pattern: Literal["entropy-blind"] | None = optional()
 
 
 class ContextAnswer(Answer):

@@ -147,5 +147,9 @@ class TrackSessions(Middleware):
         context: MiddlewareContext[mt.CallToolRequestParams],
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        self._sessions().touch(connection_id(), client_name(), renewable=True)
+        sessions, call = self._sessions(), context.message
+        own = connection_id()
+        sessions.touch(own, client_name(), renewable=True)
+        named = (call.arguments or {}).get("session_id")
+        sessions.tool_called(named if isinstance(named, str) else own, call.name)
         return await call_next(context)

@@ -22,10 +22,9 @@ from mcp_server.answers.memories import StateShape, log_unverified
 from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse import MemoryState
+from memvault.cognition.pulse import MemoryState, learnt_together
 from memvault.cognition.sessions import Session
 from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.memory import UTLState
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
@@ -122,7 +121,8 @@ def checked(summary: str, tags: set[str]) -> str:
 
 COLOURED = 5  # more memories than are read, which the session's working set may bring up
 HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
-NARROWING_TOOLS = ("generate_search_plan", "graph_query", "expand_causal_path")
+NARROWING_TOOLS = ("generate_search_plan", "epistemic_action", "expand_causal_path", "graph_query")
+MOST_IGNORED = 3  # warnings in a row
 WORTH_MORE = 80  # tokens left in a full answer for which more text is looked for
 NO_GRAPH = "the graph does not answer: what it would add is missing"
 
@@ -156,7 +156,10 @@ class ContextService:
         found, lacking = self._found(asked, session)
         pulse = self._box.pulse_of(found)
         empty = ContextAnswer(
-            nodes_retrieved=[], tool_gating_warning=_warning(pulse), pulse=pulse, notice=lacking
+            nodes_retrieved=[],
+            tool_gating_warning=self._warning(pulse, session),
+            pulse=pulse,
+            notice=lacking,
         )
         if asked.level is VerbosityLevel.RAW_ONLY:
             named = self._room.named(empty, [hit.memory for hit in found])
@@ -164,7 +167,7 @@ class ContextService:
             self._box.returned(session, ids)
             told = {"nodes_retrieved": ids, "sources": [bare(memory) for memory in named]}
             return empty.model_copy(update=told), None
-        empty = empty.model_copy(update={"utl_metrics": _metrics(pulse)})
+        empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
         room = self._budget(asked, empty)
         if room.terse:
             found = found[: -(-len(found) // 2)]  # it quotes one or two; reading takes time
@@ -234,6 +237,32 @@ class ContextService:
         said = any(getattr(found, name) for name in InsightsShape.model_fields)
         return answer.model_copy(update={"insights": found if said else None})
 
+    def _metrics(self, found: Sequence[Hit], pulse: CognitivePulse) -> UTLMetrics:
+        ids, weights = [hit.memory.id for hit in found], [hit.relevance for hit in found]
+        state = learnt_together(self._box.meter, ids, weights)
+        return UTLMetrics(
+            entropy=pulse.entropy,
+            coherence=pulse.coherence,
+            learning_score=round(state.learning_score, 3),
+        )
+
+    def _warning(self, pulse: CognitivePulse, session: Session) -> GatingWarning | None:
+        if pulse.entropy <= HIGH_ENTROPY:
+            session.heeded()
+            return None
+        tools = [tool for tool in NARROWING_TOOLS if self._box.offers(tool)]
+        ignored = session.warned(tools)
+        return GatingWarning(
+            triggered=True,
+            entropy_score=pulse.entropy,
+            message=f"Retrieval quality may be low due to high entropy ({pulse.entropy:.2f}). "
+            f"Suggest calling {' or '.join(tools[:2])} first to reduce entropy before retrying.",
+            suggested_tools=tools,
+            auto_retry_after=False,
+            ignored=ignored or None,
+            pattern="entropy-blind" if ignored >= MOST_IGNORED else None,
+        )
+
     @cached_property
     def _distiller(self) -> Distiller:
         container = self._box.container
@@ -269,26 +298,4 @@ def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
         heading=below_title(excerpt.heading, excerpt.memory.title),
         lines=list(excerpt.lines),
         state=None if state is None else StateShape.of(state),
-    )
-
-
-def _metrics(pulse: CognitivePulse) -> UTLMetrics:
-    state = UTLState(delta_s=pulse.entropy, delta_c=pulse.coherence, w_e=1.0, phi=0.0)
-    return UTLMetrics(
-        entropy=pulse.entropy,
-        coherence=pulse.coherence,
-        learning_score=round(state.learning_score, 3),
-    )
-
-
-def _warning(pulse: CognitivePulse) -> GatingWarning | None:
-    if pulse.entropy <= HIGH_ENTROPY:
-        return None
-    return GatingWarning(
-        triggered=True,
-        entropy_score=pulse.entropy,
-        message=f"Retrieval quality may be low due to high entropy ({pulse.entropy:.2f}). Suggest "
-        f"calling {' or '.join(NARROWING_TOOLS[:2])} first to reduce entropy before retrying.",
-        suggested_tools=list(NARROWING_TOOLS),
-        auto_retry_after=False,
     )

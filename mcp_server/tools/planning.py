@@ -208,7 +208,7 @@ class PlanningTools:
             read,
             pulse,
             [_named(hit.memory) for hit in found],
-            tools=self._box.tools,
+            tools=self._box.offered,
             max_steps=max_steps,
             now=now,
         )

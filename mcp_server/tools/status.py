@@ -248,7 +248,7 @@ class SessionTools:
         session = self._box.touch(session_id)
         return InstructionsAnswer(
             system_prompt_fragment=FRAGMENT,
-            critical_behaviors=BEHAVIOURS,
+            critical_behaviors=[each for each in BEHAVIOURS if self._box.offers(each.tool)],
             antipatterns=ANTIPATTERNS,
             session=SessionShape(
                 session_id=session.id,
@@ -289,7 +289,7 @@ class StatusTools:
             suggested_action=pulse.suggested_action,
             dream_available=False,  # nothing consolidates memories yet
             curation_tasks=[
-                CurationTaskShape.of(task, self._box.tools) for task in tasks[:MOST_TASKS]
+                CurationTaskShape.of(task, self._box.offered) for task in tasks[:MOST_TASKS]
             ],
             curation_tasks_total=len(tasks),
             indexed=self._overview.counts(),

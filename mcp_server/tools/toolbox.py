@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
@@ -80,7 +80,7 @@ class Toolbox:
             lambda: self.container.live.similarity_index,
             lambda: self.container.curation.pending() > 0,
             lambda: self.container.curation.has_pending(TaskType.NEAR_DUPLICATES),
-            self._offers,
+            self.offers,
             lambda: self.container.worker,
         )
         self.memory_nodes = MemoryNodes(
@@ -105,10 +105,15 @@ class Toolbox:
         self.meter.measure_all()
         return None
 
-    def _offers(self, tool: str) -> bool:
-        """Whether the client of the present call has this tool."""
+    @property
+    def offered(self) -> Set[str]:
+        """Names of the tools that the client of the present call sees."""
         is_full = (wanted_set() or self.tool_set) == "full"
-        return tool in (self.tools if is_full else self.core_tools)
+        return self.tools if is_full else self.core_tools
+
+    def offers(self, tool: str) -> bool:
+        """Whether the client of the present call sees this tool."""
+        return tool in self.offered
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.container.live.catalogue.by_id(memory_id)

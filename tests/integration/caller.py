@@ -8,14 +8,15 @@ from typing import Any
 
 from fastmcp import Client, FastMCP
 
+from mcp_server.middleware.client_identity import ToolSet
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 
 
 class Caller:
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, tools: ToolSet = "core") -> None:
         self.container = container
-        self.server: FastMCP[Any] = build_server(container)
+        self.server: FastMCP[Any] = build_server(container, tools=tools)
 
     def raw(self, name: str, **arguments: Any):
         async def run():

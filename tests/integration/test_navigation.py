@@ -87,7 +87,7 @@ def test_an_empty_memory_says_so(tmp_path, settings):
     state = StateFolder.of_vault(tmp_path / "vault", tmp_path / "state")
     container = Container(tmp_path / "vault", settings, state)
     try:
-        caller = Caller(container)
+        caller = Caller(container, "full")
         assert "empty" in caller.ok("get_graph_manifest")["prompt_fragment"]
         assert caller.ok("get_recent_context")["projects"] == []
         plan = caller.ok("reflect_on_memory", goal="Understand what is going on here")
@@ -215,27 +215,36 @@ GOALS = [
     "Plan the next spring: what do we need, and when did we decide it?",
     "something about things and stuff",
     "What did we write between January and March 2019?",
+    "How likely is the spring survey if the boat is replaced by the drone?",
+    "Check whether Mira Sand leads the Kelp census",
+    "What are the effects of the Kelp census on the permits?",
     "日本での計画について教えてください",
     "'; MATCH (n) DETACH DELETE n; --",
 ]
 
 
+@pytest.fixture(scope="module")
+def planner(reader) -> Caller:
+    """A client that sees all tools."""
+    return Caller(reader.container, "full")
+
+
 @pytest.mark.parametrize("goal", GOALS)
-def test_every_suggested_call_succeeds_as_it_stands(reader, goal):
+def test_every_suggested_call_succeeds_as_it_stands(planner, goal):
     for session in (None, "planning"):
         arguments: dict[str, Any] = {"session_id": session} if session else {}
-        told = reader.ok("reflect_on_memory", goal=goal, max_steps=5, **arguments)
+        told = planner.ok("reflect_on_memory", goal=goal, max_steps=5, **arguments)
         steps = told["suggested_sequence"]
         assert 1 <= len(steps) <= 5
         assert [each["step"] for each in steps] == list(range(1, len(steps) + 1))
         for each in steps:
             assert each["rationale"]
-            reader.ok(each["tool"], **each["params"])
-        planned = reader.ok("generate_search_plan", query=goal, **arguments)["queries"]
+            planner.ok(each["tool"], **each["params"])
+        planned = planner.ok("generate_search_plan", query=goal, **arguments)["queries"]
         assert 1 <= len(planned) <= 4
         for each in planned:
             assert each["query"] == each["params"]["query"]
-            reader.ok(each["tool"], **each["params"])
+            planner.ok(each["tool"], **each["params"])
 
 
 def tools_for(caller: Caller, goal: str, most: int = 3) -> list[str]:
@@ -243,16 +252,30 @@ def tools_for(caller: Caller, goal: str, most: int = 3) -> list[str]:
     return [each["tool"] for each in told["suggested_sequence"]]
 
 
-def test_the_sequence_follows_from_what_the_goal_asks_for(reader):
-    assert "graph_query" in tools_for(reader, GOALS[0])
-    assert tools_for(reader, GOALS[2])[0] == "get_recent_context"
-    assert tools_for(reader, GOALS[4])[0] == "get_graph_manifest"
-    assert "get_memetic_status" in tools_for(reader, GOALS[8])
-    assert len(tools_for(reader, GOALS[0], most=1)) == 1
+def test_the_sequence_follows_from_what_the_goal_asks_for(planner):
+    assert "graph_query" in tools_for(planner, GOALS[0])
+    assert tools_for(planner, GOALS[2])[0] == "get_recent_context"
+    assert tools_for(planner, GOALS[4])[0] == "get_graph_manifest"
+    assert "get_memetic_status" in tools_for(planner, GOALS[8])
+    assert "query_causal" in tools_for(planner, "Why was the Kelp census delayed?", most=5)
+    assert "probabilistic_query" in tools_for(planner, "How likely is it that the oven cracks?")
+    assert "critique_context" in tools_for(planner, "Check that Mira Sand leads the Kelp census")
+    assert len(tools_for(planner, GOALS[0], most=1)) == 1
 
 
-def test_the_state_of_what_is_known_triggers_the_plan(reader):
-    told = reader.ok("reflect_on_memory", goal="something about things and stuff")
+def test_a_client_with_the_core_set_is_told_only_of_its_own_tools(reader):
+    core, _ = listed(reader.server)
+    own = {each.name for each in core}
+    for goal in GOALS:
+        assert set(tools_for(reader, goal, most=5)) <= own
+    for each in reader.ok("get_memetic_status")["curation_tasks"]:
+        assert each.get("suggested_tool") in {None, *own}
+    for each in reader.ok("get_system_instructions")["critical_behaviors"]:
+        assert each["tool"] in own
+
+
+def test_the_state_of_what_is_known_triggers_the_plan(planner):
+    told = planner.ok("reflect_on_memory", goal="something about things and stuff")
     assert told["utl_context"]["triggered_by"] == "high_entropy"
     assert told["utl_context"]["entropy"] == told["pulse"]["entropy"] > 0.7
     assert told["suggested_sequence"][0]["tool"] == "generate_search_plan"

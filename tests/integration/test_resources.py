@@ -143,8 +143,10 @@ def test_the_state_of_a_session_is_that_of_its_working_set(container: Container)
         expected = services_pulse(container, shown)
         assert state["entropy"] == pytest.approx(expected.entropy, abs=2e-3)
         assert state["coherence"] == pytest.approx(expected.coherence, abs=2e-3)
-        learnt = UTLState(delta_s=state["entropy"], delta_c=state["coherence"], w_e=1.0, phi=0.0)
-        assert state["learning_score"] == round(learnt.learning_score, 3) > 0
+        learnt = UTLState(**state["utl_state"])
+        assert state["learning_score"] == pytest.approx(learnt.learning_score, abs=1e-3)
+        assert learnt.delta_s == state["entropy"]
+        assert 0.0 < learnt.phi < 1.5 and learnt.w_e == 1.0
         own = await read(client, "utl://current_session/state")
         assert own["memories"] == 0
 

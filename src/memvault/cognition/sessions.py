@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.pulse import PulseMeter, learnt_together
 from memvault.model.errors import SessionNotFound
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.search import VerbosityLevel
@@ -37,6 +37,8 @@ class Session:
         self.verbosity = VerbosityLevel.TEXT_AND_IDS
         self._accessed: OrderedDict[str, None] = OrderedDict()
         self._pulse_reads = 0
+        self._advice: frozenset[str] = frozenset()
+        self._warnings = 0
         self._lock = threading.Lock()
 
     @property
@@ -68,6 +70,23 @@ class Session:
         with self._lock:
             self._pulse_reads += 1
             return self._pulse_reads
+
+    def warned(self, advice: Iterable[str]) -> int:
+        """Note a warning that suggests these tools; how many before it were ignored in a row."""
+        with self._lock:
+            self._advice = frozenset(advice)
+            self._warnings += 1
+            return self._warnings - 1
+
+    def heeded(self) -> None:
+        """Note that the client did what the last warning suggests, or needs it no more."""
+        with self._lock:
+            self._warnings, self._advice = 0, frozenset()
+
+    def tool_called(self, tool: str) -> None:
+        """Note which tool was called."""
+        if tool in self._advice:
+            self.heeded()
 
     def called(self, now: datetime, client: str | None) -> None:
         """Note a tool call."""
@@ -124,6 +143,13 @@ class Sessions:
                 self._sessions.popitem(last=False)
             return session
 
+    def tool_called(self, session_id: str, tool: str) -> None:
+        """Note which tool a session called, if there is such a session."""
+        with self._lock:
+            session = self._sessions.get(session_id)
+        if session is not None:
+            session.tool_called(tool)
+
     def get(self, session_id: str) -> Session:
         """The session, without counting this as a call of it.
 
@@ -162,12 +188,7 @@ class SessionState:
     memories: tuple[str, ...]
     pulse: CognitivePulse
     quadrants: Mapping[JohariQuadrant, int]
-
-    @property
-    def utl_state(self) -> UTLState:
-        """Surprise is the entropy of the working set, coherence its coherence; affect and phase of
-        a session are not known and stay neutral."""
-        return UTLState(delta_s=self.pulse.entropy, delta_c=self.pulse.coherence, w_e=1.0, phi=0.0)
+    utl_state: UTLState
 
 
 def pulse_of_session(meter: PulseMeter, working_set: Sequence[str]) -> CognitivePulse:
@@ -184,4 +205,5 @@ def session_state(meter: PulseMeter, working_set: Sequence[str]) -> SessionState
         tuple(there),
         meter.of(there),
         {quadrant: counts[quadrant] for quadrant in JohariQuadrant},
+        learnt_together(meter, there),
     )

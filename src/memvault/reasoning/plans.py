@@ -30,6 +30,8 @@ class Need(StrEnum):
     CODE = "code"
     PREFERENCE = "preference"
     UPKEEP = "upkeep"
+    CHANCE = "chance"
+    CHECK = "check"
 
 
 _CUES = {
@@ -48,6 +50,10 @@ _CUES = {
     r"|api|regex|sql|command",
     Need.PREFERENCE: r"prefer(?:s|red|ences?)?|likes? (?:it|things|me|my)|style|tone"
     r"|formatt?(?:ing|ed)?",
+    Need.CHANCE: r"how (?:likely|probable|sure|certain)|probab\w*|likelihood|chances?|odds|risks?"
+    r"|what if|what (?:happens|would happen) if|suppose",
+    Need.CHECK: r"check|verif(?:y|ied)|fact-?check\w*|critiqu\w*|criticise|am i right"
+    r"|(?:is|are) (?:it|this|that|these|those) (?:true|right|correct)|accurate\w*",
     Need.UPKEEP: r"duplicates?|clean(?: |-)?up|tidy|orphan\w*|stale|broken links?|curat\w*|health",
 }
 _WISHES = {wish: re.compile(rf"\b(?:{cue})\b", re.IGNORECASE) for wish, cue in _CUES.items()}
@@ -60,7 +66,10 @@ _CLAUSES = re.compile(
 _POINTING = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|this|these|those|that)\b", re.IGNORECASE
 )
+_BACKWARD = re.compile(r"\b(?:why|because|causes?|caused|reasons?|root|led to|blocks?)\b", re.I)
+_FORWARD = re.compile(r"\b(?:effects?|consequences?|impact|results?|depends?)\b", re.I)
 SHORTEST_CLAUSE = 2  # words
+SHORTEST_REASONING = 20  # characters that critique_context reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +294,19 @@ def _probes(
     if Need.PREFERENCE in goal.wishes:
         params = {"query": goal.text, "top_k": 5, "filters": {"types": ["preference"]}}
         yield Step("recall_memory", params, "How the person likes it is kept as preferences")
+    if Need.CHANCE in goal.wishes:
+        params = {"query": goal.text, **scope}
+        yield Step("probabilistic_query", params, "The goal asks how likely something is")
+    if Need.CHECK in goal.wishes and len(goal.text) >= SHORTEST_REASONING:
+        params = {"reasoning_summary": goal.text}
+        yield Step("critique_context", params, "Find what speaks against what the goal states")
+    if Need.CAUSE in goal.wishes and goal.named:
+        params = {"action": goal.named[0].id, "direction": _direction(goal.text)}
+        yield Step(
+            "query_causal",
+            params,
+            f"Follow the causes and effects that notes state of {goal.named[0].name}",
+        )
     if Need.RELATION in goal.wishes or Need.CAUSE in goal.wishes or len(goal.named) >= SEVERAL:
         why = (
             "Causes are stated as relations: follow them from what the goal names"
@@ -302,6 +324,14 @@ def _probes(
                 if trigger is Trigger.LOW_COHERENCE
                 else f"The goal names {each.name}: see what it is linked with",
             )
+
+
+def _direction(text: str) -> str:
+    """What query_causal is to follow: causes, effects or both."""
+    backward, forward = _BACKWARD.search(text), _FORWARD.search(text)
+    if (backward is None) == (forward is None):
+        return "both"
+    return "causes" if backward else "effects"
 
 
 def _answering(goal: Goal, trigger: Trigger, tools: Collection[str]) -> Step:
