@@ -13,8 +13,9 @@ from datetime import UTC, date, datetime, time
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
+from memvault.search.scope import MemoryLookup
 from memvault.search.time_expressions import Calendar, Cut, EventDay, Span, cut_times, days_named
-from memvault.text.words import STOP_WORDS
+from memvault.text.words import STOP_WORDS, name_key
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
@@ -38,6 +39,17 @@ _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 def asks_for_newest(question: str) -> bool:
     """Whether a question asks for what is current."""
     return _NEWEST.search(question.casefold()) is not None
+
+
+def day_named(memories: MemoryLookup, name: str) -> date | None:
+    """The day of the one note of that title or alias, if it has one."""
+    key = _without_article(name)
+    found = [
+        memory.date.date()
+        for memory in memories.all()
+        if memory.date and key in map(_without_article, (memory.title, *memory.aliases))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +129,7 @@ class AskedTime:
 
 def _day_of(memory: Memory) -> date:
     return (memory.date or memory.created_at).date()
+
+
+def _without_article(name: str) -> str:
+    return name_key(name).removeprefix("the ")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -19,13 +19,11 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize
 from memvault.model.search import (
-    ConflictKind,
     FoundBy,
     Hit,
     Mode,
     Scope,
     SearchResult,
-    Status,
     Verification,
 )
 from memvault.search.association import POOL, Association
@@ -36,10 +34,11 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
-from memvault.search.dates import AskedTime, asks_for_newest
+from memvault.search.dates import AskedTime, asks_for_newest, day_named
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
+from memvault.search.order import confidence, newest_first, settles, superseding_first
 from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import in_scope, widened
@@ -48,13 +47,11 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
-from memvault.text.words import STOP_WORDS, name_key
+from memvault.text.words import STOP_WORDS
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms (FR-46)
 KNOWN = 0.28  # relevance of the best text below which a vault knows nothing of a question
-NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 
@@ -185,7 +182,7 @@ class Searcher:
             max_hops,
             patience,
             self._checker.matter_of(query),
-            AskedTime.of(query, self._calendar(), self._day_of),
+            AskedTime.of(query, self._calendar(), partial(day_named, self._memories)),
         )
         found = self._find(request, self._wanted(request, chosen))
         if not self._is_known(request, found.hits):
@@ -223,7 +220,7 @@ class Searcher:
         Raises:
             StoreUnavailable: no store answers.
         """
-        time = AskedTime.of(query, self._calendar(), self._day_of)
+        time = AskedTime.of(query, self._calendar(), partial(day_named, self._memories))
         request = _Request(query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None, time)
         return self._find(request, limit).hits[:limit]
 
@@ -308,16 +305,6 @@ class Searcher:
         self.hybrid.read_passages(query, hits)
         return asked.first_of_it(hits)[:limit]
 
-    def _day_of(self, name: str) -> date | None:
-        """The day of the one note of that title or alias, if it has one."""
-        key = _without_article(name)
-        found = [
-            memory
-            for memory in self._memories.all()
-            if memory.date and key in map(_without_article, (memory.title, *memory.aliases))
-        ]
-        return found[0].date.date() if len(found) == 1 and found[0].date else None
-
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""
         if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
@@ -382,10 +369,10 @@ class Searcher:
         front of it; on sensitive matters what is verified in front of all else."""
         ordered = list(hits)
         if asks_for_newest(request.query):
-            ordered = _newest_first(ordered)
-        ordered = _superseding_first(ordered)
+            ordered = newest_first(ordered)
+        ordered = superseding_first(ordered)
         if request.matter is not None and mode is not Mode.PLANNING:
-            ordered.sort(key=lambda hit: not _settles(hit.verification))
+            ordered.sort(key=lambda hit: not settles(hit.verification))
         return ordered
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
@@ -407,63 +394,6 @@ class Searcher:
             [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
              for key in ids]
         )  # fmt: skip
-
-
-def confidence(likely: float, check: Verification) -> float:
-    """Confidence in [0, 1] that a memory can be relied on for the question.
-
-    Contradicted: its chance times its share of the witnesses. A claim that the person's words
-    confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the
-    way to 1 where it states nothing that is asked. The person's own words, which no other note
-    confirms: the chance that they answer, half of the way to 1 where they state what is asked. A
-    claim that nobody confirms: its chance, but under 0.7.
-    """
-    if check.status is Status.CONTRADICTED:
-        return likely * check.score
-    if not check.verified:
-        return min(likely, UNVERIFIED_MOST)
-    if check.by_person and not check.marked and not check.confirmed_by:
-        return (1.0 + likely) / 2.0 if check.answers else likely
-    return 1.0 if check.answers else (1.0 + likely) / 2.0
-
-
-def _without_article(name: str) -> str:
-    return name_key(name).removeprefix("the ")
-
-
-def _settles(check: Verification) -> bool:
-    """Whether a memory states what is asked, and for certain."""
-    return check.verified and (check.answers or check.marked)
-
-
-def _newest_first(hits: list[Hit]) -> list[Hit]:
-    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
-    if not hits:
-        return hits
-    least = NEWEST_AMONG * hits[0].relevance
-    near = [hit for hit in hits if hit.relevance >= least]
-    rest = [hit for hit in hits if hit.relevance < least]
-    near.sort(key=lambda hit: hit.memory.date or hit.memory.created_at, reverse=True)
-    return [*near, *rest]
-
-
-def _superseding_first(hits: list[Hit]) -> list[Hit]:
-    """Each hit behind the hits that supersede it."""
-    ordered: list[Hit] = []
-    waiting = {hit.memory.id: hit for hit in hits}
-
-    def put(hit: Hit) -> None:
-        if waiting.pop(hit.memory.id, None) is None:
-            return
-        for evidence in hit.verification.contradicted_by:
-            newer = waiting.get(evidence.note_id)
-            if newer is not None and evidence.said == ConflictKind.SUPERSESSION.value:
-                put(newer)
-        ordered.append(hit)
-
-    for hit in hits:
-        put(hit)
-    return ordered
 
 
 def _unknown(found: FallbackResult) -> str:
