@@ -73,6 +73,14 @@ def test_function_words_count_less_in_their_own_language_only() -> None:
     assert weights("Wo ist die Miete", "german")[die] == pytest.approx(bm25.FUNCTION_WORD)
 
 
+def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:
+    (get,), (ferry,) = bm25.terms("get"), bm25.terms("ferry")
+    asked = weights("where do I get the ferry", "german")
+    assert asked[get] == pytest.approx(bm25.COMMON_WORD)
+    assert asked[ferry] == 1.0
+    assert weights("Wo ist die get Fähre", "german")[get] == 1.0
+
+
 @pytest.mark.parametrize("language", bm25.LANGUAGES)
 @given(text=st.text(max_size=200))
 def test_every_language_only_adds_to_the_terms_of_all(language: str, text: str) -> None:

@@ -22,8 +22,8 @@ from memvault.text.embedding import Embedder
 
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
-SEEDS = 3  # links are followed from the first of these
-MOST_EDGES = 200  # of a seed: the links of a hub would take longer to compare than the search
+SEEDS = 4  # links are followed from the first of these
+MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
 
 
 class Association:
@@ -97,7 +97,7 @@ class Association:
         links = [
             (seed.memory.id, edge)
             for seed in seeds
-            for edge in self._view.touching(seed.memory.id)[:MOST_EDGES]
+            for edge in self._view.of(seed.memory.id)[:MOST_EDGES]
             if edge.origin is not EdgeOrigin.TAG
         ]
         fitting = self._fitting(query, {edge.sentence for _, edge in links})

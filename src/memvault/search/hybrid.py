@@ -37,7 +37,7 @@ class FusionSettings:
     """
 
     dense_weight: float = 0.4
-    half_keywords: float = 2.7
+    half_keywords: float = 3.3
     candidates: int = 200
 
     def half_of(self, chunks: int) -> float:

@@ -51,7 +51,7 @@ from memvault.text.words import STOP_WORDS
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-KNOWN = 0.28  # relevance of the best text below which a vault knows nothing of a question
+KNOWN = 0.26  # relevance of the best text below which a vault knows nothing of a question
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 

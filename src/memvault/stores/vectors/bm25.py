@@ -18,10 +18,13 @@ from itertools import pairwise
 
 import qdrant_edge as qdrant
 
+from memvault.text.words import STOP_WORDS
+
 K = 1.2  # saturation of term frequency
 B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
 FUNCTION_WORD = 0.2  # weight of a function word like "what" in a query; other words have 1
+COMMON_WORD = 0.5  # of an English word like "get", which questions are full of and notes are not
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
 _UNSPACED = re.compile(
@@ -136,7 +139,7 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
 
 @lru_cache(maxsize=256)  # a question is searched at several sizes of text
 def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
-    """Each distinct term with weight 1, or `FUNCTION_WORD`.
+    """Each distinct term with weight 1, `COMMON_WORD` or `FUNCTION_WORD`.
 
     The terms are stems of the query's language, so that no word counts twice; of all languages if
     the query has no function word that tells which it is in.
@@ -149,10 +152,17 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     for language in (spoken,) if spoken else ("english", *languages):
         normal = _searchable if language == "english" else _normal
         faint = " ".join(_function_words(text, language)) if spoken else ""
-        common = set(_model(language).embed_query(normal(faint)).indices)
+        function_words = set(_model(language).embed_query(normal(faint)).indices)
+        common = _common_terms() if spoken == "english" else frozenset()
         for term in _model(language).embed_query(normal(text)).indices:
-            weights.setdefault(term, FUNCTION_WORD if term in common else 1.0)
+            other = COMMON_WORD if term in common else 1.0
+            weights.setdefault(term, FUNCTION_WORD if term in function_words else other)
     return qdrant.SparseVector(list(weights), list(weights.values()))
+
+
+@lru_cache(maxsize=1)
+def _common_terms() -> frozenset[int]:
+    return frozenset(_model("english").embed_query(" ".join(STOP_WORDS)).indices)
 
 
 def _language_of_query(text: str, languages: Collection[str]) -> str | None:
