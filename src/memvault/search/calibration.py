@@ -20,13 +20,14 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.search import FoundBy, Hit
+from memvault.model.search import FoundBy, Hit, Status, Verification
 from memvault.search.hybrid import FusionSettings
 from memvault.search.relations.question import stems
 
 Floats = npt.NDArray[np.float32]
 Features = npt.NDArray[np.float64]
 DEFAULT_BACKGROUND = 0.047  # `background` of all-MiniLM-L6-v2, which the maps were fitted with
+UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms (FR-46)
 _MOST_ODDS = 30.0  # e**30 is as sure as a float can say
 
 
@@ -158,3 +159,21 @@ def relevance_shift(model_background: float, fusion: FusionSettings | None = Non
     """How much of a relevance is the model's finding everything alike."""
     weight = (fusion or FusionSettings()).dense_weight
     return weight * (model_background - DEFAULT_BACKGROUND)
+
+
+def confidence(likely: float, check: Verification) -> float:
+    """Confidence in [0, 1] that a memory can be relied on for the question.
+
+    Contradicted: its chance times its share of the witnesses. A claim that the person's words
+    confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the
+    way to 1 where it states nothing that is asked. The person's own words, which no other note
+    confirms: the chance that they answer, half of the way to 1 where they state what is asked. A
+    claim that nobody confirms: its chance, but under 0.7.
+    """
+    if check.status is Status.CONTRADICTED:
+        return likely * check.score
+    if not check.verified:
+        return min(likely, UNVERIFIED_MOST)
+    if check.by_person and not check.marked and not check.confirmed_by:
+        return (1.0 + likely) / 2.0 if check.answers else likely
+    return 1.0 if check.answers else (1.0 + likely) / 2.0

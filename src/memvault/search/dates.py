@@ -19,6 +19,7 @@ from memvault.text.words import STOP_WORDS, name_key
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
+NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
 YEARS_BACK = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(
@@ -39,6 +40,17 @@ _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 def asks_for_newest(question: str) -> bool:
     """Whether a question asks for what is current."""
     return _NEWEST.search(question.casefold()) is not None
+
+
+def newest_first(hits: list[Hit]) -> list[Hit]:
+    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
+    if not hits:
+        return hits
+    least = NEWEST_AMONG * hits[0].relevance
+    near = [hit for hit in hits if hit.relevance >= least]
+    rest = [hit for hit in hits if hit.relevance < least]
+    near.sort(key=lambda hit: hit.memory.date or hit.memory.created_at, reverse=True)
+    return [*near, *rest]
 
 
 def day_named(memories: MemoryLookup, name: str) -> date | None:

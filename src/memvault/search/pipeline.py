@@ -19,6 +19,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize
 from memvault.model.search import (
+    ConflictKind,
     FoundBy,
     Hit,
     Mode,
@@ -31,14 +32,14 @@ from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     background,
+    confidence,
     features,
     relevance_shift,
 )
-from memvault.search.dates import AskedTime, asks_for_newest, day_named
+from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
-from memvault.search.order import confidence, newest_first, settles, superseding_first
 from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import in_scope, widened
@@ -370,9 +371,9 @@ class Searcher:
         ordered = list(hits)
         if asks_for_newest(request.query):
             ordered = newest_first(ordered)
-        ordered = superseding_first(ordered)
+        ordered = _superseding_first(ordered)
         if request.matter is not None and mode is not Mode.PLANNING:
-            ordered.sort(key=lambda hit: not settles(hit.verification))
+            ordered.sort(key=lambda hit: not _settles(hit.verification))
         return ordered
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
@@ -394,6 +395,30 @@ class Searcher:
             [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
              for key in ids]
         )  # fmt: skip
+
+
+def _settles(check: Verification) -> bool:
+    """Whether a memory states what is asked, and for certain."""
+    return check.verified and (check.answers or check.marked)
+
+
+def _superseding_first(hits: list[Hit]) -> list[Hit]:
+    """Each hit behind the hits that supersede it."""
+    ordered: list[Hit] = []
+    waiting = {hit.memory.id: hit for hit in hits}
+
+    def put(hit: Hit) -> None:
+        if waiting.pop(hit.memory.id, None) is None:
+            return
+        for evidence in hit.verification.contradicted_by:
+            newer = waiting.get(evidence.note_id)
+            if newer is not None and evidence.said == ConflictKind.SUPERSESSION.value:
+                put(newer)
+        ordered.append(hit)
+
+    for hit in hits:
+        put(hit)
+    return ordered
 
 
 def _unknown(found: FallbackResult) -> str:
