@@ -1,16 +1,51 @@
-"""What every answer is made of."""
+"""What every answer is made of.
+
+An answer is read from the library's own object: each field from the attribute of its name, or from
+the one that `taken` or `optional` names. Only what the library does not know is given beside it.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from textwrap import shorten
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from memvault.model.state import CognitivePulse
 
+SENTENCE_CHARS = 160
+
+
+def utc(moment: datetime) -> datetime:
+    """The moment in UTC, to the second, as answers show it."""
+    return moment.astimezone(UTC).replace(microsecond=0)
+
+
+def brief(sentence: str) -> str:
+    """A sentence of a note on one line, cut after a word where it is long."""
+    if len(sentence) <= SENTENCE_CHARS:
+        return " ".join(sentence.split())
+    return shorten(sentence, SENTENCE_CHARS, placeholder=" …")
+
+
+Value = TypeVar("Value")
+Filled = Annotated[Value | None, BeforeValidator(lambda value: value or None)]
+"""None in place of an empty text or list."""
+Brief = Annotated[str | None, BeforeValidator(lambda sentence: brief(sentence or "") or None)]
+Moment = Annotated[datetime, AfterValidator(utc)]
+THREE_PLACES = AfterValidator(lambda number: round(number, 3))
+Rounded = Annotated[float, THREE_PLACES]
 # First and last line; a list, since some clients refuse schemas of tuples.
 Lines = Annotated[list[int], Field(min_length=2, max_length=2)]
 
@@ -19,13 +54,46 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-def optional(**field: Any) -> Any:
-    """A field that is left out of the answer when it is None."""
+def taken(path: str, **field: Any) -> Any:
+    """A field that is read from this attribute, "memory.title", of the library's object."""
+    return Field(validation_alias=AliasPath(*path.split(".")), **field)
+
+
+def optional(path: str | None = None, **field: Any) -> Any:
+    """A field that is left out of the answer when it is None; ``path`` as in `taken`."""
+    if path is not None:
+        field["validation_alias"] = AliasPath(*path.split("."))
     return Field(None, exclude_if=_is_none, **field)
 
 
+class _Joined:
+    """An object with further attributes."""
+
+    def __init__(self, source: object, more: dict[str, Any]) -> None:
+        self._source = source
+        self._more = more
+
+    def __getattr__(self, name: str) -> Any:
+        return self._more[name] if name in self._more else getattr(self._source, name)
+
+
 class Shape(BaseModel):
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        frozen=True,
+        from_attributes=True,
+        serialize_by_alias=True,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+
+    @classmethod
+    def of(cls, source: object, **more: Any) -> Self:
+        """The answer that shows this object of the library.
+
+        Args:
+            more: fields without a path, in place of the object's own attributes.
+        """
+        return cls.model_validate(_Joined(source, more) if more else source)
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -45,7 +113,7 @@ class Shape(BaseModel):
 
 
 class Answer(Shape):
-    """Every answer has a pulse; ``notice`` says what could not be asked this time."""
+    """Every answer has a pulse; ``notice`` says what is missing from it, and why."""
 
     pulse: CognitivePulse
     notice: str | None = optional()
@@ -59,13 +127,7 @@ class Named(Shape):
     path: str
 
 
-def utc(moment: datetime) -> datetime:
-    """The moment in UTC, to the second, as answers show it."""
-    return moment.astimezone(UTC).replace(microsecond=0)
-
-
 def below_title(heading: str, title: str) -> str | None:
-    """A heading's path without the title at its head, which is told anyway; None for the title
-    itself."""
+    """A heading's path without the note's title at its start; None for the title itself."""
     first, _, rest = heading.partition(" > ")
     return (rest if first.casefold() == title.casefold() else heading) or None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
-from mcp_server.answers.base import Answer, Lines, Shape, optional, utc
+from mcp_server.answers.base import Answer, Filled, Lines, Moment, Shape, optional, taken
 from memvault.curation.changes.history import description
 from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
@@ -77,7 +76,7 @@ class DoneShape(Shape):
 
     reversal_hash: str
     kind: str
-    timestamp: datetime
+    timestamp: Moment = taken("at")
     actor: ActorShape
     description: str
     paths: list[str]
@@ -90,7 +89,7 @@ class ConflictShape(Shape):
     reversal_hash: str
     path: str
     reason: str
-    lines: list[LineShape] | None = optional()
+    lines: Filled[list[LineShape]] = optional()
 
 
 class MovedShape(Shape):
@@ -107,7 +106,7 @@ class UndoneAnswer(Operated):
 
 
 class LineageEntry(Shape):
-    timestamp: datetime
+    timestamp: Moment = taken("at")
     change_type: Literal[
         "created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"
     ]
@@ -129,7 +128,7 @@ class LineageAnswer(Answer):
 
 
 class LogEntry(Shape):
-    timestamp: datetime
+    timestamp: Moment = taken("at")
     action: Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
     node_ids: list[str]
     reason: str
@@ -155,7 +154,7 @@ class ForgottenAnswer(Answer):
     node_ids: list[str]
     paths: list[str]
     preview: bool
-    restorable_until: datetime | None = optional()
+    restorable_until: Moment | None = optional()
     reversal_hash: str | None = optional()
     linked_from: list[str] | None = optional()
 
@@ -172,17 +171,17 @@ class RestoredAnswer(Answer):
 class ContradictedShape(Shape):
     """An older memory that says otherwise, with the lines that do."""
 
-    id: str
-    title: str
-    path: str
+    id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
     lines: Lines
-    text: str
+    text: str = taken("snippet")
 
 
 class StoredAnswer(Answer):
     node_id: str
     path: str
-    created_at: datetime
+    created_at: Moment
     johari_quadrant: JohariQuadrant
     utl_state: UTLState
     reversal_hash: str | None = optional()
@@ -201,7 +200,7 @@ class TouchedShape(Shape):
     """A note that changes; without ``lines`` it goes to the vault's trash, whole."""
 
     path: str
-    lines: list[LineShape] | None = optional()
+    lines: Filled[list[LineShape]] = optional()
 
 
 class ManifestChangeShape(Shape):
@@ -209,11 +208,11 @@ class ManifestChangeShape(Shape):
     there is to know, such as that a concept stands for several notes, or for none."""
 
     action: Action
-    target_concepts: list[str]
-    resolved_node_ids: list[str]
+    target_concepts: list[str] = taken("concepts")
+    resolved_node_ids: list[str] = taken("node_ids")
     notes: list[TouchedShape]
     line: int | None = optional()
-    says: str | None = optional()
+    says: Filled[str] = optional()
 
 
 class ReloadedAnswer(Answer):
@@ -242,11 +241,4 @@ def actor_shape(change: Change) -> ActorShape:
 
 
 def done_shape(change: Change) -> DoneShape:
-    return DoneShape(
-        reversal_hash=change.reversal_hash,
-        kind=change.kind,
-        timestamp=utc(change.at),
-        actor=actor_shape(change),
-        description=description(change),
-        paths=list(change.paths),
-    )
+    return DoneShape.of(change, actor=actor_shape(change), description=description(change))

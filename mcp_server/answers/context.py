@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
-from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
+from mcp_server.answers.base import Answer, Lines, Moment, Rounded, Shape, optional, taken
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.reasoning import InsightsShape
 from memvault.search.context.forms import Form
@@ -19,9 +18,9 @@ class SourceShape(Shape):
     in ``nodes_retrieved``, in this order. At verbosity 0, where nothing is quoted, only title and
     path."""
 
-    id: str | None = optional()
-    title: str
-    path: str
+    id: str | None = optional("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
     heading: str | None = optional()
     lines: Lines | None = optional()
     state: StateShape | None = optional()
@@ -33,7 +32,7 @@ class UTLMetrics(Shape):
 
     entropy: float
     coherence: float
-    learning_score: float
+    learning_score: Rounded
 
 
 class GatingWarning(Shape):
@@ -63,7 +62,7 @@ class ContextAnswer(Answer):
     tokens_used: int | None = optional()
     tokens_before_distillation: int | None = optional()
     distillation_applied: Form | None = optional()
-    compression_ratio: float | None = optional()
+    compression_ratio: Rounded | None = optional()
     nodes_retrieved: list[str]
     sources: list[SourceShape] | None = optional()
     utl_metrics: UTLMetrics | None = optional()
@@ -72,9 +71,12 @@ class ContextAnswer(Answer):
     summary: str | None = optional()
 
 
-class NeighbourShape(Named):
+class NeighbourShape(Shape):
     """A memory one relation away."""
 
+    id: str = taken("thing.id")
+    title: str = taken("thing.name")
+    path: str = taken("thing.path")
     relation: str
 
 
@@ -91,7 +93,7 @@ class ExpansionShape(Shape):
     raw_content: str | None = optional()
     more: int | None = optional()
     importance: float | None = optional()
-    created_at: datetime | None = optional()
+    created_at: Moment | None = optional()
     agent_id: str | None = optional()
     neighbors: list[NeighbourShape] | None = optional()
 

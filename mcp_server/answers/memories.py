@@ -11,20 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from mcp_server.answers.base import Answer, Lines, Named, Shape, below_title, optional, utc
+from mcp_server.answers.base import (
+    Answer,
+    Filled,
+    Lines,
+    Moment,
+    Named,
+    Rounded,
+    Shape,
+    below_title,
+    optional,
+    taken,
+)
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
-from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, UTLState
+from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.provenance import OriginKind
 from memvault.model.search import (
     EntailmentCone,
-    Evidence,
     Hit,
     Insights,
     Mode,
@@ -35,6 +45,8 @@ from memvault.model.search import (
 )
 from memvault.search.excerpt import Excerpt
 from memvault.vault.journal import Actor, Journal, JournalEntry
+
+MOST_CHARS = 300  # of a sentence that speaks against a memory
 
 
 class HopShape(Shape):
@@ -49,30 +61,29 @@ class HopShape(Shape):
 class StateShape(Shape):
     """Entropy and coherence of a memory among those it is linked with."""
 
-    entropy: float
-    coherence: float
-
-    @classmethod
-    def of(cls, state: MemoryState) -> Self:
-        return cls(entropy=round(state.entropy, 3), coherence=round(state.coherence, 3))
+    entropy: Rounded
+    coherence: Rounded
 
 
 class EvidenceShape(Named):
     """A sentence of another note that speaks against a memory; ``said`` is the value it gives.
     Neither is shown on critical matters if only a client or an import says so."""
 
+    id: str = taken("note_id")
     lines: Lines
-    sentence: str | None = optional()
-    said: str | None = optional()
+    sentence: Annotated[Filled[str], AfterValidator(lambda text: text and text[:MOST_CHARS])] = (
+        optional()
+    )
+    said: Filled[str] = optional()
 
 
 class VerificationShape(Shape):
     """What other notes and the person say to a memory: ``score`` is 1 verified, under 0.7 not."""
 
     status: Status
-    score: float
-    confirmed_by: list[str] | None = optional(description="Paths of the notes that say the same.")
-    contradicted_by: list[EvidenceShape] | None = optional()
+    score: Rounded
+    confirmed_by: Filled[list[str]] = optional(description="Paths of the notes that say the same.")
+    contradicted_by: Filled[list[EvidenceShape]] = optional()
     withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
 
 
@@ -80,24 +91,27 @@ class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` where it stands: [first, last];
     ``heading`` is what it stands under, where that is more than the title."""
 
+    id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
-    relevance_score: float
-    confidence: float | None = optional()
-    importance: float | None = optional()
+    relevance_score: Rounded = taken("relevance")
+    confidence: Rounded | None = optional()
+    importance: float | None = optional("memory.importance")
     verified: bool | None = optional()
     origin: OriginKind | None = optional()
     verification: VerificationShape | None = optional()
-    lifecycle: Lifecycle | None = optional()
-    type: str | None = optional()
-    created_at: datetime | None = optional()
-    johari_quadrant: JohariQuadrant | None = optional()
-    hops: list[HopShape] | None = optional()
-    project: str | None = optional()
-    date: datetime | None = optional()
-    tags: list[str] | None = optional()
-    rationale: str | None = optional()
+    lifecycle: Lifecycle | None = optional("memory.lifecycle")
+    type: str | None = optional("memory.type")
+    created_at: Moment | None = optional("memory.created_at")
+    johari_quadrant: JohariQuadrant | None = optional("state.quadrant")
+    hops: Filled[list[HopShape]] = optional()
+    project: str | None = optional("memory.project")
+    date: Moment | None = optional("memory.date")
+    tags: Filled[list[str]] = optional("memory.tags")
+    rationale: str | None = optional("memory.rationale")
     state: StateShape | None = optional()
     utl_state: UTLState | None = optional()
 
@@ -178,17 +192,14 @@ class MemoryAnswer(Answer, Named):
     type: str
     importance: float
     verified: bool
-    created_at: datetime
+    created_at: Moment
     johari_quadrant: JohariQuadrant
     utl_state: UTLState
     access_count: int
-    last_accessed: datetime
+    last_accessed: Moment
     agent_id: str | None = optional()
     tags: list[str]
     project: str | None = optional()
-
-
-MOST_CHARS = 300  # of a sentence that speaks against a memory
 
 
 def log_unverified(journal: Journal, query: str, result: SearchResult) -> None:
@@ -215,23 +226,10 @@ def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
     """None where there is nothing to tell."""
     if check.verified and not check.confirmed_by and not check.contradicted_by:
         return None
-    return VerificationShape(
-        status=check.status,
-        score=round(check.score, 3),
-        confirmed_by=[each.path for each in check.confirmed_by] or None,
-        contradicted_by=[_evidence(each) for each in check.contradicted_by] or None,
+    return VerificationShape.of(
+        check,
+        confirmed_by=[each.path for each in check.confirmed_by],
         withheld=withheld or None,
-    )
-
-
-def _evidence(each: Evidence) -> EvidenceShape:
-    return EvidenceShape(
-        id=each.note_id,
-        title=each.title,
-        path=each.path,
-        lines=list(each.lines),
-        sentence=each.sentence[:MOST_CHARS] or None,
-        said=each.said or None,
     )
 
 
@@ -239,17 +237,14 @@ def _evidence(each: Evidence) -> EvidenceShape:
 ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
 ANSWERING_BYTES_LATER = 400
 PASSAGE_BYTES = 1_600
+ONLY_FULL = ("project", "tags", "rationale", "state")  # fields of level 2
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
 
 
 def bare(hit: Hit) -> NodeShape:
     """Level 0."""
-    return NodeShape(
-        id=hit.memory.id,
-        title=hit.memory.title,
-        path=hit.memory.path,
-        relevance_score=round(hit.relevance, 3),
-    )
+    named = hit.memory
+    return NodeShape(id=named.id, title=named.title, path=named.path, relevance_score=hit.relevance)
 
 
 def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
@@ -274,15 +269,12 @@ def shown(
         utl_state: a memory's state of learning, for level 2; None for level 1.
     """
     nodes = [
-        _with_text(hit, excerpt, states[hit.memory.id])
+        _node(hit, excerpt, states[hit.memory.id])
         for hit, excerpt in zip(hits, excerpts, strict=True)
     ]
     if utl_state is None:
-        return nodes
-    return [
-        _with_state(node, hit.memory, states[hit.memory.id], utl_state(hit.memory.id))
-        for node, hit in zip(nodes, hits, strict=True)
-    ]
+        return [node.model_copy(update=dict.fromkeys(ONLY_FULL)) for node in nodes]
+    return [node.model_copy(update={"utl_state": utl_state(node.id)}) for node in nodes]
 
 
 def concluded(found: Insights) -> dict[str, Any]:
@@ -308,48 +300,17 @@ def is_verified(hit: Hit, lines: list[int]) -> bool:
     return check.verified and vouches
 
 
-def _with_text(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
-    """What is withheld has no text and no path to it."""
-    memory = hit.memory
-    origin = origin_shown(memory, list(excerpt.lines))
-    return bare(hit).model_copy(
-        update={
-            "hops": None if hit.withheld else _hops(hit),
-            "heading": below_title(excerpt.heading, memory.title),
-            "lines": list(excerpt.lines),
-            "content": None if hit.withheld else excerpt.text,
-            "confidence": round(hit.confidence, 3),
-            "importance": memory.importance,
-            "verified": is_verified(hit, list(excerpt.lines)),
-            "origin": OriginKind.PERSON if hit.own_only else origin.kind,
-            "verification": _shape(hit.verification, withheld=hit.withheld),
-            "lifecycle": memory.lifecycle,
-            "type": memory.type,
-            "created_at": utc(memory.created_at),
-            "date": utc(memory.date) if memory.date else None,
-            "johari_quadrant": state.quadrant,
-        }
+def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
+    """All but the state of learning. What is withheld has no text and no path to it."""
+    lines = list(excerpt.lines)
+    return NodeShape.of(
+        hit,
+        heading=below_title(excerpt.heading, hit.memory.title),
+        lines=lines,
+        content=None if hit.withheld else excerpt.text,
+        verified=is_verified(hit, lines),
+        origin=OriginKind.PERSON if hit.own_only else origin_shown(hit.memory, lines).kind,
+        verification=_shape(hit.verification, withheld=hit.withheld),
+        hops=None if hit.withheld else hit.hops,
+        state=state,
     )
-
-
-def _with_state(
-    node: NodeShape, memory: Memory, state: MemoryState, utl_state: UTLState | None
-) -> NodeShape:
-    return node.model_copy(
-        update={
-            "project": memory.project,
-            "tags": list(memory.tags) or None,
-            "rationale": memory.rationale,
-            "state": StateShape.of(state),
-            "utl_state": utl_state,
-        }
-    )
-
-
-def _hops(hit: Hit) -> list[HopShape] | None:
-    if not hit.hops:
-        return None
-    return [
-        HopShape(source=hop.source, relation=hop.relation, target=hop.target, path=hop.path)
-        for hop in hit.hops
-    ]

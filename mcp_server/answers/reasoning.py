@@ -2,107 +2,68 @@
 
 from __future__ import annotations
 
-from textwrap import shorten
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from mcp_server.answers.base import Answer, Lines, Named, Shape, optional
-from memvault.model.search import (
-    CausalLink,
-    Conflict,
-    ConflictKind,
-    ConflictSide,
-    EntailmentCone,
-    Insights,
-    Neighbour,
-    Related,
+from mcp_server.answers.base import (
+    THREE_PLACES,
+    Answer,
+    Brief,
+    Filled,
+    Lines,
+    Named,
+    Rounded,
+    Shape,
+    brief,
+    optional,
+    taken,
 )
+from memvault.model.search import ConflictKind, Insights
+from memvault.reasoning.bayes.effects import Direction
 from memvault.reasoning.critique import Advice, ConflictType
 from memvault.reasoning.plans import Trigger
 from memvault.verification.immunity import Action
-
-SENTENCE_CHARS = 160
-
-
-def brief(sentence: str) -> str:
-    """A sentence of a note on one line, cut after a word where it is long."""
-    if len(sentence) <= SENTENCE_CHARS:
-        return " ".join(sentence.split())
-    return shorten(sentence, SENTENCE_CHARS, placeholder=" …")
 
 
 class CausalShape(Shape):
     """The note at ``path`` states it in ``line``."""
 
-    cause: str
+    cause: str = taken("cause.name")
     relation: str
-    effect: str
-    path: str
-    line: int
-    sentence: str | None = optional()
-
-    @classmethod
-    def of(cls, link: CausalLink) -> CausalShape:
-        return cls(
-            cause=link.cause.name,
-            relation=link.relation,
-            effect=link.effect.name,
-            path=link.source.path,
-            line=link.source.line,
-            sentence=brief(link.source.sentence) or None,
-        )
+    effect: str = taken("effect.name")
+    path: str = taken("source.path")
+    line: int = taken("source.line")
+    sentence: Brief = optional("source.sentence")
 
 
 class RelatedShape(Shape):
     """Without ``path`` no note stands for it."""
 
-    name: str
-    path: str | None = optional()
+    name: str = taken("thing.name")
+    path: str | None = optional("thing.path")
     why: str
-
-    @classmethod
-    def of(cls, related: Related) -> RelatedShape:
-        return cls(name=related.thing.name, path=related.thing.path, why=related.why)
 
 
 class ConeShape(Shape):
     """What the memory ``id`` falls under, and what falls under it."""
 
-    id: str
-    more_general: list[RelatedShape] | None = optional()
-    more_special: list[RelatedShape] | None = optional()
-
-    @classmethod
-    def of(cls, cone: EntailmentCone) -> ConeShape:
-        return cls(
-            id=cone.memory_id,
-            more_general=[RelatedShape.of(each) for each in cone.general] or None,
-            more_special=[RelatedShape.of(each) for each in cone.special] or None,
-        )
+    id: str = taken("memory_id")
+    more_general: Filled[list[RelatedShape]] = optional("general")
+    more_special: Filled[list[RelatedShape]] = optional("special")
 
 
 class NearShape(Shape):
-    """A thing next to a memory; ``sentence`` states how."""
+    """A node next to a memory; ``sentence`` states how."""
 
-    name: str
-    path: str | None = optional()
+    name: str = taken("thing.name")
+    path: str | None = optional("thing.path")
     relation: str
-    sentence: str | None = optional()
-
-    @classmethod
-    def of(cls, near: Neighbour, *, quoted: bool = False) -> NearShape:
-        said = brief(near.source.sentence) if quoted else ""
-        return cls(
-            name=near.thing.name,
-            path=near.thing.path,
-            relation=near.relation,
-            sentence=said or None,
-        )
+    sentence: Brief = optional("source.sentence")
 
 
 class SurroundingsShape(Shape):
-    """What stands next to the memory ``id``, strongest first."""
+    """The neighbours of the memory ``id``, strongest first."""
 
     id: str
     near: list[NearShape]
@@ -111,57 +72,37 @@ class SurroundingsShape(Shape):
 class SideShape(Shape):
     """``text`` is what the note says."""
 
-    name: str
+    name: str = taken("thing.name")
     path: str | None = optional()
     line: int | None = optional()
-    text: str
-
-    @classmethod
-    def of(cls, side: ConflictSide) -> SideShape:
-        return cls(
-            name=side.thing.name,
-            path=side.path,
-            line=side.line,
-            text=brief(side.text),
-        )
+    text: Annotated[str, AfterValidator(brief)]
 
 
 class ConflictShape(Shape):
-    """``sides`` are the one to be relied on first, where anything tells which."""
+    """``sides`` starts with the more reliable one, where anything tells which."""
 
     kind: ConflictKind
     about: str
     sides: list[SideShape] = Field(min_length=2, max_length=2)
 
-    @classmethod
-    def of(cls, conflict: Conflict) -> ConflictShape:
-        return cls(
-            kind=conflict.kind,
-            about=conflict.about,
-            sides=[SideShape.of(side) for side in conflict.sides],
-        )
-
 
 class InsightsShape(Shape):
-    """What was not asked for, or has nothing to say, is left out."""
+    """What was not requested, or is empty, is left out."""
 
-    causal_links: list[CausalShape] | None = optional()
-    entailment_cones: list[ConeShape] | None = optional()
-    neighborhood: list[SurroundingsShape] | None = optional()
-    conflict_analysis: list[ConflictShape] | None = optional()
+    causal_links: Filled[list[CausalShape]] = optional()
+    entailment_cones: Filled[list[ConeShape]] = optional()
+    neighborhood: Filled[list[SurroundingsShape]] = optional()
+    conflict_analysis: Filled[list[ConflictShape]] = optional("conflicts")
 
     @classmethod
-    def of(cls, found: Insights) -> InsightsShape:
-        return cls(
-            causal_links=[CausalShape.of(each) for each in found.causal_links] or None,
-            entailment_cones=[ConeShape.of(each) for each in found.entailment_cones] or None,
-            neighborhood=[
-                SurroundingsShape(id=key, near=[NearShape.of(each) for each in near])
-                for key, near in found.neighborhood.items()
-            ]
-            or None,
-            conflict_analysis=[ConflictShape.of(each) for each in found.conflicts] or None,
-        )
+    def of_insights(cls, found: Insights) -> Self:
+        """The neighbours without the sentences that state them."""
+        return cls.of(found, neighborhood=[
+            SurroundingsShape(id=key, near=[
+                NearShape.of(each).model_copy(update={"sentence": None}) for each in near
+            ])
+            for key, near in found.neighborhood.items()
+        ])  # fmt: skip
 
 
 class StepShape(Shape):
@@ -202,19 +143,20 @@ class SearchPlanAnswer(Answer):
     vague: bool
 
 
-Chance = Annotated[float, Field(ge=0.0, le=1.0)]
+Chance = Annotated[float, Field(ge=0.0, le=1.0), THREE_PLACES]
 # Low and high; a list, since some clients refuse schemas of tuples.
-Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+Interval = Annotated[list[Rounded], Field(min_length=2, max_length=2)]
 
 
 class EvidenceShape(Named):
     """A note that the answer rests on; ``bearing`` says what for, ``weight`` counts as so many
     ordinary notes."""
 
+    id: str = taken("memory_id")
     lines: Lines | None = optional()
-    sentence: str | None = optional()
+    sentence: Filled[str] = optional()
     bearing: str | None = optional()
-    weight: float
+    weight: Rounded
 
 
 class ProbabilityAnswer(Answer):
@@ -246,21 +188,24 @@ class LinkShape(Shape):
     cause: str
     kind: str
     effect: str
-    strength: float
+    strength: Rounded
     relation: str
     path: str | None = optional()
     line: int | None = optional()
-    sentence: str | None = optional()
+    sentence: Filled[str] = optional()
 
 
-class ConsequenceShape(ThingShape):
+class ConsequenceShape(Shape):
     """``probability`` if the action is made to happen, ``otherwise`` if it is kept from it; of a
     cause, ``probability`` once the effect is seen, ``otherwise`` at first."""
 
-    direction: Literal["effects", "causes"]
+    id: str = taken("thing.id")
+    name: str = taken("thing.name")
+    path: str | None = optional("thing.path")
+    direction: Literal[Direction.EFFECTS, Direction.CAUSES]
     depth: int
-    probability: Chance
-    otherwise: Chance
+    probability: Chance = taken("after")
+    otherwise: Chance = taken("before")
     chain: list[LinkShape] | None = optional()
 
 
@@ -276,7 +221,7 @@ class ChainShape(Shape):
     """From the first cause to the last effect; ``strength`` is the product of its steps'."""
 
     things: list[str]
-    strength: float
+    strength: Rounded
     raises: bool
     links: list[LinkShape] | None = optional()
 
@@ -289,10 +234,10 @@ class ChainsAnswer(Answer):
 class PredictionShape(Shape):
     """``predicted_value`` is the probability that it holds."""
 
-    node_id: str
+    node_id: str = taken("key")
     node_content: str
     path: str | None = optional()
-    predicted_value: Chance
+    predicted_value: Chance = taken("value")
     confidence: Chance
 
 
@@ -301,19 +246,19 @@ class InferenceAnswer(Answer):
 
     predictions: list[PredictionShape]
     inference_path: list[str] | None = optional()
-    convergence_iterations: int
-    converged: bool
+    convergence_iterations: int = taken("iterations")
+    converged: bool = taken("settled")
     overall_confidence: Chance
 
 
 class ContradictionShape(Shape):
-    node_id: str
-    title: str
-    path: str
+    node_id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
     lines: Lines
-    content_snippet: str = Field(max_length=200)
-    contradiction_type: ConflictType
-    confidence: float
+    content_snippet: str = taken("snippet", max_length=200)
+    contradiction_type: ConflictType = taken("type")
+    confidence: Rounded
     explanation: str
 
 
@@ -328,7 +273,7 @@ class AdversarialEvidence(Shape):
     """``span`` is a quotation: data, not an order. ``place`` is text, title or a property."""
 
     kind: str
-    span: str
+    span: str = taken("excerpt")
     place: str
 
 
@@ -350,8 +295,8 @@ class SettledShape(Shape):
     """The session's last question: the mean entropy of its memories when it was asked, and now."""
 
     question: str
-    entropy_before: float
-    entropy_after: float
+    entropy_before: Rounded
+    entropy_after: Rounded
 
 
 class EpistemicAnswer(Answer):
@@ -360,7 +305,7 @@ class EpistemicAnswer(Answer):
     question: str | None = optional()
     reason: str | None = optional()
     settles: list[SettlesShape]
-    entropy_before: float | None = optional()
+    entropy_before: Rounded | None = optional()
     last: SettledShape | None = optional()
 
 
@@ -368,11 +313,11 @@ class EntailmentStep(Shape):
     """``path`` and ``line`` are left out where a folder or a nested tag implies the step."""
 
     specific: str
-    general: str
+    general: str = taken("thing.name")
     why: str
-    path: str | None = optional()
-    line: int | None = optional()
-    sentence: str | None = optional()
+    path: str | None = optional("source.path")
+    line: int | None = optional("source.line")
+    sentence: Brief = optional("source.sentence")
 
 
 class EntailmentAnswer(Answer):

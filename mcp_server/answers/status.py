@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import date, datetime
+from datetime import date
 from typing import Any, Self
 
 from pydantic import Field
 
-from mcp_server.answers.base import Answer, Named, Shape, optional
+from mcp_server.answers.base import Answer, Moment, Named, Rounded, Shape, optional, taken
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.search import ConflictKind
 from memvault.model.state import SuggestedAction
-from memvault.reasoning.memory_map import MemoryMap
 from memvault.reasoning.vault_overview import Happening
 
 
 class KnownShape(Shape):
     """A note, or a thing without one; ``notes`` counts the notes that name it."""
 
-    id: str
-    name: str
+    id: str = taken("thing.id")
+    name: str = taken("thing.name")
     kind: str
-    path: str | None = optional()
+    path: str | None = optional("thing.path")
     notes: int
 
 
@@ -47,19 +46,19 @@ class NeighbourShape(Shape):
     """``relation`` and ``sentence`` are of the last step, which the note at ``stated_in`` states;
     ``via`` is left out next to the centre. Without ``path`` no note stands for it yet."""
 
-    id: str
-    title: str
-    path: str | None = optional()
+    id: str = taken("thing.id")
+    title: str = taken("thing.name")
+    path: str | None = optional("thing.path")
     kind: str | None = optional()
     distance: int
     relation: str
     outgoing: bool | None = optional()
-    via: str | None = optional()
-    sentence: str | None = optional()
-    stated_in: str | None = optional()
-    line: int | None = optional()
-    weight: float
-    relevance: float | None = optional()
+    via: str | None = optional("via.name")
+    sentence: str | None = optional("source.sentence")
+    stated_in: str | None = optional("source.path")
+    line: int | None = optional("source.line")
+    weight: Rounded
+    relevance: Rounded | None = optional()
 
 
 class NeighbourhoodAnswer(Answer):
@@ -73,9 +72,12 @@ class NeighbourhoodAnswer(Answer):
 
 
 class RecentShape(Named):
+    id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
     what: Happening
-    at: datetime
-    type: str | None = optional()
+    at: Moment
+    type: str | None = optional("memory.type")
     working_set: bool | None = optional()
     access_count: int | None = optional()
 
@@ -88,7 +90,7 @@ class RecentProject(Shape):
 
 
 class RecentAnswer(Answer):
-    since: datetime
+    since: Moment
     projects: list[RecentProject] = Field(description="The project with the latest first.")
     total: int
 
@@ -98,11 +100,11 @@ class MapNodeShape(Shape):
     others are joined to such nodes."""
 
     id: str
-    title: str
+    title: str = taken("name")
     kind: str
     path: str | None = optional()
     asked: bool
-    weight: float | None = optional()
+    weight: Rounded | None = optional()
 
 
 class MapEdgeShape(Shape):
@@ -111,9 +113,9 @@ class MapEdgeShape(Shape):
     source: str
     target: str
     relation: str
-    weight: float | None = optional()
+    weight: Rounded | None = optional()
     stated: int
-    conflict: bool
+    conflict: bool = taken("contested")
 
 
 class ClashShape(Shape):
@@ -122,7 +124,7 @@ class ClashShape(Shape):
 
     node_a: str
     node_b: str
-    conflict_type: ConflictKind
+    conflict_type: ConflictKind = taken("kind")
     about: str
     titles: list[str]
 
@@ -143,47 +145,6 @@ class VisualResource(Shape):
     notice: str | None = optional()
 
 
-def nodes_of(drawn: MemoryMap, *, weights: bool) -> list[MapNodeShape]:
-    return [
-        MapNodeShape(
-            id=node.id,
-            title=node.name,
-            kind=node.kind,
-            path=node.path,
-            asked=node.asked,
-            weight=round(node.weight, 3) if weights else None,
-        )
-        for node in drawn.nodes
-    ]
-
-
-def edges_of(drawn: MemoryMap, *, weights: bool) -> list[MapEdgeShape]:
-    return [
-        MapEdgeShape(
-            source=edge.source,
-            target=edge.target,
-            relation=edge.relation,
-            weight=round(edge.weight, 3) if weights else None,
-            stated=edge.stated,
-            conflict=edge.contested,
-        )
-        for edge in drawn.edges
-    ]
-
-
-def clashes_of(drawn: MemoryMap) -> list[ClashShape]:
-    return [
-        ClashShape(
-            node_a=each.sides[0].thing.id,
-            node_b=each.sides[1].thing.id,
-            conflict_type=each.kind,
-            about=each.about,
-            titles=[side.thing.name for side in each.sides],
-        )
-        for each in drawn.conflicts
-    ]
-
-
 class VerbosityAnswer(Answer):
     """The level of the answers whose call names none, before and from now on."""
 
@@ -202,10 +163,10 @@ class Behaviour(Shape):
 class SessionShape(Shape):
     """Whom the answers serve; ``working_set`` are the ids of the memories shown last."""
 
-    session_id: str
+    session_id: str = taken("id")
     user_id: str
-    created: datetime
-    verbosity_level: int
+    created: Moment
+    verbosity_level: int = taken("verbosity")
     working_set: list[str]
 
 
@@ -243,15 +204,11 @@ class CurationTaskShape(Shape):
     suggested_arguments: dict[str, Any] | None = optional()
 
     @classmethod
-    def of(cls, task: CurationTask, tools: Collection[str]) -> Self:
-        """Suggests the first call that settles the task with one of these tools."""
+    def settled_with(cls, tools: Collection[str], task: CurationTask) -> Self:
+        """The task, with the first call of one of these tools that settles it."""
         call = next((each for each in task.settled_by if each.tool in tools), None)
-        return cls(
-            task_type=task.task_type,
-            target_nodes=list(task.target_nodes),
-            paths=list(task.paths),
-            priority=task.priority,
-            detail=task.detail,
+        return cls.of(
+            task,
             suggested_tool=call.tool if call else None,
             suggested_arguments=call.arguments if call else None,
         )

@@ -86,7 +86,7 @@ class TokenBudget:
         """What stands next to these memories, best first, as far as so many tokens allow."""
         shown: list[SurroundingsShape] = []
         for key, near in found.items():
-            shapes = [NearShape.of(each, quoted=True) for each in near]
+            shapes = [NearShape.of(each) for each in near]
             empty = SurroundingsShape(id=key, near=[])
             head, *sizes = self._tokens.count_all([self._sent(shape) for shape in (empty, *shapes)])
             fit = bisect_right(list(accumulate(sizes, initial=head)), left) - 1

@@ -58,16 +58,7 @@ class Manifests:
         """The manifest as an answer of this level shows it."""
         manifest, notice = self.current()
         most = SHOWN[level]
-        concepts = [
-            KnownShape(
-                id=each.thing.id,
-                name=each.thing.name,
-                kind=each.kind,
-                path=each.thing.path,
-                notes=each.notes,
-            )
-            for each in manifest.concepts[:most]
-        ]
+        concepts = [KnownShape.of(each) for each in manifest.concepts[:most]]
         full = level is VerbosityLevel.FULL_INSIGHTS
         return ManifestAnswer(
             prompt_fragment=fragment(manifest),

@@ -14,7 +14,7 @@ from fastmcp.exceptions import ResourceError
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 from pydantic import BaseModel
 
-from mcp_server.answers.base import Named, Shape, optional, utc
+from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optional, taken, utc
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
@@ -54,10 +54,10 @@ class SessionStateResource(Shape):
     memories: int
     entropy: float
     coherence: float
-    learning_score: float
+    learning_score: Rounded
     utl_state: UTLState
     johari: dict[JohariQuadrant, int]
-    last_activity: datetime
+    last_activity: Moment
 
 
 class ContextMemory(Named):
@@ -85,12 +85,12 @@ class EdgeShape(Shape):
     relation: str
     outgoing: bool
     id: str
-    title: str
+    title: str = taken("name")
     path: str | None = optional()
-    sentence: str | None = optional()
+    sentence: Filled[str] = optional()
     stated_in: str | None = optional()
     line: int
-    weight: float
+    weight: Rounded
 
 
 class NodeResource(Shape):
@@ -105,7 +105,7 @@ class NodeResource(Shape):
     lifecycle: Lifecycle | None = optional()
     importance: float | None = optional()
     verified: bool | None = optional()
-    created_at: datetime | None = optional()
+    created_at: Moment | None = optional()
     access_count: int | None = optional()
     johari_quadrant: JohariQuadrant | None = optional()
     state: StateShape | None = optional()
@@ -149,10 +149,10 @@ class Resources:
                 memories=len(state.memories),
                 entropy=state.pulse.entropy,
                 coherence=state.pulse.coherence,
-                learning_score=round(utl.learning_score, 3),
+                learning_score=utl.learning_score,
                 utl_state=utl,
                 johari=dict(state.quadrants),
-                last_activity=utc(session.last_activity),
+                last_activity=session.last_activity,
             )
         )
 
@@ -234,14 +234,7 @@ class Resources:
     def _named(self, memories: Sequence[Memory]) -> list[ContextMemory]:
         states = self._box.meter.states([memory.id for memory in memories])
         return [
-            ContextMemory(
-                id=memory.id,
-                title=memory.title,
-                path=memory.path,
-                type=memory.type,
-                project=memory.project,
-                johari_quadrant=states[memory.id].quadrant,
-            )
+            ContextMemory.of(memory, johari_quadrant=states[memory.id].quadrant)
             for memory in memories
         ]
 
@@ -259,16 +252,14 @@ class Resources:
         edges = self._box.container.live.graph_view
         outgoing = edge.source == node_id
         other = node_ref(edge.target if outgoing else edge.source, edges)
-        return EdgeShape(
+        return EdgeShape.of(
+            other,
             relation=edge.relation,
             outgoing=outgoing,
-            id=other.id,
-            title=other.name,
-            path=other.path,
-            sentence=edge.sentence or None,
+            sentence=edge.sentence,
             stated_in=node_ref(edge.source, edges).path,
             line=edge.line,
-            weight=round(edge.weight, 3),
+            weight=edge.weight,
         )
 
     def _details(self, memory: Memory) -> dict[str, Any]:

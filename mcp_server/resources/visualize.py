@@ -9,7 +9,7 @@ from typing import Any
 
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
-from mcp_server.answers.status import VisualResource, clashes_of, edges_of, nodes_of
+from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, VisualResource
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import (
@@ -70,13 +70,22 @@ class VisualResources:
             depth=_number("depth", depth, LARGEST_DEPTH),
             most=_number("limit", limit, MOST_ASKED),
         )
+        unweighted = {} if weights else {"weight": None}
         shape = VisualResource(
             scope=scope,
             topic=topic,
             format=format,
-            nodes=nodes_of(drawn, weights=weights),
-            edges=edges_of(drawn, weights=weights),
-            conflicts=clashes_of(drawn),
+            nodes=[MapNodeShape.of(node, **unweighted) for node in drawn.nodes],
+            edges=[MapEdgeShape.of(edge, **unweighted) for edge in drawn.edges],
+            conflicts=[
+                ClashShape.of(
+                    each,
+                    node_a=each.sides[0].thing.id,
+                    node_b=each.sides[1].thing.id,
+                    titles=[side.thing.name for side in each.sides],
+                )
+                for each in drawn.conflicts
+            ],
             notice=_notice(scope, drawn),
             **_picture(format, drawn, weights=weights, highlight=highlight),
         )

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
-from mcp_server.answers.memories import StateShape, log_unverified
+from mcp_server.answers.memories import log_unverified
 from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
@@ -228,7 +228,7 @@ class ContextService:
         if not wanted or not answer.nodes_retrieved or asked.is_sensitive:
             return answer  # what is concluded quotes claims, too
         try:
-            found = InsightsShape.of(self._box.insights(answer.nodes_retrieved, wanted))
+            found = InsightsShape.of_insights(self._box.insights(answer.nodes_retrieved, wanted))
         except (StoreUnavailable, GraphQueryError):
             return answer.model_copy(update={"notice": answer.notice or NO_GRAPH})
         if not asked.aspects:
@@ -290,12 +290,7 @@ _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())
 
 
 def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
-    """With its state, and its id once more, in a full answer."""
-    return SourceShape(
-        id=None if state is None else excerpt.memory.id,
-        title=excerpt.memory.title,
-        path=excerpt.memory.path,
-        heading=below_title(excerpt.heading, excerpt.memory.title),
-        lines=list(excerpt.lines),
-        state=None if state is None else StateShape.of(state),
-    )
+    """With its state and its id only in a full answer."""
+    heading = below_title(excerpt.heading, excerpt.memory.title)
+    shape = SourceShape.of(excerpt, heading=heading, state=state)
+    return shape if state is not None else shape.model_copy(update={"id": None})

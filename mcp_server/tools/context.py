@@ -10,7 +10,6 @@ from fastmcp.tools import tool
 from mcp_types import InputRequiredResult
 from pydantic import Field
 
-from mcp_server.answers.base import utc
 from mcp_server.answers.context import (
     CitationsAnswer,
     ContextAnswer,
@@ -150,13 +149,9 @@ class CitationTools:
         memory = catalogue.by_id(ids[0]) if ids and len(ids) == 1 else None
         if memory is None:
             return ExpansionShape(citation_tag=tag, error=_unresolved(tag, ids))
-        named = ExpansionShape(
+        named = ExpansionShape.of(
+            memory,
             citation_tag=tag,
-            id=memory.id,
-            title=memory.title,
-            path=memory.path,
-            importance=memory.importance,
-            created_at=utc(memory.created_at),
             agent_id=self._box.container.activity.of(memory.id).agent_id,
             neighbors=self._neighbours(memory) if neighbours else None,
         )
@@ -177,12 +172,7 @@ class CitationTools:
         except (StoreUnavailable, GraphQueryError):
             return None
         return [
-            NeighbourShape(
-                id=each.thing.id,
-                title=each.thing.name,
-                path=each.thing.path,
-                relation=each.relation,
-            )
+            NeighbourShape.of(each)
             for each in near.get(memory.id, ())
             if each.thing.path is not None and each.distance == 1
         ]

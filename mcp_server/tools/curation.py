@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.base import utc
 from mcp_server.answers.changes import (
     ForgottenAnswer,
-    LineShape,
     ManifestChangeShape,
     ReloadedAnswer,
     RestoredAnswer,
@@ -90,7 +88,7 @@ class CurationTools:
             node_ids=list(found.node_ids),
             paths=[tombstone.path] if tombstone.path else [],
             preview=False,
-            restorable_until=utc(until) if until else None,
+            restorable_until=until,
             reversal_hash=None if tombstone.permanent else tombstone.reversal_hash,
             pulse=self._box.meter.of_vault(),
         )
@@ -224,23 +222,9 @@ def _shapes(found: ManifestPreview) -> list[ManifestChangeShape]:
 
 
 def _shape(wanted: RequestedEdit, notes: tuple[TouchedNote, ...]) -> ManifestChangeShape:
-    return ManifestChangeShape(
-        action=wanted.action,
-        target_concepts=list(wanted.concepts),
-        resolved_node_ids=list(wanted.node_ids),
-        notes=[
-            TouchedShape(
-                path=note.path,
-                lines=[
-                    LineShape(path=each.path, line=each.line, before=each.before, after=each.after)
-                    for each in note.lines[:MOST_LINES]
-                ]
-                or None,
-            )
-            for note in notes[:MOST_NOTES]
-        ],
-        line=wanted.line,
-        says=wanted.says or None,
+    return ManifestChangeShape.of(
+        wanted,
+        notes=[TouchedShape.of(note, lines=note.lines[:MOST_LINES]) for note in notes[:MOST_NOTES]],
     )
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.base import utc
 from mcp_server.answers.changes import (
     LineageAnswer,
     LineageEntry,
@@ -145,8 +144,8 @@ class HistoryTools:
     def _held(self, node_id: str | None, start: datetime, action: Action) -> list[LogEntry]:
         """What is in quarantine, and why."""
         return [
-            LogEntry(
-                timestamp=utc(each.at),
+            LogEntry.of(
+                each,
                 action=action,
                 node_ids=[each.note_id] if each.note_id else [],
                 reason=f"It looks like orders to an AI model: {', '.join(each.kinds)}",
@@ -163,8 +162,8 @@ class HistoryTools:
         self, change: Change, node_id: str, paths: set[str], *, with_content: bool
     ) -> LineageEntry:
         before, after = self._contents(change, paths) if with_content else (None, None)
-        return LineageEntry(
-            timestamp=utc(change.at),
+        return LineageEntry.of(
+            change,
             change_type=_type_of(change, node_id),
             actor=actor_shape(change),
             description=description(change),
@@ -216,8 +215,8 @@ def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
     is_forgotten = change.kind is ChangeKind.FORGOTTEN
     tool_name = "restore_concept" if is_forgotten else "undo_change"
     ids = change.merged_from if action == "merge" else change.node_ids
-    return LogEntry(
-        timestamp=utc(change.at),
+    return LogEntry.of(
+        change,
         action=action,
         node_ids=list(ids),
         reason=change.reason or change.rationale or str(change.kind),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -33,8 +33,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.changes.curator import ChangeResult
-from memvault.curation.changes.plan import LineChange, Plan
+from memvault.curation.changes.curator import ChangeResult, UndoResult
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
@@ -104,11 +103,9 @@ class OperationTools:
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
-        return EditedAnswer(
+        return EditedAnswer.of(
+            done.result,
             node_id=done.plan.node_ids[0],
-            path=done.result.path,
-            before=done.result.before,
-            after=done.result.after,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
             pulse=self._box.meter.of_vault(),
@@ -133,17 +130,8 @@ class OperationTools:
         self._box.touch(session_id)
         actions = self._box.container.actions
         done = actions.merge(sources, target, why_of(rationale), preview=preview)
-        merged = done.result
-        return MergedAnswer(
-            node_id=merged.node_ids[0],
-            path=merged.path,
-            merged_from=list(merged.merged_from),
-            notes_changed=list(merged.notes_changed),
-            preview=preview,
-            lines=_lines(done.plan) if preview else None,
-            reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._box.meter.of_vault(),
-        )
+        own = done.result.node_ids[0]
+        return MergedAnswer.of(done.result, node_id=own, **self._operated(done, preview))
 
     @tool(annotations=ADDS, tags=FULL, title="Annotate a memory")
     def annotate_node(
@@ -168,10 +156,7 @@ class OperationTools:
             node_id=done.plan.node_ids[0],
             path=done.result,
             after="\n".join(added),
-            preview=preview,
-            lines=_lines(done.plan) if preview else None,
-            reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._box.meter.of_vault(),
+            **self._operated(done, preview),
         )
 
     @tool(annotations=ADDS, tags=FULL, title="Change a memory's importance")
@@ -294,19 +279,10 @@ class OperationTools:
         return UndoneAnswer(
             undone=[done_shape(each) for each in undone.undone],
             conflicts=[
-                ConflictShape(
-                    reversal_hash=each.reversal_hash,
-                    path=each.path,
-                    reason=each.reason,
-                    lines=_shapes(each.lines[:MOST_LINES]) or None,
-                )
-                for each in undone.conflicts
+                ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
             ],
-            preview=preview,
-            lines=_lines(undone.plan) if preview else None,
             moved=[MovedShape(path=path, to=to) for path, to in undone.plan.moves] or None,
-            reversal_hash=undone.change.reversal_hash if undone.change else None,
-            pulse=self._box.meter.of_vault(),
+            **self._operated(undone, preview),
         )
 
     def _named_changes(
@@ -321,25 +297,15 @@ class OperationTools:
         return container.actions.undoable(changes)
 
     def _answer(self, done: ChangeResult[PropertyChange], *, preview: bool) -> SetAnswer:
-        setting = done.result
-        return SetAnswer(
-            node_id=done.plan.node_ids[0],
-            path=setting.path,
-            before=setting.before,
-            after=setting.after,
-            preview=preview,
-            lines=_lines(done.plan) if preview else None,
-            reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._box.meter.of_vault(),
-        )
+        own = done.plan.node_ids[0]
+        return SetAnswer.of(done.result, node_id=own, **self._operated(done, preview))
 
-
-def _lines(plan: Plan) -> list[LineShape]:
-    return _shapes(plan.lines_changed(MOST_LINES))
-
-
-def _shapes(lines: Sequence[LineChange]) -> list[LineShape]:
-    return [
-        LineShape(path=each.path, line=each.line, before=each.before, after=each.after)
-        for each in lines
-    ]
+    def _operated(self, done: ChangeResult[Any] | UndoResult, preview: bool) -> dict[str, Any]:
+        """The fields of an `Operated` answer."""
+        lines = done.plan.lines_changed(MOST_LINES) if preview else None
+        return {
+            "preview": preview,
+            "lines": None if lines is None else [LineShape.of(line) for line in lines],
+            "reversal_hash": done.change.reversal_hash if done.change else None,
+            "pulse": self._box.meter.of_vault(),
+        }

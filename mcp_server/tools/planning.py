@@ -24,7 +24,6 @@ from mcp_server.answers.reasoning import (
     SettledShape,
     SettlesShape,
     StepShape,
-    brief,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.reasoning import ThingName
@@ -86,7 +85,7 @@ class QuestionTools:
             question=question.text if question else None,
             reason=question.reason if question else None,
             settles=self._settles(question) if question else [],
-            entropy_before=round(self._entropy(question), 3) if question else None,
+            entropy_before=self._entropy(question) if question else None,
             last=self._compared(last, question),
             pulse=self._box.meter.of_vault(),
         )
@@ -107,17 +106,7 @@ class QuestionTools:
         )
         steps, at = [], below
         for each in chain or ():
-            source = each.source
-            steps.append(
-                EntailmentStep(
-                    specific=at.name,
-                    general=each.thing.name,
-                    why=each.why,
-                    path=source.path if source else None,
-                    line=source.line if source else None,
-                    sentence=brief(source.sentence) if source else None,
-                )
-            )
+            steps.append(EntailmentStep.of(each, specific=at.name))
             at = each.thing
         return EntailmentAnswer(
             entails=chain is not None, chain=steps, pulse=self._box.meter.of_vault()
@@ -126,7 +115,7 @@ class QuestionTools:
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
         by_id = self._box.container.live.catalogue.by_id
         found = (by_id(key) for key in question.settles)
-        return [SettlesShape(id=m.id, title=m.title, path=m.path) for m in found if m is not None]
+        return [SettlesShape.of(memory) for memory in found if memory is not None]
 
     def _entropy(self, question: OpenQuestion) -> float:
         """The mean entropy of the memories that an answer would settle."""
@@ -141,8 +130,8 @@ class QuestionTools:
             return None
         return SettledShape(
             question=last.question.text,
-            entropy_before=round(last.entropy, 3),
-            entropy_after=round(self._entropy(last.question), 3),
+            entropy_before=last.entropy,
+            entropy_after=self._entropy(last.question),
         )
 
 
@@ -215,19 +204,10 @@ class PlanningTools:
         return ReflectionAnswer(
             reasoning=made.reasoning,
             suggested_sequence=[
-                StepShape(
-                    step=number,
-                    tool=step.tool,
-                    params=_in_session(step.params, session_id),
-                    rationale=step.rationale,
-                )
+                StepShape.of(step, step=number, params=_in_session(step.params, session_id))
                 for number, step in enumerate(made.steps, 1)
             ],
-            utl_context=ContextShape(
-                entropy=pulse.entropy,
-                coherence=pulse.coherence,
-                triggered_by=made.triggered_by,
-            ),
+            utl_context=ContextShape.of(pulse, triggered_by=made.triggered_by),
             pulse=pulse,
         )
 
@@ -260,11 +240,8 @@ class PlanningTools:
         )
         return SearchPlanAnswer(
             queries=[
-                QueryShape(
-                    query=step.params["query"],
-                    tool=step.tool,
-                    params=_in_session(step.params, session_id),
-                    rationale=step.rationale,
+                QueryShape.of(
+                    step, query=step.params["query"], params=_in_session(step.params, session_id)
                 )
                 for step in steps
             ],

@@ -9,6 +9,7 @@ import numpy as np
 from fastmcp.tools import tool
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_server.answers.base import brief
 from mcp_server.answers.reasoning import (
     CausalAnswer,
     ChainsAnswer,
@@ -20,7 +21,6 @@ from mcp_server.answers.reasoning import (
     PredictionShape,
     ProbabilityAnswer,
     ThingShape,
-    brief,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
@@ -156,10 +156,8 @@ class ReasoningTools:
         self._box.returned(session, ids)
         return ProbabilityAnswer(
             target=found.target,
-            distribution={each.value: round(each.probability, 3) for each in found.outcomes},
-            interval={
-                each.value: [round(each.low, 3), round(each.high, 3)] for each in found.outcomes
-            },
+            distribution={each.value: each.probability for each in found.outcomes},
+            interval={each.value: [each.low, each.high] for each in found.outcomes},
             evidence_used=[_evidence(each, level) for each in used],
             evidence_total=len(found.evidence) if len(found.evidence) > len(used) else None,
             approximate=found.approximate,
@@ -190,7 +188,7 @@ class ReasoningTools:
         ids = [key for key in (thing.id, *(c.thing.id for c in found)) if self._is_note(key)]
         self._box.returned(session, ids)
         return CausalAnswer(
-            action=_thing(thing),
+            action=ThingShape.of(thing),
             consequences=[self._consequence(each, level) for each in found],
             approximate=any(each.approximate for each in found),
             pulse=self._box.meter.of(ids),
@@ -216,7 +214,7 @@ class ReasoningTools:
         ids = list(dict.fromkeys(k for c in chains for k in c.things if self._is_note(k)))
         self._box.returned(session, ids)
         return ChainsAnswer(
-            node=_thing(thing),
+            node=ThingShape.of(thing),
             chains=[self._chain(each, level) for each in chains],
             pulse=self._box.meter.of(ids),
         )
@@ -304,34 +302,25 @@ class ReasoningTools:
         stated, name_of = each.stated[0], self._box.container.live.reasoner.name_of
         memory = self._box.container.live.catalogue.by_id(stated.memory_id)
         full = level is VerbosityLevel.FULL_INSIGHTS
-        return LinkShape(
+        return LinkShape.of(
+            each,
             cause=name_of(each.cause),
-            kind=each.kind,
             effect=name_of(each.effect),
-            strength=round(each.strength, 3),
             relation=stated.relation,
             path=memory.path if memory is not None else None,
             line=stated.line if memory is not None else None,
-            sentence=(stated.sentence if full else brief(stated.sentence)) or None,
+            sentence=stated.sentence if full else brief(stated.sentence),
         )
 
     def _consequence(self, each: Consequence, level: VerbosityLevel) -> ConsequenceShape:
-        return ConsequenceShape(
-            id=each.thing.id,
-            name=each.thing.name,
-            path=each.thing.path,
-            direction="effects" if each.direction is Direction.EFFECTS else "causes",
-            depth=len(each.chain.links),
-            probability=round(each.after, 3),
-            otherwise=round(each.before, 3),
-            chain=self._links(each.chain.links, level),
+        return ConsequenceShape.of(
+            each, depth=len(each.chain.links), chain=self._links(each.chain.links, level)
         )
 
     def _chain(self, chain: Chain, level: VerbosityLevel) -> ChainShape:
-        return ChainShape(
+        return ChainShape.of(
+            chain,
             things=[self._box.container.live.reasoner.name_of(key) for key in chain.things],
-            strength=round(chain.strength, 3),
-            raises=chain.raises,
             links=self._links(chain.links, level),
         )
 
@@ -341,30 +330,22 @@ class ReasoningTools:
         notice = None
         if not found.predictions:
             notice = "No note states a relation of this kind to the known nodes."
-        return InferenceAnswer(
+        return InferenceAnswer.of(
+            found,
             predictions=[
-                PredictionShape(
-                    node_id=each.key,
+                PredictionShape.of(
+                    each,
                     node_content=name_of(each.key),
                     path=memory.path if (memory := by_id(each.key)) is not None else None,
-                    predicted_value=round(each.value, 3),
-                    confidence=round(each.confidence, 3),
                 )
                 for each in found.predictions
             ],
             inference_path=[name_of(key) for key in found.stops]
             if kind is Inference.BRIDGE
             else None,
-            convergence_iterations=found.iterations,
-            converged=found.settled,
-            overall_confidence=round(found.overall_confidence, 3),
             notice=notice,
             pulse=self._box.meter.of(ids),
         )
-
-
-def _thing(thing: NodeRef) -> ThingShape:
-    return ThingShape(id=thing.id, name=thing.name, path=thing.path)
 
 
 def _told(pairs: Iterable[tuple[NodeRef, bool]]) -> dict[str, bool] | None:
@@ -378,14 +359,11 @@ def _shown(evidence: Sequence[EvidenceUsed], level: VerbosityLevel) -> Sequence[
 
 
 def _evidence(each: EvidenceUsed, level: VerbosityLevel) -> EvidenceShape:
-    bare = level is VerbosityLevel.RAW_ONLY
-    sentence = each.sentence if level is VerbosityLevel.FULL_INSIGHTS else brief(each.sentence)
-    return EvidenceShape(
-        id=each.memory_id,
-        title=each.title,
-        path=each.path,
-        lines=list(each.lines) if each.lines is not None and not bare else None,
-        sentence=None if bare else sentence or None,
-        bearing=None if bare else each.bearing,
-        weight=round(each.weight, 3),
-    )
+    shape = EvidenceShape.of(each)
+    match level:
+        case VerbosityLevel.RAW_ONLY:
+            return shape.model_copy(update=dict.fromkeys(("lines", "sentence", "bearing")))
+        case VerbosityLevel.TEXT_AND_IDS:
+            return shape.model_copy(update={"sentence": brief(each.sentence) or None})
+        case VerbosityLevel.FULL_INSIGHTS:
+            return shape

@@ -73,24 +73,15 @@ class NoteTools:
         self._box.returned(self._box.touch(), [memory.id])
         node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
-        return MemoryAnswer(
-            id=memory.id,
-            title=memory.title,
-            path=memory.path,
-            lifecycle=memory.lifecycle,
-            type=memory.type,
-            importance=memory.importance,
-            verified=memory.verified,
-            created_at=utc(memory.created_at),
-            tags=list(memory.tags),
-            project=memory.project,
+        return MemoryAnswer.of(
+            memory,
             content=content,
             links=links,
             backlinks=backlinks,
             johari_quadrant=node.johari_quadrant,
             utl_state=node.utl_state,
             access_count=node.access_count,
-            last_accessed=utc(node.last_accessed),
+            last_accessed=node.last_accessed,
             agent_id=node.agent_id,
             notice=notice,
             pulse=self._box.meter.of([memory.id]),
@@ -134,8 +125,7 @@ class ConnectorTools:
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
         return SearchAnswer(
             results=[
-                FoundDocument(id=hit.memory.id, title=hit.memory.title, url=self._url(hit.memory))
-                for hit in result.hits
+                FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
             ],
             pulse=self._box.pulse_of(result.hits),
             notice=result.notice,
@@ -146,9 +136,8 @@ class ConnectorTools:
         """Read the whole text of a search result."""
         memory = self._box.memory(id)
         self._box.returned(self._box.touch(), [memory.id])
-        return FetchAnswer(
-            id=memory.id,
-            title=memory.title,
+        return FetchAnswer.of(
+            memory,
             text=self._box.text_of(memory),
             url=self._url(memory),
             metadata=_metadata(memory),

@@ -10,8 +10,7 @@ import numpy as np
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.base import utc
-from mcp_server.answers.reasoning import brief
+from mcp_server.answers.base import brief
 from mcp_server.answers.status import (
     CurationTaskShape,
     InstructionsAnswer,
@@ -147,7 +146,7 @@ class NavigationTools:
         accessed = {key: used.last_accessed for key, used in activity.items() if used.last_accessed}
         found = recent(records, accessed, start, limit, used_here)
         return RecentAnswer(
-            since=utc(start),
+            since=start,
             projects=_by_project(found.first, activity, session.level(verbosity_level)),
             total=found.total,
             pulse=self._box.meter.of([each.memory.id for each in found.first]),
@@ -165,24 +164,16 @@ class NavigationTools:
 
 
 def _neighbour(each: Neighbour, level: VerbosityLevel) -> NeighbourShape:
-    told = level is not VerbosityLevel.RAW_ONLY
-    full = level is VerbosityLevel.FULL_INSIGHTS
-    sentence = each.source.sentence
-    return NeighbourShape(
-        id=each.thing.id,
-        title=each.thing.name,
-        path=each.thing.path,
-        kind=each.kind if told else None,
-        distance=each.distance,
-        relation=each.relation,
-        outgoing=each.outgoing if full else None,
-        via=each.via.name if told and each.distance > 1 else None,
-        sentence=(sentence if full else brief(sentence)) if told else None,
-        stated_in=each.source.path if told else None,
-        line=each.source.line if told else None,
-        weight=round(each.weight, 3),
-        relevance=round(each.relevance, 3) if full else None,
-    )
+    """What a level leaves out is None."""
+    hidden = {"outgoing", "relevance"} if level is not VerbosityLevel.FULL_INSIGHTS else set()
+    if level is VerbosityLevel.RAW_ONLY:
+        hidden |= {"kind", "via", "sentence", "stated_in", "line"}
+    elif each.distance == 1:
+        hidden.add("via")
+    shape = NeighbourShape.of(each).model_copy(update=dict.fromkeys(hidden))
+    if level is VerbosityLevel.TEXT_AND_IDS:
+        return shape.model_copy(update={"sentence": brief(each.source.sentence)})
+    return shape
 
 
 def _by_project(
@@ -197,18 +188,15 @@ def _by_project(
 
 
 def _recent(each: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
-    memory = each.memory
-    told = level is not VerbosityLevel.RAW_ONLY
-    return RecentShape(
-        id=memory.id,
-        title=memory.title,
-        path=memory.path,
-        what=each.what,
-        at=utc(each.at),
-        type=memory.type if told else None,
-        working_set=True if told and each.in_working_set else None,
-        access_count=access_count if level is VerbosityLevel.FULL_INSIGHTS else None,
+    full = level is VerbosityLevel.FULL_INSIGHTS
+    shape = RecentShape.of(
+        each,
+        working_set=each.in_working_set or None,
+        access_count=access_count if full else None,
     )
+    if level is VerbosityLevel.RAW_ONLY:
+        return shape.model_copy(update={"type": None, "working_set": None})
+    return shape
 
 
 Level = Annotated[
@@ -250,13 +238,7 @@ class SessionTools:
             system_prompt_fragment=FRAGMENT,
             critical_behaviors=[each for each in BEHAVIOURS if self._box.offers(each.tool)],
             antipatterns=ANTIPATTERNS,
-            session=SessionShape(
-                session_id=session.id,
-                user_id=session.user_id,
-                created=utc(session.created),
-                verbosity_level=session.verbosity,
-                working_set=session.working_set,
-            ),
+            session=SessionShape.of(session),
             pulse=self._box.meter.of_vault(),
         )
 
@@ -289,7 +271,8 @@ class StatusTools:
             suggested_action=pulse.suggested_action,
             dream_available=False,  # nothing consolidates memories yet
             curation_tasks=[
-                CurationTaskShape.of(task, self._box.offered) for task in tasks[:MOST_TASKS]
+                CurationTaskShape.settled_with(self._box.offered, task)
+                for task in tasks[:MOST_TASKS]
             ],
             curation_tasks_total=len(tasks),
             indexed=self._overview.counts(),

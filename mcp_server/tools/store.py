@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
 
-from mcp_server.answers.base import utc
 from mcp_server.answers.changes import ContradictedShape, PreferenceAnswer, StoredAnswer
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
@@ -211,7 +210,7 @@ class StoreTools:
         return StoredAnswer(
             node_id=held.note_id,
             path=held.path,
-            created_at=utc(held.at),
+            created_at=held.at,
             johari_quadrant=JohariQuadrant.UNKNOWN,
             utl_state=UTLState(),
             pulse=self._box.meter.of_vault(),
@@ -231,21 +230,11 @@ class StoreTools:
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,
-            created_at=utc(memory.created_at),
+            created_at=memory.created_at,
             johari_quadrant=meter.states([memory.id])[memory.id].quadrant,
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
-            contradicts=[
-                ContradictedShape(
-                    id=each.memory.id,
-                    title=each.memory.title,
-                    path=each.memory.path,
-                    lines=[each.lines.first, each.lines.last],
-                    text=each.snippet,
-                )
-                for each in against
-            ]
-            or None,
+            contradicts=[ContradictedShape.of(each) for each in against] or None,
             notice=_notice(stored, memory, against),
             pulse=meter.of([memory.id, *new.among]),
         )

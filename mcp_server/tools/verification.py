@@ -17,7 +17,6 @@ from mcp_server.tools.arguments import READS, MemoryId, SessionId
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS
-from memvault.reasoning.critique import Contradiction
 
 Reasoning = Annotated[
     str,
@@ -72,7 +71,7 @@ class VerificationTools:
         return CritiqueAnswer(
             contradictions_found=bool(found),
             contradiction_count=len(found),
-            contradicting_nodes=[_shape(each) for each in found],
+            contradicting_nodes=[ContradictionShape.of(each) for each in found],
             suggested_action=advice,
             pulse=self._box.meter.of(ids, [each.confidence for each in found]),
         )
@@ -109,11 +108,9 @@ class ImmunityTools:
         return AdversarialAnswer(
             adversarial=found.adversarial,
             kinds=list(found.kinds) if found.adversarial else [],
-            evidence=[
-                AdversarialEvidence(kind=each.kind, span=each.excerpt, place=each.place)
-                for each in found.evidence
-                if found.adversarial
-            ],
+            evidence=[AdversarialEvidence.of(each) for each in found.evidence]
+            if found.adversarial
+            else [],
             action=found.action,
             score=found.score,
             pulse=self._box.meter.of_vault(),
@@ -127,16 +124,3 @@ class ImmunityTools:
             return known.path, ""
         memory = self._box.memory(node_id)
         return memory.path, memory.title
-
-
-def _shape(each: Contradiction) -> ContradictionShape:
-    return ContradictionShape(
-        node_id=each.memory.id,
-        title=each.memory.title,
-        path=each.memory.path,
-        lines=list(each.lines),
-        content_snippet=each.snippet,
-        contradiction_type=each.type,
-        confidence=round(each.confidence, 3),
-        explanation=each.explanation,
-    )
