@@ -1,11 +1,11 @@
 """The edge cases (EC-CORE) and errors (ERR-CORE) of **core**, adapted to these stores, as a real
 client meets them and in the document's words.
 
-Here, by the test's id or name: EC-CORE-001 to -008 and -010 to -017, ERR-CORE-001 to -007, -009 and
+Here, by the test's id or name: EC-CORE-001 to -008 and -011 to -017, ERR-CORE-001 to -007, -009 and
 -010. Elsewhere:
 
 - EC-CORE-009, a full disk: test_full_disk.py, on a real one that is full.
-- EC-CORE-010, what is evicted first: test_memory_nodes.py.
+- EC-CORE-010, the bounded cache of memories: test_memory_nodes.py.
 - EC-CORE-011, no tool and no resource shows it: test_forgetting.py.
 - EC-CORE-015, by the clock: test_client_sessions.py.
 - EC-CORE-018 and ERR-CORE-008, old, future and broken formats: test_memory_nodes.py.
@@ -14,7 +14,6 @@ Here, by the test's id or name: EC-CORE-001 to -008 and -010 to -017, ERR-CORE-0
 from __future__ import annotations
 
 import asyncio
-import logging
 import multiprocessing
 import os
 import socket
@@ -204,21 +203,6 @@ def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_wha
     said = " ".join(done.stderr.split())
     assert str(taken).replace(" ", "") in said.replace(" ", "")
     assert "read, write and execute permission for that folder" in said and "Traceback" not in said
-
-
-def test_ec_core_010_the_cache_of_memories_keeps_to_its_size_and_logs_what_it_puts_away(
-    reader, caplog
-):
-    keep = reader.container.settings.cache
-    reader.container.settings.cache = keep.model_copy(update={"memories": 3})
-    try:
-        with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
-            for path in NOTES:
-                reader.ok("get_memory", path=path)
-        evicted = [r for r in caplog.records if r.levelno == logging.DEBUG and "evicted" in r.msg]
-        assert len(evicted) >= len(NOTES) - 3
-    finally:
-        reader.container.settings.cache = keep
 
 
 def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):

@@ -191,7 +191,7 @@ def test_the_memories_used_longest_ago_are_put_away(container, caplog):
         container.vault.read,
         box.meter,
         lambda: container.activity,
-        capacity=lambda: 4,
+        capacity=4,
     )
     with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
         for each in ids[:4]:
@@ -199,7 +199,7 @@ def test_the_memories_used_longest_ago_are_put_away(container, caplog):
         nodes.get(ids[0])  # used again: the second is now the oldest
         nodes.get(ids[4])
     assert (len(nodes), nodes.reads) == (4, CacheStats(hits=1, misses=5, evictions=1))
-    assert "evicted 1" in caplog.text
+    assert "evicted" in caplog.text
     nodes.get(ids[0])
     assert nodes.reads.misses == 5
     nodes.get(ids[1])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from cachetools import LRUCache
 
 from memvault.cognition.activity import Activity
 from memvault.cognition.pulse import PulseMeter, learned_memory
@@ -45,7 +45,7 @@ class MemoryNodes:
             nothing else.
         read: the bytes of the note at a path of the vault.
         activity: as it is now.
-        capacity: how many are kept, read when one is added.
+        capacity: how many are kept.
     """
 
     def __init__(
@@ -54,14 +54,13 @@ class MemoryNodes:
         read: Callable[[str], bytes],
         meter: PulseMeter,
         activity: Callable[[], Activity],
-        capacity: Callable[[], int],
+        capacity: int,
     ) -> None:
         self._memory_of = memory_of
         self._read = read
         self._meter = meter
         self._activity = activity
-        self._capacity = capacity
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: LRUCache[str, _Kept] = LRUCache(capacity)
         self._reads = CacheStats()
         self._lock = threading.Lock()
 
@@ -105,7 +104,6 @@ class MemoryNodes:
             kept = self._kept.get(memory.id)
             if kept is None or kept.memory is not memory:
                 return None
-            self._kept.move_to_end(memory.id)
             self._reads += CacheStats(hits=1)
             return kept
 
@@ -120,14 +118,11 @@ class MemoryNodes:
             stored or learned_memory(self._meter, memory.id).state,
         )
         with self._lock:
+            is_full = len(self._kept) == self._kept.maxsize and memory.id not in self._kept
             self._kept[memory.id] = kept
-            self._kept.move_to_end(memory.id)
-            surplus = max(0, len(self._kept) - self._capacity())
-            for _ in range(surplus):
-                self._kept.popitem(last=False)
-            self._reads += CacheStats(misses=1, evictions=surplus)
-        if surplus:
-            logger.debug("evicted %d of the memories used longest ago", surplus)
+            self._reads += CacheStats(misses=1, evictions=int(is_full))
+        if is_full:
+            logger.debug("The least recently used memory was evicted from the cache.")
         return kept
 
 

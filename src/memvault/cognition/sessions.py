@@ -35,7 +35,7 @@ class Session:
         self.created = now
         self.last_activity = now
         self.verbosity = VerbosityLevel.TEXT_AND_IDS
-        self._accessed: OrderedDict[str, None] = OrderedDict()
+        self._accessed: OrderedDict[str, None] = OrderedDict()  # `working_set` needs its order
         self._pulse_reads = 0
         self._advice: frozenset[str] = frozenset()
         self._warnings = 0
@@ -113,7 +113,7 @@ class Sessions:
         self.user_id = user_id
         self._expiry = expiry
         self._clock = clock
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: OrderedDict[str, Session] = OrderedDict()  # `recent` needs its order
         self._lock = threading.Lock()
 
     def touch(

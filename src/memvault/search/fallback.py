@@ -12,13 +12,14 @@ import logging
 import re
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
+
+from cachetools import LRUCache
 
 from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -102,7 +103,7 @@ class AnswerCache:
 
     def __init__(self) -> None:
         self.reads = CacheStats()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: LRUCache[str, _Kept] = LRUCache(KEPT)
         self._lock = threading.Lock()
 
     def put(self, key: str, hits: Sequence[Hit]) -> None:
@@ -110,9 +111,6 @@ class AnswerCache:
             known = self._kept.get(key)
             if known is None or len(known.hits) <= len(hits):
                 self._kept[key] = _Kept(tuple(replace(hit) for hit in hits), datetime.now(UTC))
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
 
     def get(self, key: str) -> tuple[list[Hit], datetime] | None:
         with self._lock:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
+
+from cachetools import LRUCache
 
 from memvault.search.relations.values import sentences
 from memvault.text.words import name_key
@@ -321,9 +322,8 @@ class Passages:
     ) -> None:
         self._find_names = find_names
         self._state = state
-        self._most = kept
         self._lock = threading.Lock()
-        self._read: OrderedDict[tuple[str, Source], Passage] = OrderedDict()
+        self._read: LRUCache[tuple[str, Source], Passage] = LRUCache(kept)
         self._read_in = state()
 
     def claims(
@@ -341,8 +341,4 @@ class Passages:
             passage = self._read.get((text, source))
             if passage is None:
                 passage = self._read[text, source] = Passage(text, source, self._find_names)
-                if len(self._read) > self._most:
-                    self._read.popitem(last=False)
-            else:
-                self._read.move_to_end((text, source))
             return passage

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 
 from memvault.model.errors import NoteNotFound, StorageError
 from memvault.model.note import CodeBlock, LineRange, ParsedNote, Vector
@@ -111,9 +111,7 @@ class Outlines:
     ) -> None:
         self._read = read
         self._embedder = embedder
-        self._most_kept = most_kept
-        self._kept: OrderedDict[str, Outline] = OrderedDict()
-        self._size = 0
+        self._kept: LRUCache[str, Outline] = LRUCache(most_kept, getsizeof=_size)
         self._lock = threading.Lock()
 
     def of(self, found: Sequence[Hit]) -> list[Outline | None]:
@@ -203,20 +201,12 @@ class Outlines:
 
     def _remembered(self, key: str) -> Outline | None:
         with self._lock:
-            outline = self._kept.get(key)
-            if outline is not None:
-                self._kept.move_to_end(key)
-            return outline
+            return self._kept.get(key)
 
     def _remember(self, key: str, outline: Outline) -> None:
         with self._lock:
-            if key in self._kept:
-                return
-            self._kept[key] = outline
-            self._size += _size(outline)
-            while self._size > self._most_kept and len(self._kept) > 1:
-                _, dropped = self._kept.popitem(last=False)
-                self._size -= _size(dropped)
+            if _size(outline) <= self._kept.maxsize:
+                self._kept[key] = outline
 
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from cachetools import LRUCache
 
 from memvault.model.note import Vector
 from memvault.search.time_expressions import Span
@@ -194,7 +195,7 @@ class PhraseVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._kept: LRUCache[str, Vector] = LRUCache(MOST_KEPT)
         self._lock = threading.Lock()
 
     def of(self, texts: Iterable[str]) -> dict[str, Vector]:
@@ -205,9 +206,5 @@ class PhraseVectors:
         missing = [text for text in wanted if text not in known]
         fresh = dict(zip(missing, self._embedder.embed_few(missing), strict=True))
         with self._lock:
-            for text in wanted:
-                self._kept[text] = known[text] if text in known else fresh[text]
-                self._kept.move_to_end(text)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._kept.update(fresh)
         return known | fresh
