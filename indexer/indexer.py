@@ -157,10 +157,6 @@ class Indexer:
         self._lock.release()
         return True
 
-    def warm_up(self) -> None:
-        """Load what finds names in questions now rather than with the first one."""
-        self._name_registry.warm_up()
-
     @property
     def links(self) -> LinkIndex:
         """Which note a link means, as the vault is indexed now."""

@@ -83,10 +83,6 @@ class NameRegistry:
             affected.changes.append(self._names.replace(new.id, names))
         return affected
 
-    def warm_up(self) -> None:
-        """Load the matcher of names, which takes seconds, before it is needed."""
-        self._names.warm_up()
-
     @property
     def names(self) -> NameMatcher:
         """The names of the vault."""

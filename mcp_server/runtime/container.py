@@ -22,7 +22,7 @@ from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker, give_back_memory, share_the_processor
+from mcp_server.runtime.worker import Worker, give_back_memory, settle, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
@@ -58,6 +58,7 @@ from memvault.stores.open import (
 from memvault.text.embedding import Embedder, needs_export, open_embedder
 from memvault.text.openvino_model import EXPORTING
 from memvault.text.reranker import Reranker
+from memvault.text.spacy_pipeline import question_parser
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
@@ -67,6 +68,7 @@ logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
 IDLE_SECONDS = 30.0  # without a batch to embed
+QUESTIONS_IDLE_SECONDS = 300.0  # without a question to parse
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
@@ -246,6 +248,9 @@ class Container:
         return [*self.live.stores.full(), *disk]
 
     def _unload_idle_models(self) -> float:
+        parser = question_parser()
+        if parser is not None and parser.release(QUESTIONS_IDLE_SECONDS):
+            settle()
         if self.embedder.release(IDLE_SECONDS):
             give_back_memory()
         return IDLE_SECONDS

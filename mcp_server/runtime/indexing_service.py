@@ -231,7 +231,6 @@ class IndexingService:
             watcher.stop()
 
     def _warm_up(self) -> None:
-        self._live.indexer.warm_up()
         self._live.warm_up(self._worker)
         settle()
 

@@ -46,7 +46,6 @@ def index(vault: Path, *, ner: bool) -> tuple[float, float]:
     folder = Path(tempfile.mkdtemp())
     settings = Settings(index=IndexSettings(ner="auto" if ner else "off"))
     container = Container(vault, settings, StateFolder(folder))
-    container.live.indexer.warm_up()
     container.embedder.embed(["one text, so that the model is ready"])
     try:
         start = searched = time.perf_counter()

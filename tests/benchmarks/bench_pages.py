@@ -42,7 +42,6 @@ def measure(site: Served) -> list[Figure]:
     container, process = site.container, psutil.Process()
     container.live.similarity_index.load()
     container.live.graph_view.load()
-    container.live.indexer.warm_up()
     container.live.warm_up(container.worker)  # as an engine does when it starts
     site.caller.ok("get_memetic_status")
     container.curation.wait(600)

@@ -16,11 +16,13 @@ from memvault.config.settings import EngineSettings, IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.text import openvino_model
-from memvault.text.spacy_pipeline import open_question_parser
+from memvault.text.spacy_pipeline import question_parser
 
 __all__ = ["live", "openvino_model", "serve"]
 
-open_question_parser()  # what takes long is imported and loaded once, before the processes fork
+parser = question_parser()
+if parser is not None:
+    parser.people(["Ada"])  # load it once, before the processes fork
 BODY = "Line of a memory that is written whole or not at all.\n"
 
 

@@ -108,7 +108,7 @@ def test_an_id_that_no_note_has_costs_no_store(container):
         raise AssertionError("nothing but the catalogue is asked")
 
     box = Toolbox(Startup.of(container))
-    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, refuse)
+    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, 4)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
     assert nodes.reads == CacheStats()
 

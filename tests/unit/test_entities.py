@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import unicodedata
 from datetime import UTC, datetime
 
@@ -237,24 +234,6 @@ def test_a_question_needs_no_capitals():
     assert found(rules, "who may ask anna of aurora?", question=True) == ["anna", "aurora"]
 
 
-def test_spacy_is_loaded_with_the_first_text_that_holds_a_name_and_never_pytorch():
-    code = (
-        "import json, sys\n"
-        "from memvault.text.entities import NameMatcher\n"
-        "from memvault.text.names import Name, NameRank\n"
-        "rules = NameMatcher()\n"
-        "rules.replace('1', [Name('Aurora', 'a', 'project', None, NameRank.TITLE)])\n"
-        "told = []\n"
-        "for text in ('Nothing of the kind here.', 'An Aurora.'):\n"
-        "    told.append([len(rules.find(text)), *(m in sys.modules for m in ('spacy', 'torch'))])\n"
-        "print(json.dumps(told))\n"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", code], check=True, timeout=120, capture_output=True
-    ).stdout
-    assert json.loads(said) == [[0, False, False], [1, True, False]]
-
-
 @pytest.mark.parametrize(
     ("singular", "plural"),
     [
@@ -297,7 +276,6 @@ def test_names_kept_step_by_step_equal_names_read_anew(
     steps: list[tuple[str, list[Name]]], sentences: list[str]
 ):
     grown = NameMatcher()
-    grown.warm_up()
     for note, names in steps:
         grown.replace(note, names)
     fresh = NameMatcher()

@@ -10,7 +10,7 @@ import pytest
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
-from memvault.text.spacy_pipeline import QuestionParser, open_question_parser
+from memvault.text.spacy_pipeline import QuestionParser, question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")
 KINDS = ("boat", "person", "race", "repair")
@@ -18,7 +18,7 @@ KINDS = ("boat", "person", "race", "repair")
 
 @pytest.fixture(scope="module")
 def parser() -> QuestionParser:
-    found = open_question_parser()
+    found = question_parser()
     assert found is not None
     return found
 

@@ -106,7 +106,7 @@ class EngineUnavailable(MemvaultError):
 
 
 class ModelUnavailable(MemvaultError):
-    """The embedding model is missing, cannot be loaded or cannot be exported."""
+    """A model is missing, cannot be loaded or cannot be exported."""
 
     code = -32002
 

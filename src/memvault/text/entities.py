@@ -6,7 +6,7 @@ import re
 import threading
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,6 @@ from memvault.model.note import ParsedNote
 from memvault.text.names import Name, NameBook, NameChanges, NameRank
 from memvault.text.spacy_pipeline import (
     FoundEntity,
-    load_spacy,
     load_trained_pipeline,
     passages_of,
     settled,
@@ -204,27 +203,22 @@ def _word_start(text: str, end: int) -> str:
 
 
 BATCH = 64  # passages per run of the pipeline
-_OTHER_WORD = "\x00"  # replaces every word that is in no name
 
 
 class NameMatcher:
-    """Finds the vault's names with spaCy's phrase matcher, updated note by note.
+    """Finds the vault's names in texts, updated note by note.
 
     Names match as whole words, in plural and possessive forms; the longest of overlapping names
     wins. A person's single name (``Anna``, an alias or a unique given name) does not match next to
     another capitalised word (``Anna Petrova``), which is another person.
 
-    Tokenising every sentence of a vault with spaCy takes minutes. So a regular expression splits
-    sentences, and spaCy gets only those with the longest word of some name, with all words that
-    are in no name replaced by one sign, which also keeps its vocabulary small. Thread-safe. spaCy
-    is loaded with the first such sentence.
+    Names are looked up by their longest word, which few sentences contain. Thread-safe.
     """
 
     def __init__(self) -> None:
         self._book = NameBook()
-        self._anchors: Counter[str] = Counter()  # the longest word of every name
-        self._vocabulary: Counter[str] = Counter()  # all their words
-        self._matcher: Any = None
+        # By longest word: its place in a name and the name's length, and how many names are so.
+        self._shapes: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._state = 0
         self._lock = threading.RLock()
 
@@ -237,11 +231,9 @@ class NameMatcher:
         with self._lock:
             update = self._book.replace(note_id, names)
             for key in update.gone:
-                self._count_words(key, -1)
+                self._count_shape(key, -1)
             for key in update.come:
-                self._count_words(key, 1)
-            if self._matcher is not None:
-                self._matcher.update(update.come, update.gone)
+                self._count_shape(key, 1)
             self._state += bool(update.come or update.gone or update.changes != NameChanges())
             return update.changes
 
@@ -249,19 +241,15 @@ class NameMatcher:
         """Remove all names that a note adds; returns the effects on other notes."""
         return self.replace(note_id, ())
 
-    def _count_words(self, key: str, step: int) -> None:
+    def _count_shape(self, key: str, step: int) -> None:
         parts = key.split(" ")
-        for counter, added in ((self._vocabulary, set(parts)), (self._anchors, {_anchor(parts)})):
-            for word in added:
-                counter[word] += step
-                if not counter[word]:
-                    del counter[word]
-
-    def warm_up(self) -> None:
-        """Load spaCy and build the matcher in advance (2 to 3 s)."""
-        with self._lock:
-            if self._matcher is None:
-                self._matcher = _PhraseMatcher(self._book.keys())
+        longest_word = max(parts, key=len)
+        shapes, shape = self._shapes[longest_word], (parts.index(longest_word), len(parts))
+        shapes[shape] += step
+        if not shapes[shape]:
+            del shapes[shape]
+        if not shapes:
+            del self._shapes[longest_word]
 
     def find(
         self,
@@ -281,15 +269,15 @@ class NameMatcher:
             question: the text is a query, so missing capitals prove little.
         """
         text = composed(text)
-        if self._anchors.keys().isdisjoint(some_words(text)):
+        if self._shapes.keys().isdisjoint(some_words(text)):
             return []
         found = words(text)
         with self._lock:
-            self.warm_up()
-            known = [word if word in self._vocabulary else _OTHER_WORD for word in found]
             spans = [
-                (first, last, self._book.meaning(key))
-                for key, first, last in self._matcher.find(known)
+                (first, first + length, self._book.meaning(" ".join(found[first : first + length])))
+                for at, word in enumerate(found)
+                for place, length in self._shapes.get(word, ())
+                if 0 <= (first := at - place) <= len(found) - length
             ]
         if not spans:
             return []
@@ -315,38 +303,6 @@ class NameMatcher:
         """The most frequent spelling of an entity without a note."""
         with self._lock:
             return self._book.spelling(target)
-
-
-class _PhraseMatcher:
-    """spaCy's phrase matcher over lists of words; a name's key is its words joined by spaces."""
-
-    def __init__(self, keys: Iterable[str]) -> None:
-        load_spacy()
-        from spacy.matcher import PhraseMatcher
-        from spacy.tokens import Doc
-        from spacy.vocab import Vocab
-
-        self._vocab = Vocab()
-        self._doc = Doc
-        self._matcher = PhraseMatcher(self._vocab, attr="ORTH")
-        self.update(keys, ())
-
-    def update(self, come: Iterable[str], gone: Iterable[str]) -> None:
-        for key in gone:
-            self._matcher.remove(key)
-        for key in come:
-            self._matcher.add(key, [self._doc(self._vocab, words=key.split(" "))])
-
-    def find(self, found: list[str]) -> list[tuple[str, int, int]]:
-        """Key, first word and end (exclusive) of every name in the list."""
-        strings = self._vocab.strings
-        matches = self._matcher(self._doc(self._vocab, words=found))
-        return [(strings[key], first, last) for key, first, last in matches]
-
-
-def _anchor(parts: list[str]) -> str:
-    """The longest word of a name, which few sentences contain."""
-    return max(parts, key=len)
 
 
 class EntityPipeline:

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from memvault.model.errors import MemvaultError
+from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.search import Hit, Scope
 from memvault.search.association import descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
@@ -29,7 +29,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameMatcher
-from memvault.text.spacy_pipeline import QuestionParser, open_question_parser
+from memvault.text.spacy_pipeline import question_parser
 
 logger = logging.getLogger(__name__)
 MOST_HOPS = 5
@@ -76,11 +76,10 @@ class RelationSearch:
         self._vectors = PhraseVectors(embedder)
         self._view = view
         self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
-        self._opening = threading.Lock()
-        self._opened = False
-        self._parser: QuestionParser | None = None
-        self._reader: QuestionReader | None = None
-        self._people: PersonKinds | None = None
+        self._starting = threading.Lock()
+        parser = question_parser()
+        self._reader = None if parser is None else QuestionReader(parser)
+        self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
         self._refreshing: threading.Thread | None = None
         # Questions are parsed while the candidates are searched for.
@@ -101,15 +100,17 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        if patience and not self._open():
-            return None
         if self._reader is None:
             return None
         may_be_led = _names_something if patience else _names_related
         known = self._lexicon
         if known is not None and not may_be_led(known, query):
             return None
-        lexicon = self._current(patience)
+        try:
+            lexicon = self._current(patience)
+        except ModelUnavailable:
+            self._without_parser()
+            return None
         if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
             return None
         return Reading(lexicon, self._reading.submit(self._read, lexicon, query))
@@ -135,8 +136,13 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
+        try:
+            question = reading.question.result()
+        except ModelUnavailable:
+            self._without_parser()
+            return list(hits)
         hops = min(max_hops, MOST_HOPS)
-        inquiry = self._inquiry(reading.lexicon, reading.question.result(), scope, hops)
+        inquiry = self._inquiry(reading.lexicon, question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         if solution is None:
             return list(hits)
@@ -151,17 +157,16 @@ class RelationSearch:
     # -- what it needs --------------------------------------------------------------------------
 
     def warm_up(self) -> None:
-        """Load the parser and read the graph now rather than with the first question: seconds,
-        and as long as indexing took where most steps are new."""
+        """Read the graph now rather than with the first question: seconds, and as long as indexing
+        took if most steps are new."""
         try:
-            if self._open():
-                self._lexicon_of_now(-1.0)
+            self._lexicon_of_now(-1.0)
         except MemvaultError as error:
             logger.warning("relations are not ready for questions: %s", error.message)
 
     def warm_up_soon(self) -> None:
         """As `warm_up`, in a thread of its own."""
-        with self._opening:
+        with self._starting:
             if self._refreshing is None or not self._refreshing.is_alive():
                 self._refreshing = threading.Thread(
                     target=self.warm_up, name="memvault-steps", daemon=True
@@ -173,17 +178,9 @@ class RelationSearch:
         if self._refreshing is not None:
             self._refreshing.join(timeout)
 
-    def _open(self) -> bool:
-        """Load the parser once; False where it is not installed."""
-        if not self._opened:
-            with self._opening:
-                if not self._opened:
-                    parser = open_question_parser()
-                    if parser is not None:
-                        self._people = PersonKinds(parser.people)
-                        self._reader = QuestionReader(parser)
-                    self._opened = True
-        return self._reader is not None
+    def _without_parser(self) -> None:
+        """Answer without relations from now on: the parser is damaged, and the log says so."""
+        self._reader = self._people = None
 
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
         """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
@@ -194,8 +191,10 @@ class RelationSearch:
         return self._lexicon_of_now(PATIENCE if self._lexicon is not None else first_patience)
 
     def _lexicon_of_now(self, patience: float) -> Lexicon | None:
+        if self._people is None:
+            return None
         graph = self._steps.refresh(patience)
-        if graph is None or self._people is None:
+        if graph is None:
             return None
         lexicon = self._lexicon
         if lexicon is None or lexicon.graph is not graph:
