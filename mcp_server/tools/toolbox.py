@@ -88,7 +88,7 @@ class Toolbox:
             self._read,
             self.meter,
             activity=lambda: self.container.activity,
-            capacity=self.container.settings.cache.memories,
+            capacity=lambda: self.container.settings.cache.memories,
         )
         self._openings = LeadSentences(self._read)
 

@@ -108,7 +108,7 @@ def test_an_id_that_no_note_has_costs_no_store(container):
         raise AssertionError("nothing but the catalogue is asked")
 
     box = Toolbox(Startup.of(container))
-    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, 4)
+    nodes = MemoryNodes(container.live.catalogue.by_id, refuse, box.meter, refuse, lambda: 4)
     assert nodes.get("6f9a5a86-0000-5d52-9f0b-6d5f0f6b7c11") is None
     assert nodes.reads == CacheStats()
 
@@ -191,7 +191,7 @@ def test_the_memories_used_longest_ago_are_put_away(container, caplog):
         container.vault.read,
         box.meter,
         lambda: container.activity,
-        capacity=4,
+        capacity=lambda: 4,
     )
     with caplog.at_level(logging.DEBUG, logger="memvault.cognition.memory_loader"):
         for each in ids[:4]:

@@ -10,6 +10,7 @@ import pytest
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
+from memvault.search.time_expressions import Calendar
 from memvault.text.spacy_pipeline import QuestionParser, question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")
@@ -32,7 +33,7 @@ WORDS = Vocabulary(find_names, KINDS, ("winner of the cup",), lambda _: None)
 
 
 def read(parser: QuestionParser, text: str) -> Question:
-    return QuestionReader(parser).read(text, WORDS, date(2026, 11, 21))
+    return QuestionReader(parser).read(text, WORDS, Calendar(date(2026, 11, 21)))
 
 
 def told(question: Question) -> list[tuple[str, str, str]]:

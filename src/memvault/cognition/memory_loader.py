@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from cachetools import LRUCache
@@ -45,7 +46,7 @@ class MemoryNodes:
             nothing else.
         read: the bytes of the note at a path of the vault.
         activity: as it is now.
-        capacity: how many are kept.
+        capacity: how many are kept; asked at the first use, because the settings are read later.
     """
 
     def __init__(
@@ -54,15 +55,19 @@ class MemoryNodes:
         read: Callable[[str], bytes],
         meter: PulseMeter,
         activity: Callable[[], Activity],
-        capacity: int,
+        capacity: Callable[[], int],
     ) -> None:
         self._memory_of = memory_of
         self._read = read
         self._meter = meter
         self._activity = activity
-        self._kept: LRUCache[str, _Kept] = LRUCache(capacity)
+        self._capacity = capacity
         self._reads = CacheStats()
         self._lock = threading.Lock()
+
+    @cached_property
+    def _kept(self) -> LRUCache[str, _Kept]:
+        return LRUCache(self._capacity())
 
     @property
     def reads(self) -> CacheStats:
