@@ -26,6 +26,7 @@ from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
+from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.time_expressions import Calendar
@@ -123,7 +124,15 @@ def open_generation(
         graph_view,
         similarity_index,
         searcher,
-        Critic(searcher.find, by_id, stores.vectors, names, verifier, embed=embedder.embed),
+        Critic(
+            searcher.find,
+            by_id,
+            stores.vectors,
+            names,
+            verifier,
+            outlines=Outlines(vault.read, embedder),
+            embed=embedder.embed,
+        ),
         Reasoner(
             graph_view,
             by_id,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.alignment import Relation, Statement, align
+from memvault.reasoning.alignment import Relation, align
+from memvault.reasoning.wording import Statement
 from memvault.text.embedding import Embedder
 
 NAMES = ("Ada Berg", "Bo Lind")
@@ -57,6 +58,61 @@ def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):
     in_cash = align(statement("Pay the captain in cash."), theirs, statement(""), embedder.embed)
     assert by_card is not None and by_card.relation is Relation.DENIES
     assert in_cash is not None and in_cash.relation is Relation.SUPPORTS
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "differing"),
+    [
+        ("Parking costs 4 euros.", "Parking is free, mooring costs 4 euros a night.", "4"),
+        ("The mate is Ada Berg.", "The mate is Bo Lind; the captain is Ada Berg.", "Ada Berg"),
+        ("The ferry runs every week.", "The ferry runs every night at ten.", "week"),
+        ("The town pays all of it.", "The town pays half of it.", "all"),
+        ("The ferry is open on weekdays.", "The ferry is closed on weekdays.", "open"),
+        ("Vests are optional for children.",
+         "Vests are compulsory for children and optional for adults.", "optional"),
+        ("The galley serves soup in tins.", "The galley serves soup in bowls.", "tins"),
+        ("Only Ada Berg may steer the ferry.", "Only Bo Lind may steer the ferry.", "Ada Berg"),
+    ],
+)  # fmt: skip
+def test_a_value_that_belongs_to_something_else_is_a_contradiction(
+    ours, theirs, differing, embedder
+):
+    found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
+    assert found is not None and found.relation is Relation.VALUE
+    assert found.ours == (differing,)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("The tug is older than the ferry.", "The ferry is older than the tug."),
+        ("The ferry is younger than the tug.", "The ferry is older than the tug."),
+        ("Cars board before bicycles.", "Bicycles board before cars."),
+        ("She prefers tea to coffee.", "She prefers coffee to tea."),
+        ("Dogs are allowed on the ferry.", "Cats are allowed, dogs are not."),
+        ("Bo Lind smokes.", "Bo Lind gave up smoking in May."),
+        ("The ferry is repaired with tar.", "The ferry is repaired with pitch, not with tar."),
+    ],
+)
+def test_what_a_sentence_says_the_other_way_round_is_denied(ours, theirs, embedder):
+    found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
+    assert found is not None and found.relation is Relation.DENIES
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("The tug is younger than the ferry.", "The ferry is older than the tug."),
+        ("Adults need no vest.", "Vests are compulsory for children and optional for adults."),
+        ("The ferry is not heated in May.", "The ferry is heated only in March."),
+        ("Bo Lind can come on Tuesdays.", "Bo Lind cannot come on Thursdays."),
+        ("The town pays 20 euros.", "It costs 40 euros; the town pays half of it."),
+        ("Cars are loaded in July.", "Cars are built in March and loaded in July."),
+    ],
+)
+def test_what_follows_from_a_sentence_is_no_contradiction(ours, theirs, embedder):
+    found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
+    assert found is None or found.relation is Relation.SUPPORTS
 
 
 def test_a_sentence_about_something_else_says_nothing(embedder):

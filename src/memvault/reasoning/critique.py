@@ -13,10 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.alignment import Alignment, Embed, Relation, Statement, align
+from memvault.reasoning.alignment import Alignment, Embed, Relation, align
+from memvault.reasoning.wording import Statement
+from memvault.search.context.outline import Outlines
+from memvault.search.context.outline import Statement as Told
 from memvault.search.relations.values import sentences
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
@@ -55,6 +61,10 @@ _LOWERS = re.compile(
     r"hinders?|protects? against|cures?|eliminates?|eliminated|rules? out)\b",
     re.IGNORECASE,
 )
+_WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
+_MOST_WORDS = 20_000  # whose vectors are kept
+_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # says what is to be done, not what is
+_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
 _DENIED_WORDS = 0.5  # share of words that two sentences, one of them negated, must have in common
 _NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
@@ -104,9 +114,11 @@ class Critic:
         find_names: FindNames,
         verifier: Verifier,
         *,
+        outlines: Outlines,
         embed: Embed,
     ) -> None:
-        self._embed = embed
+        self._outlines = outlines
+        self._embed = _WordVectors(embed)
         self._find = find
         self._memory_of = memory_of
         self._vectors = vectors
@@ -140,8 +152,8 @@ class Critic:
         given = self._focal(focal)
         reasoning = Source("", "", "", kind="session")
         for sentence in said:
-            passages = given if focal else self._about(sentence)
-            aligned, place = self._best_alignment(sentence, passages)
+            hits = given if focal else self._find(sentence, FOUND_FOR_EACH, None)
+            aligned, place = self._best_alignment(sentence, hits)
             if aligned is not None and aligned.relation is Relation.SUPPORTS:
                 continue
             if aligned is not None and place is not None:
@@ -149,15 +161,30 @@ class Critic:
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
+            passages = self._passages(focal) if focal else [_passage(hit) for hit in hits]
             told = self._told(passages, claims, anywhere=not focal)
             for claim in claims:
                 yield from self._values(claim, told)
+            todo = self._open_tasks(hits)
             for passage in passages:
-                yield from _statements(sentence, passage)
+                yield from _statements(sentence, passage, todo)
 
     # -- what it is compared with ---------------------------------------------------------------
 
-    def _focal(self, ids: Sequence[str]) -> list[_Passage]:
+    def _focal(self, ids: Sequence[str]) -> list[Hit]:
+        memories = (self._memory_of(key) for key in ids)
+        return [Hit(memory, 1.0) for memory in memories if memory is not None]
+
+    def _open_tasks(self, hits: Sequence[Hit]) -> frozenset[str]:
+        """What is still to be done, which is no statement."""
+        return frozenset(
+            told.text
+            for outline in self._outlines.of(hits)
+            for told in (outline.statements if outline is not None else ())
+            if _OPEN_TASK.match(told.shown)
+        )
+
+    def _passages(self, ids: Sequence[str]) -> list[_Passage]:
         return [
             _Passage(
                 memory, each.chunk.text, source_of(memory, each.chunk.heading, each.chunk.lines)
@@ -166,12 +193,6 @@ class Critic:
             if (memory := self._memory_of(key)) is not None
             for each in self._vectors.chunks(key)
             if ChunkSize.PASSAGE in each.chunk.sizes
-        ]
-
-    def _about(self, sentence: str) -> list[_Passage]:
-        return [
-            _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
-            for hit in self._find(sentence, FOUND_FOR_EACH, None)
         ]
 
     def _told(
@@ -187,19 +208,28 @@ class Critic:
         return told
 
     def _best_alignment(
-        self, sentence: str, passages: Sequence[_Passage]
+        self, sentence: str, hits: Sequence[Hit]
     ) -> tuple[Alignment | None, tuple[_Passage, str] | None]:
         """The sentence that supports this one, else the one that covers most of it; its place."""
         ours = Statement(sentence, self._find_names)
+        stems = stems_of(sentence)
         best: tuple[Alignment | None, tuple[_Passage, str] | None] = (None, None)
-        for passage in passages:
-            source = passage.source
-            around = Statement(f"{source.title}. {source.heading}", self._find_names)
-            for raw in sentences(passage.text):
-                theirs = Statement(readable(raw), self._find_names, source.note_id)
-                found = None if theirs.hedged else align(ours, theirs, around, self._embed)
-                if found is not None and (best[0] is None or _rank(found) > _rank(best[0])):
-                    best = found, (passage, theirs.text)
+        for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
+            for told in outline.statements if outline is not None else ():
+                around = f"{hit.memory.title}. {'. '.join(told.heading)}"
+                if _OPEN_TASK.match(told.shown):
+                    continue
+                for text in _said_in(told):
+                    if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
+                        continue
+                    theirs = Statement(text, self._find_names, hit.memory.id)
+                    if theirs.hedged:
+                        continue
+                    context = Statement(around, self._find_names)
+                    found = align(ours, theirs, context, self._embed)
+                    if found is not None and (best[0] is None or _rank(found) > _rank(best[0])):
+                        source = source_of(hit.memory, " > ".join(told.heading), told.lines)
+                        best = found, (_Passage(hit.memory, told.text, source), told.quoted)
         return best
 
     # -- comparing ------------------------------------------------------------------------------
@@ -252,6 +282,36 @@ class Critic:
         return Advice.REVISE if found[0].confidence >= SURE else Advice.ASK
 
 
+class _WordVectors:
+    """Embeds words, each once."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
+        fresh = [word for word in dict.fromkeys(words) if word not in self._known]
+        if fresh:
+            if len(self._known) > _MOST_WORDS:
+                self._known = {}
+                fresh = list(dict.fromkeys(words))
+            self._known.update(zip(fresh, self._embed(fresh), strict=True))
+        return np.stack([self._known[word] for word in words])
+
+
+def _passage(hit: Hit) -> _Passage:
+    return _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
+
+
+def _said_in(told: Told) -> list[str]:
+    """A sentence; of a table's row each cell by itself, with what the row is about."""
+    cells = [cell.partition(": ") for cell in told.quoted.split(" | ")]
+    if len(cells) < 2:
+        return [told.text]
+    subject = cells[0][2] or cells[0][0]
+    return [f"{head} of {subject}: {value}" for head, _, value in cells[1:]]
+
+
 def _rank(found: Alignment) -> tuple[bool, float, float]:
     return found.relation is Relation.SUPPORTS, found.covered, found.confidence
 
@@ -266,7 +326,7 @@ def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradic
     return _contradiction(passage, sentence, kind, found.confidence, explanation)
 
 
-def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
+def _statements(sentence: str, passage: _Passage, todo: frozenset[str]) -> Iterator[Contradiction]:
     """Sentences without a value: what is used, and what is said and denied."""
     clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
     whole = stems_of(sentence) - _NEGATION_WORDS
@@ -290,7 +350,9 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
                 passage, other, ConflictType.CAUSAL, turned,
                 "One says that it brings about what the other says that it hinders.",
             )  # fmt: skip
-        if denied is _denies(other):
+        if denied is _denies(other) or raw in todo or _ONLY.search(other):
+            continue
+        if len(stems_of(other) - _NEGATION_WORDS) < _CLAUSE_WORDS:
             continue
         shared = max(_jaccard(part, stems_of(other) - _NEGATION_WORDS) for part in parts)
         if shared >= _DENIED_WORDS:

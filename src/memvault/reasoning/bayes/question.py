@@ -17,7 +17,6 @@ import numpy as np
 from memvault.model.graph import NodeKind
 from memvault.model.note import LineRange
 from memvault.model.search import NodeRef
-from memvault.reasoning.alignment import parts
 from memvault.reasoning.bayes.influences import HEDGED
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Table, Variable
 from memvault.text.entities import NameMatcher
@@ -225,7 +224,7 @@ def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
     ]
     if len(rivals) < 2:
         return claim
-    words = [stems_of(part) & (asked - claim.around) for part in parts(claim.sentence, rivals)]
+    words = [stems_of(part) & (asked - claim.around) for part in _parts(claim.sentence, rivals)]
     mine = next((k for k, each in enumerate(rivals) if same(each, own)), None)
     if mine is None:
         return claim
@@ -293,3 +292,17 @@ def _equal(one: Claim, other: Claim) -> bool:
 
 def _shown(claim: Claim) -> str:
     return claim.shown.strip(" .*_")
+
+
+# Text behind a sentence's last value that says what the value is for: "200 MB for the Plus plan".
+_QUALIFIER = re.compile(r"\s*(?:\(|\b(?:for|on|in|with|at|to|by|under|if|as)\b)", re.IGNORECASE)
+
+
+def _parts(sentence: str, values: Sequence[Amount]) -> list[str]:
+    """The text that belongs to each value of a sentence: behind the value if the last one has a
+    qualifier ("2 kg for the Otter and 6 kg for the Badger"), else before it."""
+    starts = [each.start for each in values]
+    ends = [each.end for each in values]
+    if _QUALIFIER.match(sentence, ends[-1]):
+        return [sentence[a:b] for a, b in zip(ends, [*starts[1:], len(sentence)], strict=True)]
+    return [sentence[a:b] for a, b in zip([0, *ends[:-1]], starts, strict=True)]

@@ -1,0 +1,226 @@
+"""A sentence as words by kind: numbers, months, names, and so on, with what it denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memvault.verification.amounts import amounts_in
+from memvault.verification.clause import HEDGED, FindNames, stems_of
+
+KINDS = {
+    "month": "january february march april may june july august september october november "
+    "december",
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday",
+    "ordinal": "first second third fourth fifth sixth last",
+    "share": "all half none whole",
+    "period": "hourly daily weekly monthly yearly",
+    "number": "one two three four five six seven eight nine ten eleven twelve fifteen twenty "
+    "thirty forty fifty once twice free nothing",
+}
+_KIND_OF = {word: kind for kind, words in KINDS.items() for word in words.split()}
+_VALUE_OF = dict(
+    zip(
+        KINDS["number"].split(),
+        map(str, (*range(1, 13), 15, 20, 30, 40, 50, 1, 2, 0, 0)),
+        strict=True,
+    )
+)
+_PERIOD = re.compile(
+    r"\b(?:every|each|per|once an?|twice an?|times an?|an?)\s+(\w+)", re.IGNORECASE
+)
+_UNSURE_NUMBERS = ("one", "once")  # "one" may stand for a thing, "once" for "as soon as"
+_OFTEN = re.compile(r"once (?:an?|per|every|each|daily|weekly)\b", re.IGNORECASE)
+_PERIODS = {"hour", "day", "night", "morning", "evening", "week", "month", "year"}
+_WEEKDAYS = frozenset(KINDS["weekday"].split())
+_TITLES = {"mr", "mrs", "ms", "dr", "prof"}
+_OPPOSITES = (
+    "north south|east west|upper lower|top bottom|left right|inside outside|"
+    "indoors outdoors|on off|enabled disabled|enable disable|open closed|"
+    "compulsory optional|mandatory optional|required optional|allowed forbidden|"
+    "allowed prohibited|permitted forbidden|always never|before after|more less|"
+    "more fewer|older younger|bigger smaller|larger smaller|longer shorter|higher lower|"
+    "heavier lighter|faster slower|warmer colder|cheaper dearer|better worse|"
+    "earlier later|public private|included excluded|hot cold|warm cold|wet dry|damp dry|"
+    "increase decrease|increased decreased|rises falls|rose fell|won lost|"
+    "accepted rejected|begins ends|start end|minimum maximum|summer winter|spring autumn|"
+    "morning evening|day night|adult child|new old|present absent|online offline|"
+    "automatic manual|local remote|temporary permanent|light dark"
+    "|kept lost|kept deleted|keeps deletes|remain deleted|remains deleted|beginning end"
+)
+OPPOSITE: dict[str, set[str]] = {}
+for _one, _other in (pair.split() for pair in _OPPOSITES.split("|")):
+    OPPOSITE.setdefault(_one, set()).add(_other)
+    OPPOSITE.setdefault(_other, set()).add(_one)
+LIGHT = stems_of(
+    "take takes took taken place go goes come comes came went get gets got make makes made have "
+    "has keep kept put puts use uses used stand stands stood run runs ran give gives gave let lets "
+    "happen happens way thing things"
+)
+TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]")
+_NEGATION = re.compile(
+    r"\b(?:not|no longer|no|none of|never|nor|neither|cannot|without|instead of|rather than"
+    r"|gave up|given up|stopped|quit|ceased)\b|\b\w+n['’]t\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"\b(?:may|should|if)\b", re.IGNORECASE)  # said of what holds, not of a doubt
+_CLAUSE_END = re.compile(r"[,;:.!?]|\b(?:but|and)\b", re.IGNORECASE)
+COMPARING = re.compile(
+    r"\b(?P<how>\w{2,}er|more|less|fewer|better|worse|rather)\b(?: \w+)? than\b"
+    r"|(?<=\w )(?P<order>before|after)\b"
+    r"|\b(?P<choice>prefers?)\b(?P<chosen>[^,;.]+?) (?:to|over)\b",
+    re.IGNORECASE,
+)
+_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
+
+
+class Word(NamedTuple):
+    kind: str
+    key: str  # its stem, or its value
+    text: str
+    place: int  # among the sentence's tokens
+    clause: int
+    start: int
+
+
+class Statement:
+    """A sentence as words by kind; those in the scope of a negation apart."""
+
+    def __init__(self, text: str, find_names: FindNames, exclude: str | None = None) -> None:
+        spans = find_names(text, exclude)
+        self.text = text
+        self.hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
+        self.only = _ONLY.search(text) is not None
+        self.tokens = list(_words(text, spans))
+        self.amounts = amounts_in(text)
+        spans_of_amounts = [(each.start, each.end) for each in self.amounts]
+        self.tokens = [
+            each
+            for each in self.tokens
+            if each.text.lower() not in _UNSURE_NUMBERS
+            or any(a <= each.start < b for a, b in spans_of_amounts)
+            or _OFTEN.match(text, each.start)
+        ]
+        self.words: dict[str, dict[str, str]] = {}
+        for each in self.tokens:
+            self.words.setdefault(each.kind, {}).setdefault(each.key, each.text)
+        self.low = frozenset(match[0].lower() for match in TOKEN.finditer(text))
+        self.denials = _denials(text, self.tokens)
+        self.denied = frozenset[str]().union(*self.denials)
+        order = [
+            each
+            for each in self.tokens
+            if each.kind in ("word", "name")
+            and not any(a <= each.start < b for a, b in spans_of_amounts)
+        ]
+        self.beside = {
+            each.key: (before.key if before else "", after.key if after else "")
+            for before, each, after in zip([None, *order], order, [*order[1:], None], strict=False)
+        }
+
+    def of(self, kind: str) -> frozenset[str]:
+        return frozenset(self.words.get(kind, ()))
+
+
+def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
+    """Words that say something. What is capitalised within a sentence counts as a name, too."""
+    found: list[Word] = []
+    periods = {m.start(1) for m in _PERIOD.finditer(text) if m[1].lower() in _PERIODS}
+    clause = 0
+    named = {start: (end, key) for start, end, key in spans}
+    until, first = -1, True
+    for place, match in enumerate(TOKEN.finditer(text)):
+        word, start = match[0], match.start()
+        if start < until:
+            continue
+        if word in ",;:.!?" or word.lower() in ("and", "but", "then"):
+            clause += 1
+            first = first or word in ".!?"
+            continue
+        if start in named:
+            until, key = named[start]
+            found.append(Word("name", key, text[start:until], place, clause, start))
+        elif start in periods:
+            found.append(Word("period", word.lower(), word, place, clause, start))
+        else:
+            for kind, key in _read(word, first=first):
+                found.append(Word(kind, key, word, place, clause, start))
+        first = False
+    return _joined(found)
+
+
+def _joined(words: Sequence[Word]) -> list[Word]:
+    """Capitalised words next to each other are one name."""
+    found: list[Word] = []
+    for each in words:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and each.kind == "name"
+            and each.place == before.place + 1
+            and before.text[0].isupper()
+            and before.kind in ("name", "word")
+        ):
+            text = f"{before.text} {each.text}"
+            found[-1] = before._replace(kind="name", key=text.lower(), text=text, place=each.place)
+        else:
+            found.append(each)
+    return found
+
+
+def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
+    low = token.lower()
+    if low[0].isdigit():
+        return [("number", low.replace(",", "") if re.fullmatch(r"\d+(?:,\d{3})+", low) else low)]
+    low = low.removesuffix("s") if low.removesuffix("s") in _WEEKDAYS else low
+    kind = _KIND_OF.get(low)
+    if kind is not None and not (low == "may" and token != "May"):
+        return [(kind, _VALUE_OF.get(low, low))]
+    stems = [("word", stem) for stem in stems_of(token) if low not in _TITLES]
+    if token[0].isupper() and not first and len(token) > 1 and stems:
+        return [("name", low.removesuffix("'s").removesuffix("’s"))]
+    return stems
+
+
+def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
+    """Stems of what each negation denies: the rest of its clause, or, where that says nothing
+    ("dogs are not"), what stands in front of it."""
+    found = []
+    for match in _NEGATION.finditer(text):
+        end = _CLAUSE_END.search(text, match.end())
+        limit = end.start() if end is not None else len(text)
+        scope = {each.key for each in tokens if match.end() <= each.start < limit}
+        if not scope:
+            before = [m.end() for m in _CLAUSE_END.finditer(text, 0, match.start())]
+            since = before[-1] if before else 0
+            scope = {each.key for each in tokens if since <= each.start < match.start()}
+        found.append(frozenset(scope))
+    return found
+
+
+def denies(statement: Statement, said: frozenset[str]) -> bool:
+    """Whether one of its negations denies mostly these words."""
+    scopes = (scope - LIGHT or scope for scope in statement.denials)
+    return any(2 * len(scope & said) >= len(scope) > 0 for scope in scopes)
+
+
+def said_by(statement: Statement) -> frozenset[str]:
+    """Stems of its words and of the words of its names."""
+    names = (stem for name in statement.words.get("name", {}).values() for stem in stems_of(name))
+    return statement.of("word") | statement.of("name") | frozenset(names)
+
+
+def compared(statement: Statement) -> tuple[str, frozenset[str], frozenset[str]] | None:
+    """How a sentence compares or orders two things, and the words on both sides."""
+    match = COMPARING.search(statement.text)
+    if match is None:
+        return None
+    text = statement.text
+    if match["choice"]:
+        first, second = match["chosen"], text[match.end() :]
+        return "prefer", stems_of(first), stems_of(re.split(r"[,;.]", second)[0])
+    how = (match["how"] or match["order"]).lower()
+    before = re.split(r"[,;.]", text[: match.start()])[-1]
+    after = re.split(r"[,;.]", text[match.end() :])[0]
+    return how, stems_of(before), stems_of(after)
