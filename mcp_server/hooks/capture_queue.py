@@ -23,8 +23,9 @@ from pydantic import BaseModel, Field, ValidationError
 from mcp_server.hooks.clients import HookCall, read_call
 from memvault.capture.capturer import Captured, Capturer, Progress
 from memvault.capture.extract import Item
+from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import Session
-from memvault.capture.transcripts import Turn
+from memvault.capture.transcripts import Turn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.search.relations.question import stems
@@ -60,7 +61,7 @@ class SessionRecord(BaseModel):
     given: list[GivenEvent] = []
     files: list[str] = []
     changes: list[str] = []
-    noticed: bool = False
+    notices: int = 0  # told in this session
     compacted: bool = False
 
     @property
@@ -222,8 +223,12 @@ class CaptureQueue:
 
         Raises:
             OSError: it cannot be kept.
+            ValueError: it is no hook's input.
         """
-        self._files.keep(client, event, data)
+        kept = kept_input(data)
+        if kept is None:
+            raise ValueError("the input is not a JSON object")
+        self._files.keep(client, event, kept)
         with self._condition:
             self._waiting = True
             self._condition.notify_all()
@@ -287,13 +292,13 @@ class CaptureQueue:
         if call.message and call.event in ("Stop", "SubagentStop"):
             more = (Turn("assistant", call.message),)
         transcript = Path(call.transcript) if call.transcript else None
-        if call.event == "SubagentStop":
-            if not call.agent.endswith(AGENTS):
-                return
-            transcript = None  # a subagent's last message is what it learned
         if transcript is not None and not transcript.is_file():
             transcript = None
         record = self._records.get(call.client, call.session_id)
+        if call.event == "SubagentStop":
+            more, files = _of_subagent(call, transcript)
+            record.files = list(dict.fromkeys([*record.files, *files]))
+            transcript = None
         folder = call.folder or record.folder
         session = Session(call.client, call.session_id, folder, self._project_of(folder))
         progress = Progress(record.offset, record.note_path)
@@ -343,3 +348,16 @@ class CaptureQueue:
     def _path_of(self, note_id: str) -> str | None:
         memory = self._container.live.catalogue.by_id(note_id)
         return memory.path if memory is not None else None
+
+
+def _of_subagent(call: HookCall, transcript: Path | None) -> tuple[Sequence[Turn], list[str]]:
+    """What a subagent leaves to its session: the files that it edited, and, of an agent of
+    memvault's, its last message, which is what it learned."""
+    last = Turn("assistant", call.message) if call.message else None
+    files: list[str] = []
+    for turn, _ in read_turns(transcript, of_subagent=True) if transcript else ():
+        files += turn.files
+        if turn.speaker == "assistant" and turn.text and not call.message:
+            last = turn
+    teaches = call.agent.endswith(AGENTS) and last is not None
+    return ((last,) if teaches and last is not None else ()), files

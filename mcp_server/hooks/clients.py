@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
 
 # The client's own name of an event, where it differs.
@@ -111,7 +112,7 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
         values = (given.get(key) for key in keys)
         return next((value for value in values if isinstance(value, str) and value), "")
 
-    session_id = text("session_id", "sessionId", "conversation_id")
+    session_id = text(*SESSION_KEYS)
     if not session_id:
         raise ValueError("the input names no session")
     roots = given.get("workspace_roots")
@@ -125,11 +126,11 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
         folder=text("cwd") or (first_root if isinstance(first_root, str) else ""),
         transcript=transcript or text("transcript_path"),
         prompt=spoken(text("prompt")),
-        source=text("source", "trigger", "reason"),
+        source=text(*START_KEYS),
         tool=text("tool_name"),
         tool_input=tool_input if isinstance(tool_input, dict) else {},
-        agent=text("agent_type", "subagent_type"),
-        message=text("last_assistant_message", "prompt_response", "summary", "message"),
+        agent=text(*AGENT_KEYS),
+        message=spoken(text(*MESSAGE_KEYS)),
     )
 
 

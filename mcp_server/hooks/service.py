@@ -15,11 +15,13 @@ from memvault.capture.session_note import Session
 from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
+from memvault.reasoning.blind_spots import blind_spots
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 _log = logging.getLogger(__name__)
+BLIND_SPOT_SECONDS = 6 * 3_600.0  # between two looks for them
 RETAINED_SHARE = 0.3  # of the memories given, kept over a compaction (REQ-AUTO-06)
 _DESTRUCTIVE = ("forget_concept", "merge_concepts", "reload_manifest", "trigger_dream")
 
@@ -33,6 +35,7 @@ class HookService:
         self.files = HookFiles(str(container.state.root))
         self.records = SessionRecords(container.state.root / "hooks" / "sessions")
         self._recall = HookRecall(container)
+        self._blind_spots: list[tuple[str, ...]] = []
         self.captures = CaptureQueue(
             container, self.files, self.records, self._project, self._excluded
         )
@@ -49,6 +52,7 @@ class HookService:
         """Capture what waits from an earlier run."""
         self.records.prune()
         self._container.worker.run("warm up the hooks", self._recall.warm_up)
+        self._container.worker.run("look for blind spots", self.look_for_blind_spots, after=60.0)
         self.captures.start()
 
     def close(self) -> None:
@@ -158,11 +162,11 @@ class HookService:
         return context
 
     def _notice(self, record: SessionRecord) -> str:
-        """At most one line a session, and each matter once: a conflict, or a note in quarantine."""
-        if record.noticed or not self._settings.notices:
+        """One line, and each matter once: a conflict, a note in quarantine, a blind spot."""
+        if record.notices >= self._settings.notices:
             return ""
         notice = next((line for line in self._matters() if self.records.is_news(line)), "")
-        record.noticed = bool(notice)
+        record.notices += bool(notice)
         return notice
 
     def _matters(self) -> Iterator[str]:
@@ -175,6 +179,24 @@ class HookService:
                 f"memvault keeps {held.path} from AI clients: it holds what looks like orders to a "
                 "model. Release or delete it on the Curate page."
             )
+        for first, second, shared in self._blind_spots:
+            yield (
+                f"blind_spot_discovered: {first} and {second} have to do with {shared}, and "
+                "nothing links them. A link would let either lead to the other."
+            )
+
+    def look_for_blind_spots(self) -> float:
+        """Runs in the background, since it reads every edge."""
+        live = self._container.live
+        names = live.graph_view.node
+        found = blind_spots(live.graph_view, live.similarity_index)
+        each = [[names(key) for key in (spot.first, spot.second, spot.shared)] for spot in found]
+        self._blind_spots = [
+            (*sorted((one.path or one.name, other.path or other.name)), shared.name)
+            for one, other, shared in each
+            if one and other and shared
+        ]
+        return BLIND_SPOT_SECONDS
 
     def _project(self, folder: str) -> str | None:
         return project_of(folder, self._container.live.catalogue.projects())

@@ -15,6 +15,7 @@ from mcp_server.pages.page_actions import PageActions
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
+from memvault.reasoning.blind_spots import blind_spots
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
@@ -268,6 +269,27 @@ def test_only_memvaults_own_agents_teach_the_vault(
     assert "index in memory" in session_notes(container)[0]
 
 
+def test_a_session_lists_the_files_that_its_subagents_edited(
+    container: Container, ask: Ask, tmp_path: Path
+) -> None:
+    """A subagent's transcript marks each line as a side chain."""
+    edit = {"type": "tool_use", "name": "Write", "input": {"file_path": "/srv/aurora/cache.py"}}
+    said = {"type": "text", "text": "The index of aurora has 4 shards on 2 disks."}
+    entry = {"isSidechain": True, "type": "assistant"}
+    lines = [
+        entry | {"message": {"role": "assistant", "content": content}}
+        for content in ([edit], [said])
+    ]
+    path = tmp_path / "agent.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    for agent in ("general-purpose", "memvault:search-agent"):
+        ask("SubagentStop", agent_type=agent, agent_transcript_path=str(path), cwd="/srv/aurora")
+    assert container.hooks.captures.wait(20)
+    (note,) = session_notes(container)
+    assert "- `cache.py`" in note
+    assert note.count("4 shards") == 1  # what memvault's own agent said last
+
+
 GARBAGE = [b"garbage", b"[]", b"{}", b'{"session_id": 5}', b"\xff\xfe", b"[" * 100_000]
 
 
@@ -385,3 +407,43 @@ def test_a_conflict_is_told_once_and_never_twice(container: Container, ask: Ask)
     assert told.startswith("memory_drift_warning: ") and "archive/Mill.md" in told
     assert ask("Notification", message="idle") == {}
     assert "systemMessage" not in ask("SessionStart", source="startup", session_id="s-2")
+
+
+def test_notes_with_one_cause_and_no_link_are_told_of_as_a_blind_spot(
+    container: Container, ask: Ask
+) -> None:
+    notes = {
+        "Drought.md": "# Drought\n\nNo rain fell in the valley from May to August.\n",
+        "Barges.md": "# Barges\n\nCargo ships lie in the harbour with half a load.\n\ncaused by:: [[Drought]]\n",
+        "Bread price.md": "# Bread price\n\nThe bakery charges forty cents more.\n\ncaused by:: [[Drought]]\n",
+    }
+    for path, text in notes.items():
+        (container.vault.root / path).write_text(text)
+    container.indexing.scan()
+    assert told_of_blind_spots(container, ask, "s-1") == (
+        "blind_spot_discovered: Barges.md and Bread price.md have to do with Drought, and nothing "
+        "links them. A link would let either lead to the other."
+    )
+    assert told_of_blind_spots(container, ask, "s-2") == ""
+    (container.vault.root / "Bread price.md").write_text(notes["Bread price.md"] + "\n[[Barges]]\n")
+    container.indexing.scan()
+    assert blind_spots(container.live.graph_view, container.live.similarity_index) == []
+
+
+def told_of_blind_spots(container: Container, ask: Ask, session: str) -> str:
+    container.hooks.look_for_blind_spots()
+    return str(ask("Notification", message="idle", session_id=session).get("systemMessage", ""))
+
+
+def test_a_session_is_told_no_more_notices_than_the_person_asked_for(
+    container: Container, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matters = [f"memory_drift_warning: notes disagree ({n}.md)" for n in range(4)]
+    monkeypatch.setattr(type(container.hooks), "_matters", lambda _: iter(matters))
+    told = [ask("Notification", message="idle") for _ in range(3)]
+    assert [each.get("systemMessage") for each in told] == [matters[0], None, None]
+    container.settings.hooks.notices = 2
+    told = [ask("Notification", message="idle", session_id="s-2") for _ in range(3)]
+    assert [each.get("systemMessage") for each in told] == [matters[1], matters[2], None]
+    container.settings.hooks.notices = 0
+    assert ask("Notification", message="idle", session_id="s-3") == {}

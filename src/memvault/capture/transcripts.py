@@ -53,7 +53,9 @@ class Turn:
     files: tuple[str, ...] = field(default=())
 
 
-def read_turns(path: Path, offset: int = 0) -> Iterator[tuple[Turn, int]]:
+def read_turns(
+    path: Path, offset: int = 0, *, of_subagent: bool = False
+) -> Iterator[tuple[Turn, int]]:
     """The turns of a transcript, each with the offset in bytes behind it.
 
     A line that its client is still writing is left for the next call. What is no transcript, or
@@ -61,6 +63,7 @@ def read_turns(path: Path, offset: int = 0) -> Iterator[tuple[Turn, int]]:
 
     Args:
         offset: where an earlier call ended; a file that is shorter now is read from its start.
+        of_subagent: whether the transcript is a subagent's; in others, what it said is left out.
 
     Raises:
         OSError: the file cannot be read.
@@ -72,7 +75,7 @@ def read_turns(path: Path, offset: int = 0) -> Iterator[tuple[Turn, int]]:
             yield from _document_turns(file)
             return
         for line, end in _lines(file):
-            turn = _turn_of_line(line)
+            turn = _turn_of_line(line, of_subagent)
             if turn is not None:
                 yield turn, end
 
@@ -122,12 +125,14 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
             yield turn, 0  # such a file is written anew each time
 
 
-def _turn_of_line(line: bytes) -> Turn | None:
+def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return _turn(entry) if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or (entry.get("isSidechain") and not of_subagent):
+        return None
+    return _turn(entry)
 
 
 def _turn(entry: dict[str, Any]) -> Turn | None:
@@ -147,7 +152,7 @@ def _turn(entry: dict[str, Any]) -> Turn | None:
 
 
 def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
-    if entry.get("isMeta") or entry.get("isSidechain") or entry.get("isCompactSummary"):
+    if entry.get("isMeta") or entry.get("isCompactSummary"):
         return None
     role = message.get("role") or entry.get("role")
     content = message.get("content")

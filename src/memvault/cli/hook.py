@@ -110,7 +110,11 @@ def _without_engine(
 ) -> None:
     """Keep what is to be captured, and start the engine for the next call."""
     if event in CAPTURES and data.strip():
-        files.keep(client, event, data)
+        from memvault.capture.hook_input import kept_input
+
+        kept = kept_input(data)
+        if kept is not None:
+            files.keep(client, event, kept)
     vault = options["vault"]
     if not os.path.isdir(vault):
         files.log(client, event, f"nothing done: there is no vault at {vault}")

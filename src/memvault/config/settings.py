@@ -136,7 +136,9 @@ class HookSettings(BaseModel):
     )
     start_tokens: int = Field(1_000, ge=0, le=10_000, description="given at a session's start")
     prompt_tokens: int = Field(300, ge=0, le=2_000, description="given with one prompt")
-    notices: bool = Field(True, description="whether conflicts are told, once a session at most")
+    notices: int = Field(
+        1, ge=0, le=100, description="conflicts and the like that are told in one session, at most"
+    )
 
 
 class CalendarSettings(BaseModel):

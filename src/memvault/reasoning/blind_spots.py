@@ -1,0 +1,70 @@
+"""Blind spots: notes that are far apart in meaning, have a cause in common, and no link between.
+
+Who reads one of them will not come upon the other (REQ-AUTO-22, REM phase).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.reasoning.causal import causal_link
+from memvault.stores.graph_view import GraphView
+
+FAR_APART = 0.3  # cosine below which two notes are about different things
+MOST_AROUND = 30  # a cause of more than that connects nothing in particular
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSpot:
+    """Two notes, by id, and the id of what caused or came of both."""
+
+    first: str
+    second: str
+    shared: str
+
+
+def blind_spots(view: GraphView, index: SimilarityIndex, most: int = 20) -> list[BlindSpot]:
+    """The blind spots of a vault, those between the most important notes first."""
+    spots = {(spot.first, spot.second): spot for spot in _candidates(view)}
+    ids = {key for pair in spots for key in pair if index.is_memory(key)}
+    vectors = index.vectors(ids)
+
+    def is_far(spot: BlindSpot) -> bool:
+        one, other = vectors.get(spot.first), vectors.get(spot.second)
+        return one is not None and other is not None and float(one @ other) < FAR_APART
+
+    def importance(spot: BlindSpot) -> float:
+        return index.importance(spot.first) + index.importance(spot.second)
+
+    found = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
+    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:most]
+
+
+def _candidates(view: GraphView) -> Iterator[BlindSpot]:
+    """Pairs with a cause or an effect in common."""
+    effects: dict[str, set[str]] = {}
+    causes: dict[str, set[str]] = {}
+    for edge in view.all():
+        link = causal_link(edge, view)
+        if link is not None:
+            effects.setdefault(link.cause.id, set()).add(link.effect.id)
+            causes.setdefault(link.effect.id, set()).add(link.cause.id)
+    for around in (effects, causes):
+        for shared, ids in around.items():
+            if len(ids) <= MOST_AROUND:
+                for first, second in combinations(sorted(ids), 2):
+                    yield BlindSpot(first, second, shared)
+
+
+def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
+    """Whether a link, or one note in between, leads from one to the other."""
+    near = _beside(spot.first, view)
+    return spot.second in near or bool(near & _beside(spot.second, view) - {spot.shared})
+
+
+def _beside(node_id: str, view: GraphView) -> set[str]:
+    ends = {end for edge in view.touching(node_id) for end in (edge.source, edge.target)}
+    return ends - {node_id}
