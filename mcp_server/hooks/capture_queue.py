@@ -251,7 +251,8 @@ class CaptureQueue:
             with self._condition:
                 self._working = False
                 self._condition.notify_all()
-                if not done and not self._condition.wait_for(lambda: self._stopped, RETRY_SECONDS):
+                if not done:  # again after a while, or with the next one that comes
+                    self._condition.wait_for(lambda: self._stopped or self._waiting, RETRY_SECONDS)
                     self._waiting = True
 
     def _work_off(self) -> bool:

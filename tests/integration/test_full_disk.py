@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -81,6 +82,7 @@ def ask(container: Container, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return asyncio.run(run())
 
 
+SAID = "Tent number {} leaks at the seams."
 STORE = ("store_memory", {"content": "A thought. " * 900, "rationale": "Not to be lost."})
 PREFER = ("set_preference", {"key": "Tone", "value": "dry", "rationale": "They asked for it."})
 RECALL = ("recall_memory", {"query": "tents"})
@@ -112,6 +114,54 @@ def test_a_vault_on_a_full_disk_answers_and_takes_memories_when_there_is_room_ag
         assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
     finally:
         container.close()
+
+
+def test_a_sessions_words_are_captured_when_the_vaults_disk_has_room_again(
+    mount: Mount, tmp_path: Path, settings: Settings
+) -> None:
+    vault = mount("vault", "-t", "tmpfs", "-o", "size=300k", "tmpfs")
+    container = Container(vault, settings, StateFolder(tmp_path / "state"))
+    try:
+        container.start()
+        filler = fill(vault)
+        for n in range(3):
+            assert container.hooks.answer("claude-code", "Stop", stop(tmp_path, n)) == b""
+        log = Path(container.hooks.files.log_file)
+        until(lambda: "waits: " in log.read_text())
+        waiting = Path(container.hooks.files.pending)
+        assert len(list(waiting.glob("*.hook"))) == 3
+        filler.unlink()
+        container.hooks.answer("claude-code", "Stop", stop(tmp_path, 3))  # any event tries again
+        until(lambda: not list(waiting.glob("*.hook")))
+        notes = [path.read_text() for path in (vault / "sessions").rglob("*.md")]
+        assert [n for n in range(4) if sum(note.count(SAID.format(n)) for note in notes) != 1] == []
+    finally:
+        container.close()
+
+
+def test_a_hook_whose_state_folder_is_on_a_full_disk_does_not_hold_its_client(
+    mount: Mount, tmp_path: Path
+) -> None:
+    """Without an engine. What could not be kept is in the transcript, and captured from there."""
+    disk = mount("disk", "-t", "tmpfs", "-o", "size=64k", "tmpfs")
+    fill(disk)
+    command = [sys.executable, "-m", "memvault.cli", "hook", "Stop", f"--state={disk / 'state'}"]
+    ran = subprocess.run(
+        [*command, f"--vault={tmp_path / 'no vault'}"],
+        input=stop(tmp_path, 1),
+        capture_output=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, b"")
+    assert list(disk.rglob("*.tmp")) == []
+
+
+def stop(folder: Path, number: int) -> bytes:
+    """What a client sends at the end of a turn."""
+    transcript = folder / f"{number}.jsonl"
+    message = {"role": "user", "content": SAID.format(number)}
+    transcript.write_text(json.dumps({"type": "user", "message": message}) + "\n")
+    return json.dumps({"session_id": f"s-{number}", "transcript_path": str(transcript)}).encode()
 
 
 def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 # Seconds that each event may take (auto, appendix A).
 LIMITS = {
@@ -64,11 +65,16 @@ class HookFiles:
         """Keep a capture that the engine has not taken, for its next start."""
         os.makedirs(self.pending, mode=0o700, exist_ok=True)
         path = os.path.join(self.pending, f"{time.time_ns()}-{os.getpid()}")
-        with open(path + ".tmp", "wb") as file:
-            file.write(f"{client} {event}\n".encode() + data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(path + ".tmp", path + ".hook")
+        try:
+            with open(path + ".tmp", "wb") as file:
+                file.write(f"{client} {event}\n".encode() + data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(path + ".tmp", path + ".hook")
+        except OSError:
+            with suppress(OSError):
+                os.unlink(path + ".tmp")
+            raise
 
     def count_timeout(self, event: str) -> bool:
         """Count a time-out, and tell whether the hook is off from now on."""
