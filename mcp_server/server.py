@@ -11,6 +11,7 @@ from fastmcp.decorators import get_fastmcp_meta
 from starlette.routing import Mount
 
 from mcp_server.engine.startup import Startup, WaitForStartup
+from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
 from mcp_server.metrics import EngineCollector, ToolMetrics
 from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
@@ -110,6 +111,9 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
 
     startup.when_open(keep_measuring)
 
+    sampling = SamplingClients()
+    startup.when_open(lambda container: container.hooks.captures.ask_over(sampling))
+
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
         yield
@@ -128,6 +132,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
             WaitForStartup(startup),
             RateLimits(lambda: startup.now().settings.limits),
             TrackSessions(lambda: startup.now().sessions),
+            NoteSamplingClients(sampling),
             OriginMarks(startup.now),
         ],
         mask_error_details=True,

@@ -21,14 +21,22 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field, ValidationError
 
 from mcp_server.hooks.clients import HookCall, read_call
+from mcp_server.hooks.summaries import (
+    LEAST_LINES,
+    MOST_LINES,
+    SamplingClients,
+    borne_out,
+    prompt_of,
+)
 from memvault.capture.capturer import Captured, Capturer, Progress
-from memvault.capture.extract import Item
+from memvault.capture.extract import Item, ItemKind
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import Session
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.search.relations.question import stems
+from memvault.text.secrets import without_secrets
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -62,6 +70,7 @@ class SessionRecord(BaseModel):
     files: list[str] = []
     changes: list[str] = []
     notices: int = 0  # told in this session
+    unsummarised: list[str] = []  # lines captured since the last summary
     compacted: bool = False
 
     @property
@@ -201,6 +210,7 @@ class CaptureQueue:
         self._excluded = excluded
         self._folder = Path(files.pending)
         self._capturer = Capturer(container.curator, self._path_of)
+        self._sampling = SamplingClients()  # none, until a server has connections
         self._condition = threading.Condition()
         self._waiting = True
         self._working = False
@@ -209,6 +219,10 @@ class CaptureQueue:
 
     def start(self) -> None:
         self._thread.start()
+
+    def ask_over(self, sampling: SamplingClients) -> None:
+        """Ask the models of these connections for summaries from now on."""
+        self._sampling = sampling
 
     def close(self) -> None:
         """Finish the capture under way; the others wait for the next start."""
@@ -319,6 +333,32 @@ class CaptureQueue:
                 call.event,
                 f"captured {len(captured.items)} in {captured.progress.path}",
             )
+            self._container.worker.run(
+                f"summarise session {session.note_id}", lambda: self._summarise(session)
+            )
+
+    def _summarise(self, session: Session) -> None:
+        """Add what the client's own model says of the lines that are new, if it may be asked."""
+        with self._records.lock(session.client, session.id):
+            lines = list(self._records.get(session.client, session.id).unsummarised)
+        if len(lines) < LEAST_LINES:
+            return
+        said = self._sampling.ask(session.client, prompt_of(lines))
+        sentences = borne_out(without_secrets(said), lines) if said else []
+        if not sentences:
+            return
+        items = tuple(Item(ItemKind.SUMMARY, each, "assistant") for each in sentences)
+        with self._records.lock(session.client, session.id):
+            record = self._records.get(session.client, session.id)
+            progress = Progress(record.offset, record.note_path)
+            written = self._capturer.write(session, progress, items, ())
+            del record.unsummarised[: len(lines)]
+            if written.change is not None:
+                record.changes.append(written.change)
+            self._records.save(record)
+        if written.change is not None:
+            self._container.indexing.index_written([written.progress.path or ""])
+            self._files.log(session.client, "summary", f"{len(sentences)} sentences")
 
     def _repeats(self, given: Sequence[str]) -> Callable[[Item], bool]:
         """Whether the assistant repeats one of these memories, which the vault has already."""
@@ -344,6 +384,8 @@ class CaptureQueue:
             record.offset, record.note_path = captured.progress.offset, captured.progress.path
             if captured.change is not None:
                 record.changes.append(captured.change)
+                texts = [item.text for item in captured.items]
+                record.unsummarised = [*record.unsummarised, *texts][-MOST_LINES:]
             self._records.save(record)
 
     def _path_of(self, note_id: str) -> str | None:

@@ -104,8 +104,14 @@ class Capturer:
                     yield turn
 
         items = tuple(item for item in extract(chain(turns(), more)) if not known(item))
+        return self.write(session, Progress(offset, progress.path), items, edited)
+
+    def write(
+        self, session: Session, progress: Progress, items: tuple[Item, ...], edited: Sequence[str]
+    ) -> Captured:
+        """Add items and edited files to the session's note, as `capture` does."""
         if not items and not edited:
-            return Captured(Progress(offset, progress.path))
+            return Captured(progress)
 
         def stage(staging: Staging) -> str | None:
             return self._stage(staging, session, progress.path, items, list(dict.fromkeys(edited)))
@@ -117,7 +123,7 @@ class Capturer:
             (session.note_id,),
             Attribution(session.client, f"Captured from the session {session.id}."),
         )
-        done = Progress(offset, performed.result or progress.path)
+        done = Progress(progress.offset, performed.result or progress.path)
         change = performed.change
         return Captured(done, change.reversal_hash if change else None, items)
 

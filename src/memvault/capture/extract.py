@@ -27,6 +27,7 @@ REACTION_WORDS = 7  # "That's awesome, congrats!" says nothing to remember
 class ItemKind(StrEnum):
     """The values are the headings in a session note, in this order."""
 
+    SUMMARY = "Summary by the assistant's model"
     DECISION = "Decisions"
     PREFERENCE = "Preferences"
     FACT = "Facts"
