@@ -12,10 +12,10 @@ from mcp_server.hooks.capture_queue import CaptureQueue, GivenEvent, SessionReco
 from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
 from mcp_server.hooks.recall import HookRecall, Quotation, project_of
 from memvault.capture.session_note import Session
+from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
-from memvault.reasoning.blind_spots import blind_spots
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container

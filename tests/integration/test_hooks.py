@@ -13,9 +13,9 @@ from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.recall import project_of
 from mcp_server.pages.page_actions import PageActions
 from mcp_server.runtime.container import Container
+from memvault.cognition.blind_spots import blind_spots
 from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
-from memvault.reasoning.blind_spots import blind_spots
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]

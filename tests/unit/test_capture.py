@@ -62,6 +62,13 @@ def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(c
         assert [Path(file).suffix for turn in turns for file in turn.files] != []
 
 
+def test_what_a_client_says_in_its_models_place_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    message = {"role": "assistant", "model": "<synthetic>", "content": "No response requested."}
+    path.write_text(json.dumps({"type": "assistant", "message": message}) + "\n")
+    assert list(read_turns(path)) == []
+
+
 def test_a_line_that_is_still_being_written_is_read_the_next_time(tmp_path: Path) -> None:
     path = transcript(tmp_path, ("user", "I live in Bergen these days."))
     whole = path.read_bytes()

@@ -154,6 +154,8 @@ def _turn(entry: dict[str, Any]) -> Turn | None:
 def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
     if entry.get("isMeta") or entry.get("isCompactSummary"):
         return None
+    if message.get("model") == "<synthetic>":  # Claude Code's own words in the model's place
+        return None
     role = message.get("role") or entry.get("role")
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
