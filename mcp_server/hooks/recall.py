@@ -69,6 +69,12 @@ class Quotation:
         said = f" {self.text.casefold()}" if self.memory.type == "session" else ""
         return self.memory.id + said
 
+    @property
+    def said(self) -> str:
+        """The words, however two sessions wrote them down."""
+        bare = self.text.removesuffix(" (assistant)").removesuffix(" (person)")
+        return " ".join(bare.casefold().split())
+
     def line(self) -> str:
         """One line, in which nothing can end the quotation's marks."""
         words = self.text.replace("<", "‹").replace(">", "›")

@@ -103,6 +103,7 @@ class HookService:
         found = self._recall.recent_sessions(record.folder, record.project, current)
         goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
         found += self._recall.at_start(record.project, goal)
+        found = list({each.said: each for each in reversed(found)}.values())[::-1]
         context = self._give(
             record, call.event, found, "for this project", self._settings.start_tokens
         )

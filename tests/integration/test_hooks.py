@@ -391,6 +391,17 @@ def test_what_an_earlier_session_decided_is_given_after_later_ones(
     assert "Never merge when the CI is yellow" in start
 
 
+def test_what_two_sessions_said_alike_is_given_once(
+    ask: Ask, container: Container, tmp_path: Path
+) -> None:
+    for n, role in enumerate(("user", "assistant")):
+        path = transcript(tmp_path / f"{n}.jsonl", (role, "We decided to ship on Fridays."))
+        ask("Stop", session_id=f"old-{n}", transcript_path=path)
+    assert container.hooks.captures.wait(20)
+    start = context_of(ask("SessionStart", source="startup", session_id="new"))
+    assert start.count("ship on Fridays") == 1
+
+
 def test_a_conflict_is_told_once_and_never_twice(container: Container, ask: Ask) -> None:
     notes = {
         "Mill.md": "---\ntype: project\n---\nLead: [[Ada]]\n\nBuilds a tide mill.\n",

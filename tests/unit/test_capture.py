@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memvault.capture.capturer import Capturer, Progress
 from memvault.capture.extract import ItemKind, extract, says_little
 from memvault.capture.session_note import Session, extended_note, new_note
-from memvault.capture.transcripts import Turn, read_turns, without_private
+from memvault.capture.transcripts import Turn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
 from memvault.vault.parse import parse_note
 from tests.desk import Desk
@@ -60,6 +60,19 @@ def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(c
     assert not any("environment_context" in turn.text for turn in turns)
     if client != "codex":  # the recorded session ran a command and edited nothing
         assert [Path(file).suffix for turn in turns for file in turn.files] != []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<task-notification>\n<status>done</status>\n</task-notification>", ""),
+        ("Look.\n<some_new_thing a='b'>of a client</some_new_thing>\nThere.", "Look.\n \nThere."),
+        ("Put a <my-button> into <main> and close </main>.", None),
+        ("<system-reminder>never closed", ""),
+    ],
+)
+def test_what_clients_add_to_a_prompt_is_not_what_was_said(text: str, said: str | None) -> None:
+    assert spoken(text) == (text if said is None else said)
 
 
 def test_what_a_client_says_in_its_models_place_is_not_read(tmp_path: Path) -> None:

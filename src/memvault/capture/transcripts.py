@@ -36,6 +36,10 @@ _ADDED = re.compile(
     r"open_and_recently_viewed_files|user_info|git_status|rules|memvault)\b[^>]*>"
     r"[\s\S]*?(?:</(?P=tag)>|\Z)"
 )
+# Clients name what they add in two words or more, as nobody does by hand: ``<task-notification>``.
+_ADDED_LINES = re.compile(
+    r"^[ \t]*<(?P<tag>[a-z]+(?:[-_][a-z]+)+)\b[^>]*>[\s\S]*?</(?P=tag)>", re.MULTILINE
+)
 _USER_QUERY = re.compile(
     r"<(?:user_query|userRequest)>(?P<text>[\s\S]*?)</(?:user_query|userRequest)>"
 )
@@ -89,7 +93,7 @@ def spoken(text: str) -> str:
     """What was said in a message: without what clients and hooks added, and without private
     spans."""
     asked = _USER_QUERY.findall(text)
-    plain = "\n".join(asked) if asked else _ADDED.sub(" ", text)
+    plain = "\n".join(asked) if asked else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
 
 
