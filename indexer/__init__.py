@@ -1,1 +1,1 @@
-"""The application that keeps the indexes true: watch, scan, parse, diff, embed, commit; rebuild."""
+"""The application that keeps the indexes in step with the vault: watch, scan, index, rebuild."""

@@ -31,7 +31,7 @@ class NoteRecord(BaseModel):
     memory: Memory
     size: int
     mtime_ns: int
-    claimed_id: str | None = None  # the id its frontmatter asks for
+    claimed_id: str | None = None  # the id in its frontmatter
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     frontmatter_problem: str | None = None
@@ -40,10 +40,7 @@ class NoteRecord(BaseModel):
 
 
 class Catalogue:
-    """Records by path, with the look-ups that indexing and answering need.
-
-    Reading is safe from any thread; `commit` is called by the indexer alone.
-    """
+    """Note records by path, with look-ups. Thread-safe to read; only the indexer calls `commit`."""
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
@@ -59,7 +56,7 @@ class Catalogue:
             self._remember(path, NoteRecord.model_validate_json(value))
 
     def commit(self, records: Iterable[NoteRecord], removed: Iterable[str] = ()) -> None:
-        """Write the records and forget the removed paths, in the store first."""
+        """Write records and delete removed ones, first in the store, then in memory."""
         gone = list(removed)
         written = {record.memory.path: record for record in records}
         if gone:
@@ -116,12 +113,12 @@ class Catalogue:
             self._unflushed -= known
 
     def is_lost(self) -> bool:
-        """Whether the store has none of the records that it was given."""
+        """Whether the store has lost all records."""
         return bool(self._records) and self._store.count(NAMESPACE) == 0
 
     def reload(self, paths: Collection[str] | None) -> set[str]:
-        """Read these records again (all, if None) after another process wrote them; gives the paths
-        of those that differ from what was known."""
+        """Read these records (None: all) again after another process wrote them; returns the paths
+        of changed ones."""
         if paths is None:
             found = dict(self._store.items(NAMESPACE))
             paths = found.keys() | self._records.keys()
@@ -158,7 +155,7 @@ class Catalogue:
         return self.by_path(path) if path else None
 
     def ids_starting(self, digits: str) -> Sequence[str]:
-        """The ids that begin with these hexadecimal digits, dashes not counted."""
+        """The ids that begin with these hexadecimal digits, ignoring dashes."""
         short = len(digits) < ALIKE
         some = list(self._path_of_id) if short else self._alike.get(digits[:ALIKE], ())
         return [each for each in some if each.replace("-", "").startswith(digits)]
@@ -167,15 +164,15 @@ class Catalogue:
         return (record.memory for record in list(self._records.values()))
 
     def linking(self, keys: Iterable[str]) -> set[str]:
-        """Paths of the notes with a link that one of these keys could resolve."""
+        """Paths of the notes with a link of one of these keys."""
         return set().union(*(self._linking.get(key, set()) for key in keys))
 
     def naming(self, keys: Iterable[str]) -> set[str]:
-        """Paths of the notes whose frontmatter or folder holds one of these names."""
+        """Paths of the notes whose frontmatter or folder contains one of these names."""
         return set().union(*(self._naming.get(key, set()) for key in keys))
 
     def claimants(self, memory_id: str) -> set[str]:
-        """Paths of the notes whose frontmatter asks for this id."""
+        """Paths of the notes whose frontmatter claims this id."""
         return set(self._claims.get(memory_id, set()))
 
     def in_project(self, project: str) -> set[str]:

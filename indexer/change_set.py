@@ -1,4 +1,4 @@
-"""The notes that one change touches: read, given their ids, and waiting to be indexed."""
+"""Changed notes: read, parsed, with their ids, ready to be indexed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NoteReading:
         )
 
     def _is_verified(self, memory: Memory) -> bool:
-        """Whether the person said so: a client that writes ``verified: true`` only claims it."""
+        """Whether the person verified it: ``verified: true`` written by a client does not count."""
         if self.provenance.is_person or not memory.verified:
             return memory.verified
         own = self.provenance.own_properties
@@ -50,14 +50,14 @@ class NoteReading:
 
 
 class Unreadable(MemvaultError):
-    """The note is there but cannot be read."""
+    """The note exists but cannot be read."""
 
 
 def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
-    """Read and parse one note; None when it is gone or in quarantine.
+    """Read and parse one note; None if it does not exist or is in quarantine.
 
     Raises:
-        Unreadable: the file exists but the system refuses to give it.
+        Unreadable: the operating system refuses to read the file.
     """
     stat = vault.stat(path)
     if stat is None:
@@ -76,7 +76,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
 
 
 class ReadingBuffer:
-    """Notes read in the first pass of a scan, packed until the second pass takes them."""
+    """Notes read in the first pass of a scan, pickled until the second pass takes them."""
 
     def __init__(self) -> None:
         self._packed: dict[str, bytes] = {}
@@ -96,13 +96,13 @@ FIRST_BATCH = 16  # notes
 
 @dataclass(slots=True)
 class ChangeSet:
-    """First pass over changed notes.
+    """The result of the first pass over changed notes.
 
     Attributes:
-        memories: by path, with the ids they will bear.
-        names: by path, what the note is called and what it names.
-        gone: paths to be forgotten.
-        restamped: records of notes that were saved again without a change.
+        memories: by path, with their final ids.
+        names: by path, the names that the note adds.
+        gone: paths of deleted notes.
+        restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
     """
 
@@ -123,9 +123,8 @@ class ChangeSet:
         )
 
     def batches(self, most: int) -> Iterator[list[NoteReading]]:
-        """Batches that grow to `most` notes, so that the first notes are soon searchable and a
-        large scan is written in few strokes. A large note is taken alone and after all others, so
-        that these need not wait for it."""
+        """Batches that grow to `most` notes: the first notes are soon searchable, and a large scan
+        needs few writes. Large notes come last, one at a time, so that no other note waits."""
         rest = iter([path for path in self.memories if path not in self.large])
         size = min(FIRST_BATCH, most)
         while batch := list(islice(rest, size)):
@@ -152,8 +151,7 @@ class ChangeSetReader:
         result: ScanReport,
         anew: Collection[str] = (),
     ) -> ChangeSet:
-        """Read the notes; those that turn out to be gone, or unchanged but for those that are
-        wanted ``anew``, are sorted out."""
+        """Read the notes and drop deleted and unchanged ones, except those in ``anew``."""
         pending = ChangeSet(gone=set(gone))
         for done, path in enumerate(sorted(paths), 1):
             self._read_one(path, pending, result, anew=path in anew)
@@ -199,7 +197,7 @@ class ChangeSetReader:
         pending.names[path] = names_of(reading.note, memory)
 
     def _settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
-        """Where several notes ask for one id (a copied note), the first path keeps it."""
+        """If several notes claim one id (copies), the first path gets it."""
         asked = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
             record = self._catalogue.record(path)
@@ -211,7 +209,7 @@ class ChangeSetReader:
     def _settle_id(self, memory_id: str, pending: ChangeSet, result: ScanReport) -> None:
         others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
         moved = {path for path in others if not self._is_there(path)}
-        pending.gone |= moved  # their own event is still to come, but the id is free already
+        pending.gone |= moved  # their events are still to come, but the ids are free
         others -= moved
         here = {path for path, claim in pending.claims.items() if claim == memory_id}
         claimants = sorted(others | here)
@@ -236,7 +234,7 @@ class ChangeSetReader:
         return self._vault.is_note(path) and self._vault.stat(path) is not None
 
     def _read_again(self, path: str) -> NoteReading | None:
-        """None if that cannot be done, now that the note's id is another's."""
+        """Read a note that loses its id to another one; None if it cannot be read."""
         try:
             return read_note(self._vault, path, self._max_bytes)
         except Unreadable:

@@ -1,4 +1,4 @@
-"""What is wrong with the indexes or the notes, and how to mend it."""
+"""Finds problems of indexes and notes, and says what to do."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from memvault.vault.journal import Journal
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``severity`` is error (answers may be wrong) or note (a person may want to look)."""
+    """A problem; ``severity`` is error (answers may be wrong) or note (for the person)."""
 
     severity: str
     what: str
     advice: str
     path: str | None = None
-    mended_by_scan: bool = False
+    repaired_by_scan: bool = False
 
 
 def examine(indexer: Indexer) -> list[Finding]:
-    """Compare the vault, the catalogue and the stores; changes nothing."""
+    """Compare the vault, the catalogue and the stores; change nothing."""
     if indexer.vault.is_missing():
         missing = vault_missing(indexer.vault.root).message
-        return [Finding("error", missing, "nothing is lost: the index is kept until it is back")]
+        return [
+            Finding("error", missing, "nothing is lost; the index is kept until the folder is back")
+        ]
     return [
         *_unindexed(indexer),
         *_mismatched(indexer),
@@ -35,10 +37,7 @@ def examine(indexer: Indexer) -> list[Finding]:
 
 
 def known_problems(indexer: Indexer) -> list[str]:
-    """The problems of notes and journal in one line each, as status lists them.
-
-    `examine` lists them too, and compares the indexes with the vault, which takes longer.
-    """
+    """The problems of notes and journal, one line each, without comparing the indexes (slow)."""
     if indexer.vault.is_missing():
         return [vault_missing(indexer.vault.root).message]
     findings = [*_troubled_notes(indexer), *_journal(indexer)]
@@ -47,13 +46,17 @@ def known_problems(indexer: Indexer) -> list[str]:
 
 def _error(what: str, path: str | None = None) -> Finding:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
-    return Finding("error", what, advice, path, mended_by_scan=True)
+    return Finding("error", what, advice, path, repaired_by_scan=True)
 
 
 def _unindexed(indexer: Indexer) -> list[Finding]:
     waiting = indexer.differing()
-    findings = [_error("not indexed as it is on disk", path) for path in sorted(waiting.changed)]
-    return findings + [_error("indexed, but gone from the vault", p) for p in sorted(waiting.gone)]
+    findings = [
+        _error("changed on disk since it was indexed", path) for path in sorted(waiting.changed)
+    ]
+    return findings + [
+        _error("indexed, but deleted from the vault", p) for p in sorted(waiting.gone)
+    ]
 
 
 def _mismatched(indexer: Indexer) -> list[Finding]:
@@ -79,7 +82,7 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
             findings.append(
                 Finding(
                     "note",
-                    f"frontmatter cannot be read whole ({record.frontmatter_problem})",
+                    f"part of the frontmatter cannot be read ({record.frontmatter_problem})",
                     "correct the YAML in your editor; until then memvault will not write to it",
                     path,
                 )
@@ -95,14 +98,14 @@ def _troubled_notes(indexer: Indexer) -> list[Finding]:
 
 def _journal(indexer: Indexer) -> list[Finding]:
     return [
-        Finding("note", f"journal: {torn}", "the other entries are read; nothing else is lost")
+        Finding("note", f"journal: {torn}", "all other entries are readable")
         for torn in Journal(indexer.vault).torn_lines()
     ]
 
 
 def _leftovers(indexer: Indexer) -> list[Finding]:
-    advice = "compare it with the notes beside it; delete it when nothing of yours is in it"
+    advice = "compare it with the notes in its folder; delete it if it contains nothing of yours"
     return [
-        Finding("note", "a write that was cut off left this file", advice, path)
+        Finding("note", "an interrupted write left this file", advice, path)
         for path in indexer.vault.leftovers()
     ]

@@ -19,13 +19,13 @@ from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline
 
 logger = logging.getLogger(__name__)
-BATCH = 16  # notes given to the pipeline at once; small, so that questions get their turn
+BATCH = 16  # notes per step; small, so that questions are not delayed
 
 
 class EntityPass:
-    """Runs the trained pipeline over what the indexer wrote, some notes at each step.
+    """Runs the trained pipeline over indexed notes, a few per step.
 
-    Adding is safe from any thread; one thread at a time takes steps.
+    `add` is safe from any thread; only one thread at a time calls `step`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class EntityPass:
                 self._queue.update(dict.fromkeys(paths))
 
     def step(self) -> float | None:
-        """Read some of the notes that wait; 0 if there are more, else None."""
+        """Read some waiting notes; returns 0 if more wait, else None."""
         with self._lock:
             paths = list(islice(self._queue, BATCH))
             for path in paths:

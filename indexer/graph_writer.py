@@ -25,15 +25,17 @@ from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.text.spacy_pipeline import FoundEntity
 from memvault.vault.files import Vault
 
-NAMESPACE = "left_out"  # id of the forgotten thing, tab, path of a note that names it
+NAMESPACE = "left_out"  # rows: id of the omitted node, tab, path of a note that names it
 
 
 class SuppressedNodes:
-    """The edges of one generation of indexes that are left out.
+    """Concepts that the graph omits (forgotten) or replaces (merged), and the notes naming them.
+
+    The notes are recorded, so that restoring a concept relinks only these.
 
     Args:
-        forgotten: ids of the nodes without a note that are forgotten by now.
-        joined: by the id of a node without a note that is no more, the one that it is now.
+        forgotten: returns the ids of forgotten concepts.
+        joined: maps the ids of merged concepts to the nodes that replace them.
     """
 
     def __init__(
@@ -47,8 +49,8 @@ class SuppressedNodes:
         self.joined = joined
 
     def leave_out(self, graph: NoteGraph) -> NoteGraph:
-        """The graph without what is forgotten, and with what was joined as one; what that was is
-        kept on record."""
+        """The note's graph without forgotten concepts and with merged ones replaced; records
+        both."""
         graph = self._join(graph)
         forgotten = self.forgotten()
         named = {edge.target for edge in graph.edges} & forgotten
@@ -71,7 +73,7 @@ class SuppressedNodes:
         known = {node.id for node in graph.entities if node.id not in ends}
         return replace(
             graph,
-            edges=_told_apart(
+            edges=_renumbered(
                 replace(edge, target=joined[edge.target].id) if edge.target in ends else edge
                 for edge in graph.edges
             ),
@@ -82,18 +84,18 @@ class SuppressedNodes:
         )
 
     def record(self, naming: Mapping[str, Collection[str]]) -> None:
-        """Keep in mind which notes, by path, name these things."""
+        """Record which notes, by path, name these nodes."""
         rows = {f"{key}\t{path}": b"" for key, paths in naming.items() for path in paths}
         if rows:
             self._store.put_many(NAMESPACE, rows)
 
     def returned(self) -> dict[str, set[str]]:
-        """The things on record that are neither forgotten nor joined by now, with the notes that
-        may name them."""
+        """The recorded nodes that are neither forgotten nor merged any more, with the paths of the
+        notes that may name them."""
         return self.recorded(lambda key: key not in self.forgotten() and key not in self.joined())
 
     def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
-        """The things on record of these ids, with the notes that may name them."""
+        """The recorded nodes with such ids, and the paths of the notes that may name them."""
         found: dict[str, set[str]] = defaultdict(set)
         for row, _ in self._store.items(NAMESPACE):
             key, _, path = row.partition("\t")
@@ -102,13 +104,13 @@ class SuppressedNodes:
         return dict(found)
 
     def drop(self, naming: Mapping[str, Collection[str]]) -> None:
-        """Take these off the record."""
+        """Delete these records."""
         rows = [f"{key}\t{path}" for key, paths in naming.items() for path in paths]
         self._store.delete(NAMESPACE, rows)
 
 
-def _told_apart(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
-    """Edges that were of two things and are equal now, numbered anew."""
+def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
+    """The edges, with new ordinals where a merge made two of them equal."""
     taken: set[str] = set()
     apart = []
     for edge in edges:
@@ -131,8 +133,8 @@ def sentences_between_notes(graph: NoteGraph) -> set[str]:
 
 logger = logging.getLogger(__name__)
 BATCH = 512  # notes written together, at most
-# One transaction must fit into the buffer pool of the graph store: with 128 MB, 20,000 edges do and
-# 50,000 do not, and to write 20,000 again takes 9 s.
+# A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
+# 50,000 do not. Writing 20,000 again takes 9 s.
 EDGES_AT_ONCE = 10_000
 MOST_EDGES = 10_000  # of one note
 _READ_IN = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
@@ -142,12 +144,12 @@ class GraphWriter:
     """Writes one vault's edges into one graph store. Used by one thread at a time.
 
     Args:
-        directory: what the vault has names for now.
-        found: the entities that were found in notes.
-        hidden: what the graph leaves out, or has as one with another thing.
-        embed: embeds texts and keeps their vectors, for questions to compare links with.
-        max_note_bytes: notes that are larger are not read.
-        report: is given what `write_again` and `leave_out_forgotten` wrote.
+        names: returns the current names of the vault.
+        found: entities that the trained pipeline found.
+        hidden: concepts that the graph omits or replaces.
+        embed: embeds texts and caches their vectors, to which questions are compared.
+        max_note_bytes: larger notes are not read.
+        report: called with what `write_again` and `leave_out_forgotten` wrote.
     """
 
     def __init__(
@@ -156,7 +158,7 @@ class GraphWriter:
         graph: GraphStore,
         catalogue: Catalogue,
         *,
-        directory: Callable[[], NameRegistry],
+        names: Callable[[], NameRegistry],
         found: EntityCache,
         hidden: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
@@ -166,18 +168,18 @@ class GraphWriter:
         self._vault = vault
         self._graph = graph
         self._catalogue = catalogue
-        self._name_registry = directory
+        self._names = names
         self._found = found
         self._hidden = hidden
         self._embed = embed
         self._max_note_bytes = max_note_bytes
         self._report = report
-        self._unindexed: dict[str, int] = {}  # edges left out, by path
-        self._left_out: frozenset[str] | None = None  # what the graph is known to leave out
-        self._joined: Mapping[str, GraphNode] = {}  # and what it is known to have as one
+        self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
+        self._left_out: frozenset[str] | None = None  # forgotten concepts when last applied
+        self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
     def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
-        """Write the nodes and edges of notes that were read; what was written."""
+        """Write the nodes and edges of parsed notes; returns what was written."""
         return self._replace(tuple(self._graph_of(note, memory) for note, memory in notes))
 
     def write_again(self, paths: Collection[str]) -> None:
@@ -188,7 +190,7 @@ class GraphWriter:
             self._report(NotesIndexed(frozenset(batch), graphs))
 
     def unindexed_edges(self, path: str) -> int:
-        """How many edges of this note were left out, since it has too many."""
+        """How many edges of this note were omitted because it has too many."""
         return self._unindexed.get(path, 0)
 
     def _replace(self, graphs: tuple[NoteGraph, ...]) -> tuple[NoteGraph, ...]:
@@ -206,7 +208,7 @@ class GraphWriter:
         return graphs
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
-        """The graph with at most `MOST_EDGES` edges: what the person linked or named first."""
+        """The graph with at most `MOST_EDGES` edges; links come before names found in the text."""
         self._unindexed.pop(graph.node.path or "", None)
         if len(graph.edges) <= MOST_EDGES:
             return graph
@@ -219,12 +221,12 @@ class GraphWriter:
         )
 
     def forget_what_is_left_out(self) -> None:
-        """Look at the whole graph when next something is forgotten or restored."""
+        """Have `leave_out_forgotten` check the whole graph again."""
         self._left_out = None
 
     def leave_out_forgotten(self) -> None:
-        """Remove from the graph what has been forgotten, put back what was restored, and report
-        the notes whose edges that changes."""
+        """Remove forgotten concepts from the graph, put restored ones back, and report the notes
+        whose edges change."""
         forgotten, joined = self._hidden.forgotten(), self._hidden.joined()
         if forgotten == self._left_out and joined == self._joined:
             return
@@ -249,7 +251,7 @@ class GraphWriter:
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         found = self._found.get(note.content_hash) or ()
-        graph = self._name_registry().graph_of(note, memory, found)
+        graph = self._names().graph_of(note, memory, found)
         return self._bounded(self._hidden.leave_out(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
@@ -264,7 +266,7 @@ class GraphWriter:
                 yield self._graph_of(reading.note, memory)
 
 
-_ENTITIES = "entities:1"  # raise the number when the pipeline finds something else in a text
+_ENTITIES = "entities:1"  # raise the number when the pipeline changes
 _entities = TypeAdapter(tuple[FoundEntity, ...])
 
 
@@ -283,7 +285,7 @@ class EntityCache:
         self._store.put(_ENTITIES, content_hash, _entities.dump_json(entities))
 
     def remove(self, content_hash: str) -> None:
-        """Forget what was found in a text that is deleted for good."""
+        """Delete the entities of a text that is permanently deleted."""
         self._store.delete(_ENTITIES, [content_hash])
 
     def close(self) -> None:

@@ -1,9 +1,11 @@
-"""The indexer: makes the three indexes say what the vault says.
+"""Indexes notes: vectors, graph and preferences follow the vault.
 
-Order of every change, so that a crash anywhere is repaired by the next scan: names are learnt;
-notes whose edges depend on changed names are written down as owed new links; batch by batch,
-chunks, graph and preferences are written and flushed, or owed a flush, and, last, the notes'
-records are committed; then, when what changed can be found, the owed links are made.
+The order of every change lets the next scan repair a crash at any step:
+
+1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
+2. In batches: chunks, graph and preferences are written and flushed (or queued for a flush), and
+   last the notes' records are committed. From then on the notes are found.
+3. The queued notes are relinked.
 """
 
 from __future__ import annotations
@@ -35,16 +37,16 @@ from memvault.vault.links import LinkIndex, link_key
 
 logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for
-FEW_LINKED = 4  # notes that are linked anew while a tool waits, when more can be left for later
-LINKED_AT_ONCE = 32  # of those, before others have their turn
+FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
+LINKED_AT_ONCE = 32  # notes of that rest in one step
 BATCH = 512  # notes written and committed together, at most
 Listener = Callable[[NotesIndexed], None]
-OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is asked to tidy up
+OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 
 
 @dataclass(frozen=True, slots=True)
 class ScanDifference:
-    """Paths of notes that are not indexed as they are on disk, and of those that are gone."""
+    """Paths of notes that differ from their records, and of deleted ones; the number on disk."""
 
     changed: set[str]
     gone: set[str]
@@ -52,12 +54,11 @@ class ScanDifference:
 
 
 class Indexer:
-    """Keeps one set of stores true to one vault. Methods are safe to call from any thread; changes
-    are made one at a time.
+    """Indexes one vault into one set of stores. Thread-safe; one change at a time.
 
     Args:
-        forgotten: ids of the nodes without a note that the graph leaves out.
-        joined: by the id of a node without a note that is no more, the one that it is now.
+        forgotten: returns the ids of forgotten concepts, which the graph omits.
+        joined: maps the ids of merged concepts to the nodes that replace them.
     """
 
     def __init__(
@@ -74,11 +75,11 @@ class Indexer:
         self.vault = vault
         self.stores = stores
         self.catalogue = Catalogue(stores.keyvalue)
-        self.version = 0  # counts changes, so that what is computed from the index can be cached
+        self.version = 0  # counts changes; caches of computed values compare it
         self.on_change: list[Listener] = []  # called after every write
         self.on_batch: list[
             Callable[[int, float], object]
-        ] = []  # told notes, and seconds they took
+        ] = []  # called with the number of notes and the seconds they took
         self.problems: list[str] = []
         self._embedder = embedder
         self._lock = threading.RLock()
@@ -90,7 +91,7 @@ class Indexer:
             vault,
             stores.graph,
             self.catalogue,
-            directory=lambda: self._name_registry,
+            names=lambda: self._name_registry,
             found=found,
             hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
             embed=embedder.embed,
@@ -99,7 +100,7 @@ class Indexer:
         )
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
-        """Compare the whole vault with the catalogue and index what differs."""
+        """Compare the whole vault with the catalogue and index the difference."""
         with self._lock:
             self._forget_lost_indexes()
             differing = self.differing()
@@ -124,26 +125,26 @@ class Indexer:
             return result
 
     def index(self, paths: Collection[str], *, finish_later: bool = False) -> ScanReport:
-        """Index these notes as they are on disk now; those that are gone are removed.
+        """Index these notes as they are on disk now; deleted ones are removed.
 
         Args:
-            finish_later: leave it to `finish_some` to link many other notes anew, to look up those
-                that have a changed name in their text, and to make it safe from a power cut.
+            finish_later: leave three things to `finish_some`: to relink many other notes, to find
+                notes whose text has a changed name, and to flush.
         """
         with self._lock:
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
             gone = {p for p in paths if p not in present and self.catalogue.record(p)}
             if gone:
-                self.vault.check()  # or everything would be gone
-            few = len(present) <= FEW  # what a tool has written must be found when it answers
+                self.vault.check()  # if the vault is unmounted, nothing was deleted
+            few = len(present) <= FEW  # a tool finds what it wrote, even while the engine stops
             report = report_nothing if few else self._until_stopped(report_nothing)
             result = self._apply(present, gone, report, finish_later=finish_later)
             self._graphs.leave_out_forgotten()
             return result
 
     def stop(self) -> None:
-        """Make scans end after the batch in hand, with StoreUnavailable; a later scan does what is
-        left. Single notes are still indexed."""
+        """End scans after the current batch, with StoreUnavailable; the next scan continues. A few
+        notes are still indexed."""
         self._stopped.set()
 
     @property
@@ -151,7 +152,7 @@ class Indexer:
         return self._stopped.is_set()
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait for the change in hand; False when the time (seconds) ran out."""
+        """Wait for the running change; False after so many seconds."""
         if not self._lock.acquire(timeout=timeout):
             return False
         self._lock.release()
@@ -159,19 +160,19 @@ class Indexer:
 
     @property
     def links(self) -> LinkIndex:
-        """Which note a link means, as the vault is indexed now."""
+        """Resolves links to notes."""
         return self._name_registry.links
 
     @property
     def names(self) -> NameMatcher:
-        """What the vault has names for, as it is indexed now."""
+        """Finds names of the vault in texts."""
         return self._name_registry.names
 
     def differing(self) -> ScanDifference:
-        """What a scan would look at; reads file names, sizes and times only.
+        """The notes that a scan would index; reads only file names, sizes and times.
 
         Raises:
-            VaultMissing: the vault's folder is not there.
+            VaultMissing: the vault's folder does not exist.
         """
         on_disk = {stat.path: stat for stat in self.vault.walk()}
         changed = {path for path, stat in on_disk.items() if self._differs(stat)}
@@ -183,10 +184,10 @@ class Indexer:
         return ScanDifference(changed, gone, len(on_disk))
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Take over what another process has indexed of these notes (any, if None).
+        """Update names and listeners after another process indexed these notes (any, if None).
 
         Raises:
-            StoreUnavailable: a store does not answer; then follow the same paths again.
+            StoreUnavailable: a store does not answer; follow the same paths again.
         """
         with self._lock:
             known = {m.id for m in self.catalogue.all()}
@@ -204,24 +205,24 @@ class Indexer:
                 self._report(self._as_stored(batch))
 
     def is_current(self, path: str) -> bool:
-        """Whether the note is indexed as it is on disk, or is neither."""
+        """Whether the note's record agrees with the disk, also if neither exists."""
         stat = self.vault.stat(path) if self.vault.is_note(path) else None
         if stat is None:
             return self.catalogue.record(path) is None
         return not self._differs(stat)
 
     def as_on_disk(self, path: str) -> Memory | None:
-        """A note that may not be indexed yet, with the id that it is likely to have."""
+        """The note on disk, perhaps not yet indexed, with the id that it probably gets."""
         reading = read_note(self.vault, path, self.max_note_bytes)
         return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
 
     def link_again(self, paths: Collection[str]) -> None:
-        """Write the edges of unchanged notes anew, since what they name is better known now."""
+        """Write the edges of unchanged notes again, after more of their names became known."""
         with self._lock:
             self._graphs.write_again(paths)
 
     def finish_some(self) -> bool:
-        """Do some of what `index` left for later; False when nothing is left."""
+        """Do one step of what `index` left for later; False when nothing is left."""
         with self._lock:
             self.flush()
             names = self.catalogue.queued_names()
@@ -236,14 +237,14 @@ class Indexer:
             return len(waiting) > len(some)
 
     def flush(self) -> None:
-        """Make what was indexed safe from a power cut."""
+        """Flush indexed chunks to disk, so that a power cut loses none."""
         with self._lock:
             unflushed = self.catalogue.unflushed()
             if unflushed:
                 self.stores.vectors.flush()
                 self.catalogue.mark_flushed(unflushed)
 
-    # -- what has to be done ------------------------------------------------------------------
+    # -- finding differences ------------------------------------------------------------------
 
     def _differs(self, stat: NoteStat) -> bool:
         record = self.catalogue.record(stat.path)
@@ -254,17 +255,17 @@ class Indexer:
         return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
 
     def _may_be_unreadable(self, path: str) -> bool:
-        """Whether the note lies in a folder that the last walk could not read."""
+        """Whether the note is in a folder that the last walk could not read."""
         unreadable = self.vault.unreadable
         above = ["", *("/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1))]
         return bool(unreadable) and any(folder in unreadable for folder in above)
 
     def _forget_lost_indexes(self) -> None:
-        """An index that came back empty is filled again: its notes no longer count as indexed."""
+        """Drop all records if an index lost its data, so that every note is indexed again."""
         if not len(self.catalogue):
             return
         if self.has_lost_an_index():
-            logger.warning("an index is empty though notes were indexed: indexing them again")
+            logger.warning("An index has lost its data; indexing all notes again.")
             known = frozenset(memory.id for memory in self.catalogue.all())
             paths = frozenset(self.catalogue.paths())
             self.catalogue.commit([], paths)
@@ -272,7 +273,7 @@ class Indexer:
             self._report(NotesIndexed(paths, removed=known))
 
     def has_lost_an_index(self) -> bool:
-        """Whether a store is empty though notes were indexed: a server lost what it had."""
+        """Whether a store is empty although notes were indexed (a server lost its data)."""
         return bool(len(self.catalogue)) and (
             self.stores.vectors.count() == 0
             or self.stores.graph.counts()[0] == 0
@@ -280,7 +281,7 @@ class Indexer:
         )
 
     def _remove_strays(self) -> set[str]:
-        """Remove what an interrupted change left behind; gives the notes that link to it."""
+        """Remove nodes and chunks without a record; returns the paths of notes linking to them."""
         known = {memory.id for memory in self.catalogue.all()}
         nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
         linking: set[str] = set()
@@ -295,7 +296,7 @@ class Indexer:
         return linking
 
     def _depending_on(self, affected: AffectedLinks) -> set[str]:
-        """Paths of the notes whose edges it concerns but for those that `_with_phrase` finds."""
+        """Paths of the notes whose edges change, except those that `_with_phrase` finds."""
         if not len(self.catalogue):
             return set()
         names = affected.names
@@ -308,7 +309,7 @@ class Indexer:
         return paths
 
     def _with_phrase(self, phrases: Collection[str]) -> set[str]:
-        """Paths of the notes in whose text one of these stands."""
+        """Paths of the notes whose text contains one of these phrases."""
         if not phrases or not len(self.catalogue):
             return set()
         return self._paths(self.stores.vectors.containing(phrases))
@@ -324,7 +325,7 @@ class Indexer:
 
         return tell
 
-    # -- doing it -----------------------------------------------------------------------------
+    # -- indexing -----------------------------------------------------------------------------
 
     def _apply(
         self,
@@ -364,14 +365,14 @@ class Indexer:
         return result
 
     def _report(self, indexed: NotesIndexed) -> None:
-        """Notify the listeners of what was written or is gone."""
+        """Notify the listeners of written and removed notes."""
         if indexed:
             self.version += 1
             for listener in self.on_change:
                 listener(indexed)
 
     def _as_stored(self, paths: Collection[str]) -> NotesIndexed:
-        """What the stores have of these notes."""
+        """These notes as the stores have them."""
         memories = [m for m in map(self.catalogue.by_path, paths) if m is not None]
         ids = [memory.id for memory in memories]
         edges: dict[str, list[GraphEdge]] = {key: [] for key in ids}
@@ -403,7 +404,7 @@ class Indexer:
         return affected
 
     def _remove(self, pending: ChangeSet) -> None:
-        """Remove notes that are gone, and what stands under an id that a note no longer has."""
+        """Remove deleted notes, and the data under ids that notes no longer have."""
         stale = set()
         for path in (*pending.gone, *pending.memories):
             old, new = self.catalogue.by_path(path), pending.memories.get(path)
@@ -445,7 +446,7 @@ class Indexer:
 
     def _too_many_links(self, path: str) -> list[str]:
         more = self._graphs.unindexed_edges(path)
-        text = f"it has too many links: {more:,} of them are not in the graph; split the note"
+        text = f"too many links: {more:,} are not in the graph; split the note"
         return [text] if more else []
 
     def _record(self, reading: NoteReading, pending: ChangeSet) -> NoteRecord:

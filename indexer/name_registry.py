@@ -21,7 +21,7 @@ from memvault.vault.links import LinkIndex, keys_of
 
 @dataclass(slots=True)
 class AffectedLinks:
-    """What a change of names touches in other notes."""
+    """What changed names affect: links, projects and mentions in other notes."""
 
     link_keys: set[str] = field(default_factory=set)
     projects: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ def _identity(memory: Memory) -> tuple[object, ...]:
 
 
 class NameRegistry:
-    """Links, names and memories of the vault as it is (or is about to be) indexed."""
+    """The names, links and memories of all notes, including those about to be indexed."""
 
     def __init__(self, known: Iterable[tuple[Memory, Iterable[Name]]]) -> None:
         self._memories: dict[str, Memory] = {}
@@ -62,7 +62,7 @@ class NameRegistry:
             self.update(memory.path, memory, names)
 
     def update(self, path: str, new: Memory | None, names: Iterable[Name] = ()) -> AffectedLinks:
-        """Replace what is known of the note at this path (None: it is gone)."""
+        """Replace the note at this path (None: deleted); returns what that affects."""
         old = self._memories.get(path)
         affected = AffectedLinks()
         if old is None or new is None or _identity(old) != _identity(new):
@@ -91,8 +91,10 @@ class NameRegistry:
     def graph_of(
         self, note: ParsedNote, memory: Memory, found: Iterable[FoundEntity] = ()
     ) -> NoteGraph:
-        """The note's share of the graph, its links and mentions resolved. The notes that its edges
-        end at are among its entities, so that it can be written before them."""
+        """The note's nodes and edges, with links and mentions resolved.
+
+        Its entities include the notes that its edges end at, so that it can be written before them.
+        """
         graph = note_graph(note, memory, self.links, self._memories, self._names)
         graph = with_entities(graph, found, names=self._names)
         ends = {edge.target for edge in graph.edges if edge.target in self._by_id} - {memory.id}

@@ -21,12 +21,14 @@ RENEW_SECONDS = 5.0
 
 
 class LeaderLease:
-    """The lease as one process holds it. It is lost when the store does not answer for as long as
-    the lease lasts; another process may have it by then.
+    """The lease that makes one process the indexer.
+
+    It is lost if the store does not answer for `LEASE_SECONDS`, because another process may have
+    taken it by then.
 
     Args:
-        won, lost: called by `renew` when that has changed.
-        renewed: called each time the lease was given again.
+        won, lost: called by `renew` when the process gains or loses the lease.
+        renewed: called after each renewal.
     """
 
     def __init__(
@@ -46,12 +48,12 @@ class LeaderLease:
         self.held = False
 
     def acquire(self) -> bool:
-        """Ask for the lease; whether it was given now."""
+        """Request the lease; returns whether this process has it."""
         self.held = self._ask()
         return self.held
 
     def renew(self) -> float:
-        """Ask for the lease again; the seconds until that is due once more."""
+        """Request the lease again; returns the seconds until the next renewal."""
         before, self.held = self.held, self._ask()
         if self.held != before:
             (self._won if self.held else self._lost)()
@@ -59,24 +61,24 @@ class LeaderLease:
             try:
                 self._renewed()
             except MemvaultError as error:
-                logger.warning("the state of indexing is not published: %s", error.message)
+                logger.warning("The indexing status could not be published: %s", error.message)
         return RENEW_SECONDS
 
     def release(self) -> None:
-        """Give the lease back, if it is held."""
+        """Return the lease if this process has it."""
         self.held = False
         if time.monotonic() < self._until:
             try:
                 self._store().lease(LEASE, self._holder, 0)
             except MemvaultError:
-                logger.info("the lease could not be given back; it ends by itself")
+                logger.info("The lease could not be returned; it will expire.")
 
     def _ask(self) -> bool:
         asked = time.monotonic()
         try:
             given = self._store().lease(LEASE, self._holder, LEASE_SECONDS)
         except MemvaultError as error:
-            logger.warning("the lease for indexing cannot be renewed: %s", error.message)
+            logger.warning("The lease for indexing could not be renewed: %s", error.message)
             return self.held and time.monotonic() < self._until
         if given:
             self._until = asked + LEASE_SECONDS
@@ -84,7 +86,7 @@ class LeaderLease:
 
 
 def is_anyone_indexing(store: KeyValueStore) -> bool:
-    """Whether some process holds the lease.
+    """Whether any process holds the lease.
 
     Raises:
         StoreUnavailable: the store does not answer.
@@ -94,17 +96,17 @@ def is_anyone_indexing(store: KeyValueStore) -> bool:
 
 CHANGES, NUMBER = "changes", "changes_number"
 CHANGES_KEPT_SECONDS = 3600.0
-MOST_PATHS = 1_000  # of a change that lists its paths; a larger one says that anything may differ
+MOST_PATHS = 1_000  # listed in one change; a larger change lists none and means "any note"
 
 
 class ChangeFeed:
-    """A numbered list of changes in one generation's store, each kept for an hour."""
+    """The numbered changes of one generation, kept for an hour each."""
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
 
     def append(self, paths: Collection[str] | None) -> None:
-        """Report that these notes have changed, or any, if None."""
+        """Add a change of these notes (None: any note)."""
         few = sorted(paths) if paths is not None and len(paths) <= MOST_PATHS else None
         number = self._store.increment(NUMBER, NUMBER)
         self._store.put(
@@ -112,11 +114,11 @@ class ChangeFeed:
         )
 
     def number(self) -> int:
-        """Of the last change."""
+        """The number of the last change."""
         return int(self._store.get(NUMBER, NUMBER) or b"0")
 
     def between(self, seen: int, last: int) -> set[str] | None:
-        """The paths of the changes after the one seen, up to the last; None for any."""
+        """The paths of the changes after ``seen`` up to ``last``; None if any note may differ."""
         keys = [_key(number) for number in range(seen + 1, last + 1)]
         if last < seen or len(keys) > MOST_PATHS:
             return None
@@ -132,16 +134,16 @@ def _key(number: int) -> str:
 
 
 NAMESPACE, KEY = "indexer", "standing"
-KEPT_SECONDS = 30.0  # as long as a lease: an older one is of a process that has ended
+KEPT_SECONDS = 30.0  # like a lease: an older status is of a process that has ended
 
 
 @dataclass(frozen=True, slots=True)
 class IndexerStatus:
-    """Of one process since it began.
+    """The indexing of one process since it started.
 
     Attributes:
-        lag_seconds: how long the oldest change that is not indexed yet has waited.
-        notes: written to the indexes; seconds: that this took.
+        lag_seconds: age of the oldest change that is not yet indexed.
+        notes: number of notes indexed; ``seconds``: the time this took.
         entities_waiting: notes that the trained pipeline has not read yet.
     """
 

@@ -1,7 +1,7 @@
-"""Watching the vault: file events, gathered until they pause, become changes to index.
+"""Watches the vault and indexes changes: file events are collected until they pause.
 
-Where the file system gives no events (network drives, some containers), the vault is compared
-with the catalogue at intervals instead.
+If the file system sends no events (network drives, some containers), the vault is compared with the
+catalogue at intervals instead.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from memvault.vault.files import Vault, vault_missing
 from memvault.vault.ignore import IGNORE_FILE
 
 logger = logging.getLogger(__name__)
-# Folders that come and go quickly make watchdog warn of each, with its table of watches.
+# watchdog prints its table of watches for every folder that is created and deleted quickly.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
-RETRY_SECONDS = 5.0  # after a store or the disk failed, and between two looks for the vault
-PROBE_SECONDS = 1.0  # for the first event of a file written to see whether events come
+RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
+PROBE_SECONDS = 1.0  # until the event of the test file must have come
 
 
 class _Gatherer(FileSystemEventHandler):
@@ -43,7 +43,7 @@ class _Gatherer(FileSystemEventHandler):
         self._paths: set[str] = set()
         self._scan = False
         self._first = self._last = 0.0
-        self.taken = 0.0  # when the first event of the last change came
+        self.taken = 0.0  # time of the first event of the last change
         self.probes: set[str] = set()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
@@ -72,7 +72,7 @@ class _Gatherer(FileSystemEventHandler):
 
     @property
     def waiting_since(self) -> float:
-        """0 while nothing waits."""
+        """Time of the first waiting event; 0 without one."""
         return self._first
 
     def wake(self) -> None:
@@ -82,8 +82,11 @@ class _Gatherer(FileSystemEventHandler):
     def next_change(
         self, debounce: float, stopped: Callable[[], bool]
     ) -> tuple[set[str], bool] | None:
-        """Wait for events and then for a pause; the paths, and whether to scan all instead. Without
-        any event for `RETRY_SECONDS` nothing, so that the vault itself can be looked at."""
+        """Wait for events and then for a pause; returns the paths and whether a scan is needed.
+
+        Returns no paths after `RETRY_SECONDS` without events, so that the caller can check whether
+        the vault still exists; None when stopped.
+        """
         with self._condition:
             while not stopped():
                 if not (self._paths or self._scan):
@@ -128,30 +131,30 @@ class Watcher:
         self.polling = False
 
     def start(self) -> None:
-        """Begin to watch; returns when events are gathered, so a scan after it misses nothing."""
+        """Start watching. A scan after this misses no change."""
         if self._indexer.vault.is_missing():
             self.polling = self._settings.polling == "always"
-            self._thread.start()  # which waits for it
+            self._thread.start()  # it waits for the vault
             return
         self._observe(polling=self._settings.polling == "always")
         if self._settings.polling == "auto" and not self._events_arrive():
-            logger.warning("the file system gives no events: comparing files at intervals")
+            logger.warning("The file system sends no events; comparing files at intervals.")
             self._stop_observer()
             self._observe(polling=True)
         self._thread.start()
 
     def ask_for_scan(self) -> None:
-        """Compare the whole vault soon; until that succeeds, again and again."""
+        """Have the whole vault compared soon, and again until that succeeds."""
         self._gatherer.ask_for_scan()
 
     def lag_seconds(self) -> float:
-        """How long the oldest change that is not indexed yet has waited; 0 if there is none."""
+        """Age of the oldest change that is not yet indexed; 0 without one."""
         waiting = (self._behind_since, self._gatherer.waiting_since)
         since = min((each for each in waiting if each), default=0.0)
         return time.monotonic() - since if since else 0.0
 
     def stop(self) -> None:
-        """Stop after the change in hand."""
+        """Stop after the running change."""
         self._stopped.set()
         self._gatherer.wake()
         self._stop_observer()
@@ -169,7 +172,7 @@ class Watcher:
         except OSError as error:  # no more inotify watches, or none at all
             if polling:
                 raise
-            logger.warning("the vault cannot be watched (%s): comparing at intervals", error)
+            logger.warning("The vault cannot be watched (%s); comparing files at intervals.", error)
             self._observe(polling=True)
             return
         self._observer = observer
@@ -181,7 +184,7 @@ class Watcher:
             self._observer = None
 
     def _events_arrive(self) -> bool:
-        """Write a file where nothing is indexed and see whether its event comes."""
+        """Whether the event of a test file in ``.memvault`` arrives."""
         if self.polling or self._settings.polling == "never":
             return True
         folder = self._indexer.vault.root / ".memvault"
@@ -190,7 +193,7 @@ class Watcher:
             folder.mkdir(exist_ok=True)
             probe.touch()
         except OSError:
-            return True  # a vault that cannot be written: events may come all the same
+            return True  # a read-only vault: assume that events come
         try:
             deadline = time.monotonic() + PROBE_SECONDS
             while time.monotonic() < deadline:
@@ -205,8 +208,8 @@ class Watcher:
         while not self._stopped.is_set():
             try:
                 self._take_next()
-            except Exception:  # whatever happens (a clock set back, say), watching goes on
-                logger.exception("watching failed; going on")
+            except Exception:  # watching must never end by an error
+                logger.exception("Watching failed; continuing.")
                 with suppress(OSError):
                     self._stopped.wait(RETRY_SECONDS)
 
@@ -231,19 +234,17 @@ class Watcher:
             if self._stopped.is_set() or self._indexer.stopped:
                 return  # the next start indexes it
             expected = isinstance(error, StoreUnavailable | VaultMissing)
-            logger.error(
-                "indexing failed; trying again with a scan: %s", error, exc_info=not expected
-            )
+            logger.error("Indexing failed; a scan will try again: %s", error, exc_info=not expected)
             self._stopped.wait(RETRY_SECONDS)
             self._gatherer.ask_for_scan()
 
     def _wait_for_vault(self) -> None:
-        """Watch again when the vault's folder is back: the old watch is of the folder that went."""
+        """Wait until the vault's folder exists again, then watch the new folder."""
         logger.error("%s", vault_missing(self._indexer.vault.root).message)
         self._stop_observer()
         while self._indexer.vault.is_missing():
             if self._stopped.wait(RETRY_SECONDS):
                 return
-        logger.info("the vault folder is back")
+        logger.info("The vault folder is back.")
         self._observe(polling=self.polling)
         self._gatherer.ask_for_scan()

@@ -145,10 +145,10 @@ class IndexingService:
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What is wrong, and how to mend it; with `fix`, mended where that loses nothing."""
         findings = examine(self._live.indexer)
-        if fix and any(finding.mended_by_scan for finding in findings):
+        if fix and any(finding.repaired_by_scan for finding in findings):
             self.scan()
             findings = examine(self._live.indexer)
-            if any(finding.mended_by_scan for finding in findings):
+            if any(finding.repaired_by_scan for finding in findings):
                 self.rebuild()
                 findings = examine(self._live.indexer)
         return findings

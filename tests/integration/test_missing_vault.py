@@ -34,7 +34,7 @@ def test_answers_say_that_the_vault_is_missing_and_nothing_is_written(
     assert not vault.exists()
     assert any("is missing" in problem for problem in caller.container.status()["problems"])
     findings = caller.container.indexing.doctor(fix=True)
-    assert len(findings) == 1 and not findings[0].mended_by_scan
+    assert len(findings) == 1 and not findings[0].repaired_by_scan
     (tmp_path / "away").rename(vault)
     stored = caller.ok("store_memory", content="Low tide is at six.", rationale=WHY)
     assert (vault / stored["path"]).exists()

@@ -250,7 +250,7 @@ def test_while_the_vault_is_gone_the_index_is_kept_and_all_is_well_when_it_is_ba
         with pytest.raises(VaultMissing):
             indexer.scan()
         [finding] = examine(indexer)
-        assert "is missing" in finding.what and not finding.mended_by_scan
+        assert "is missing" in finding.what and not finding.repaired_by_scan
         vault_folder.mkdir()  # a mount point whose drive is not there
         with pytest.raises(VaultMissing):
             indexer.scan()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -127,18 +128,26 @@ class Kinds:
         words: of the kinds.
         noted: for each, whether any note is of it; a kind of mere names is never asked for.
         vectors: of the words, (n_kinds, dim), normalised.
-        people: for each, how far its notes are people, in [0, 1].
+        people: returns for each how far its notes are people, in [0, 1]; called for the first
+            question about a person, because it takes the trained pipeline.
     """
 
     def __init__(
-        self, words: Sequence[str], noted: Sequence[bool], vectors: Floats, people: Sequence[float]
+        self,
+        words: Sequence[str],
+        noted: Sequence[bool],
+        vectors: Floats,
+        people: Callable[[], Sequence[float]],
     ) -> None:
         self._words = words
         self._noted = np.array(noted, np.bool_)
         self._vectors = vectors
-        self._people = np.maximum(
-            np.array(people, np.float32), [word == NodeKind.PERSON for word in words]
-        )
+        self._share_of_people = people
+
+    @cached_property
+    def _people(self) -> Floats:
+        known = [word == NodeKind.PERSON for word in self._words]
+        return np.maximum(np.array(self._share_of_people(), np.float32), known)
 
     def same(self, noun: str) -> npt.NDArray[np.bool_]:
         """Which kinds a noun names: by their own word, or by another word for the same (*firm* for
@@ -193,7 +202,7 @@ _ROLE = re.compile(r"[a-z]+(?: [a-z]+)* of (?:the )?[a-z]+")  # man of the match
 
 
 class Lexicon:
-    """Made anew whenever the graph changes; cheap but for names of new kinds."""
+    """Made again whenever the graph changes, which is cheap."""
 
     def __init__(
         self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
@@ -210,7 +219,7 @@ class Lexicon:
             graph.kinds,
             noted,
             np.stack([found[word] for word in graph.kinds]),
-            [people.share(word, own) for word, own in zip(graph.kinds, of_kind, strict=True)],
+            lambda: [people.share(*each) for each in zip(graph.kinds, of_kind, strict=True)],
         )
         words = [w for w, has in zip(graph.kinds, noted, strict=True) if has and w != NodeKind.NOTE]
         self._stems = {stem(word) for word in words}

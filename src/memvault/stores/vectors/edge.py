@@ -8,6 +8,8 @@ scores are within 0.001 of the exact cosine.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -132,7 +134,25 @@ def _load(folder: Path, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
     if set(shard.info().payload_schema) != set(_INDEXES):
         raise faults.integrity_error()
     shard.scroll(qdrant.ScrollRequest(limit=64, with_payload=True, with_vector=True))
+    _drop_mapped_pages(folder)
     return shard
+
+
+def _drop_mapped_pages(folder: Path) -> None:
+    """Take the shard's mapped files out of resident memory; pages that are used come back.
+
+    The engine reserves up to 32 MB in each file and maps all of it when it loads a shard: 69 MB for
+    the ten notes of the template.
+    """
+    if sys.platform != "linux":
+        return
+    madvise, dont_need = ctypes.CDLL(None).madvise, 4
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, access, *_, file = line.split(maxsplit=5)
+        is_shared = access.endswith("s")  # nothing is lost: changed pages are the file's
+        if is_shared and file.startswith(f"{folder.resolve()}/"):
+            first, last = (int(end, 16) for end in addresses.split("-"))
+            madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), dont_need)
 
 
 def is_engines(error: BaseException) -> bool:
