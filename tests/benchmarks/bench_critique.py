@@ -15,7 +15,7 @@ from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.runtime.container import open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -64,7 +64,7 @@ def main() -> None:
         for path, text in NOTES.items():
             (vault / path).write_text(text, encoding="utf-8")
         settings = Settings(index=IndexSettings(ner="off"))
-        services = open_services(vault, settings, StateFolder.of_vault(vault, Path(folder) / "s"))
+        services = Container(vault, settings, StateFolder.of_vault(vault, Path(folder) / "s"))
 
         async def run() -> list[Figure]:
             async with Client(build_server(services, tools="full")) as client:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Services, open_services
+from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
@@ -18,20 +18,20 @@ from tests.benchmarks.critique_claims import NOTES, RIGHT, WRONG
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("critique")
     vault: Path = base / "vault"
     vault.mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text, encoding="utf-8")
     settings = Settings(index=IndexSettings(ner="off"))
-    opened = open_services(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    opened = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
     opened.indexing.scan()
     yield opened
     opened.close()
 
 
-def judged(services: Services, claims: list[str]) -> list[list[str]]:
+def judged(services: Container, claims: list[str]) -> list[list[str]]:
     async def run() -> list[list[str]]:
         async with Client(build_server(services, tools="full")) as client:
             return [await against(client, claim, 0.3) for claim in claims]
