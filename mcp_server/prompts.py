@@ -71,6 +71,11 @@ BEHAVIOURS = [
         tool="get_memetic_status",
     ),
     Behaviour(
+        trigger="pulse.suggested_action is epistemic_action",
+        action="get the question that settles most, and ask the person",
+        tool="epistemic_action",
+    ),
+    Behaviour(
         trigger="something was decided, learnt or asked to be remembered",
         action="store it as one note, with the reason",
         tool="store_memory",

@@ -292,7 +292,7 @@ class SettlesShape(Named):
 
 
 class SettledShape(Shape):
-    """The session's last question: the mean entropy of its memories when it was asked, and now."""
+    """The session's last question, and how open it was when it was asked and is now, in [0, 1]."""
 
     question: str
     entropy_before: Rounded
@@ -300,12 +300,14 @@ class SettledShape(Shape):
 
 
 class EpistemicAnswer(Answer):
-    """``question`` is left out where nothing is open."""
+    """``question`` is left out where nothing is open; ``entropy_before`` says how open it is, in
+    [0, 1]: 1 if all answers are equally likely."""
 
     question: str | None = optional()
     reason: str | None = optional()
     settles: list[SettlesShape]
     entropy_before: Rounded | None = optional()
+    open_questions: int
     last: SettledShape | None = optional()
 
 

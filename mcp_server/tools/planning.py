@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastmcp.tools import tool
@@ -28,11 +26,11 @@ from mcp_server.answers.reasoning import (
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.reasoning import ThingName
 from mcp_server.tools.toolbox import Toolbox, thing_called
-from memvault.curation.tasks.questions import OpenQuestion, best_question
+from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
-from memvault.reasoning.entailment import chain_of
+from memvault.reasoning.entailment import Hierarchy
 from memvault.reasoning.plans import GoalReader, NamedEntity, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import FoundMemory, search_plan
 from memvault.search.time_expressions import Calendar
@@ -43,12 +41,7 @@ if TYPE_CHECKING:
     from indexer.indexer import Indexer
 
 SESSIONS = 200  # whose last question is remembered
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    question: OpenQuestion
-    entropy: float
+PATIENCE_SECONDS = 5.0  # for the tasks to be found again after the answer was stored
 
 
 class QuestionTools:
@@ -56,7 +49,8 @@ class QuestionTools:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._asked: OrderedDict[str, _Asked] = OrderedDict()
+        self._asked: OrderedDict[str, OpenQuestion] = OrderedDict()
+        self._hierarchy: Hierarchy | None = None
         self._lock = threading.Lock()
 
     @tool(annotations=READS, tags=FULL, title="Find the question to ask")
@@ -64,29 +58,32 @@ class QuestionTools:
         """Find the one question for the person whose answer would settle most.
 
         It comes from notes that contradict each other, sensitive claims that nobody confirmed,
-        outdated facts, links without a note, and gaps. Ask the person, store their answer, and
+        outdated facts, names without a note, and gaps. Ask the person, store their answer, and
         call again: `last` then compares the entropy before and after.
         """
         session = self._box.touch(session_id)
         container = self._box.container
         with self._lock:
             last = self._asked.pop(session.id, None)
-        question = best_question(
+        container.curation.wait(PATIENCE_SECONDS)
+        found = open_questions(
             container.curation.tasks(),
             list(container.live.catalogue.all()),
             container.live.graph_view,
         )
+        question = found[0] if found else None
         if question is not None:
             with self._lock:
-                self._asked[session.id] = _Asked(question, self._entropy(question))
+                self._asked[session.id] = question
                 while len(self._asked) > SESSIONS:
                     self._asked.popitem(last=False)
         return EpistemicAnswer(
             question=question.text if question else None,
             reason=question.reason if question else None,
             settles=self._settles(question) if question else [],
-            entropy_before=self._entropy(question) if question else None,
-            last=self._compared(last, question),
+            entropy_before=question.entropy if question else None,
+            open_questions=len(found),
+            last=_compared(last, found),
             pulse=self._box.meter.of_vault(),
         )
 
@@ -101,9 +98,7 @@ class QuestionTools:
         self._box.touch(session_id)
         container = self._box.container
         above, below = thing_called(container, general), thing_called(container, specific)
-        chain = chain_of(
-            below.id, above.id, container.live.graph_view, container.live.catalogue.by_id
-        )
+        chain = self._hierarchy_now().chain(below.id, above.id)
         steps, at = [], below
         for each in chain or ():
             steps.append(EntailmentStep.of(each, specific=at.name))
@@ -112,27 +107,25 @@ class QuestionTools:
             entails=chain is not None, chain=steps, pulse=self._box.meter.of_vault()
         )
 
+    def _hierarchy_now(self) -> Hierarchy:
+        """Of the live generation."""
+        live, hierarchy = self._box.container.live, self._hierarchy
+        if hierarchy is None or hierarchy.edges is not live.graph_view:
+            self._hierarchy = hierarchy = Hierarchy(live.graph_view, live.catalogue.by_id)
+        return hierarchy
+
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
         by_id = self._box.container.live.catalogue.by_id
         found = (by_id(key) for key in question.settles)
         return [SettlesShape.of(memory) for memory in found if memory is not None]
 
-    def _entropy(self, question: OpenQuestion) -> float:
-        """The mean entropy of the memories that an answer would settle."""
-        by_id = self._box.container.live.catalogue.by_id
-        ids = [key for key in question.settles if by_id(key) is not None]
-        states = self._box.meter.states(ids)
-        return fmean(states[key].entropy for key in ids) if ids else 0.0
 
-    def _compared(self, last: _Asked | None, now: OpenQuestion | None) -> SettledShape | None:
-        """What became of the session's last question; None while it is still the one to ask."""
-        if last is None or (now is not None and now.text == last.question.text):
-            return None
-        return SettledShape(
-            question=last.question.text,
-            entropy_before=last.entropy,
-            entropy_after=self._entropy(last.question),
-        )
+def _compared(last: OpenQuestion | None, found: Sequence[OpenQuestion]) -> SettledShape | None:
+    """What became of the session's last question; None while it is still the one to ask."""
+    if last is None or (found and found[0].key == last.key):
+        return None
+    now = next((each.entropy for each in found if each.key == last.key), 0.0)
+    return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=now)
 
 
 GLANCE = 10  # memories that tell the state of what is known of a goal

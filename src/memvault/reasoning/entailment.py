@@ -144,28 +144,52 @@ MOST_STEPS = 12  # between a thing and what it is part of
 MOST_VISITED = 2_000
 
 
-def chain_of(
-    specific: str, general: str, edges: GraphView, memory_of: Callable[[str], Memory | None]
-) -> tuple[Related, ...] | None:
-    """The shortest chain of stated relations by which one node is, or is part of, another; each
-    step names the next more general node. None if nothing states it; empty for the node itself."""
-    reached: dict[str, tuple[str, Related] | None] = {specific: None}
-    frontier = [specific]
-    for _ in range(MOST_STEPS):
-        if general in reached or not frontier or len(reached) > MOST_VISITED:
-            break
-        following: list[str] = []
-        for node_id in frontier:
-            for above in entailment_cone(node_id, edges, memory_of(node_id), LOOKED_AT).general:
-                if above.thing.id not in reached:
-                    reached[above.thing.id] = (node_id, above)
-                    following.append(above.thing.id)
-        frontier = following
-    if general not in reached:
-        return None
-    chain: list[Related] = []
-    at = general
-    while (step := reached[at]) is not None:
-        at = step[0]
-        chain.append(step[1])
-    return tuple(reversed(chain))
+class Hierarchy:
+    """What is more general than what, by the stated relations; remembered until the graph changes.
+
+    Args:
+        edges: the graph in memory.
+        memory_of: the memory of a node's id.
+    """
+
+    def __init__(self, edges: GraphView, memory_of: Callable[[str], Memory | None]) -> None:
+        self.edges = edges
+        self._memory_of = memory_of
+        self._version = edges.version
+        self._general: dict[str, tuple[Related, ...]] = {}
+
+    def chain(self, specific: str, general: str) -> tuple[Related, ...] | None:
+        """The shortest chain by which one node is, or is part of, another; each step names the
+        next more general node. None if nothing states it; empty for the node itself."""
+        reached: dict[str, tuple[str, Related] | None] = {specific: None}
+        frontier = [specific]
+        for _ in range(MOST_STEPS):
+            if general in reached or not frontier or len(reached) > MOST_VISITED:
+                break
+            following: list[str] = []
+            for node_id in frontier:
+                for above in self._above(node_id):
+                    if above.thing.id not in reached:
+                        reached[above.thing.id] = (node_id, above)
+                        following.append(above.thing.id)
+            frontier = following
+        if general not in reached:
+            return None
+        chain: list[Related] = []
+        at = general
+        while (step := reached[at]) is not None:
+            at = step[0]
+            chain.append(step[1])
+        return tuple(reversed(chain))
+
+    def _above(self, node_id: str) -> tuple[Related, ...]:
+        version = self.edges.version
+        if version != self._version:
+            self._version, self._general = version, {}
+        known = self._general  # of this version, whatever other threads put in its place
+        found = known.get(node_id)
+        if found is None:
+            memory = self._memory_of(node_id)
+            found = entailment_cone(node_id, self.edges, memory, LOOKED_AT).general
+            known[node_id] = found
+        return found

@@ -1,18 +1,22 @@
 """The one question whose answer would settle most in the vault.
 
-Candidates are what curation found (contradictions, unconfirmed sensitive claims, outdated facts,
-links without a note) and gaps: a relation that most notes of a type state and one does not.
+Candidates are what curation found (contradictions, unconfirmed sensitive claims, outdated facts),
+names that several notes link to and no note has, and gaps: a relation that most notes of a type
+state and one does not.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import log2
 
+from memvault.curation.tasks.note_tasks import missing_notes
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.graph import EdgeOrigin, relation_name
 from memvault.model.memory import Memory
+from memvault.reasoning.bayes.influences import weight
 from memvault.stores.graph_view import GraphView
 
 # How much one memory's question matters: a wrong answer more than a missing one.
@@ -20,55 +24,99 @@ WEIGHTS = {
     TaskType.CONFLICTING_FACTS: 3.0,
     TaskType.UNVERIFIED_CRITICAL: 2.0,
     TaskType.STALE_FACT: 1.0,
-    TaskType.UNRESOLVED_LINKS: 0.5,
 }
+LINK_WEIGHT = 0.5
+LEAST_LINKING = 2  # notes that link to a name which no note has
 GAP_WEIGHT = 1.0
 GAP_SHARE = 0.6  # of the notes of a type, that state a relation which is missing in another
 GAP_NOTES = (3, 200)  # of a type, at least and at most
+UNCONFIRMED = 0.69  # the most that a claim counts for which nobody confirmed (triple FR-46)
 _GENERIC = frozenset({"note", "session"})  # types whose notes have nothing in common
 _WORDED = {
     TaskType.CONFLICTING_FACTS: "Which of these holds?",
     TaskType.UNVERIFIED_CRITICAL: "Is this right?",
     TaskType.STALE_FACT: "Does this still hold?",
-    TaskType.UNRESOLVED_LINKS: "What is this?",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """``settles`` are ids of the memories that an answer would settle; ``score`` is their weight,
-    by what else links to them."""
+    """A question that the person could answer.
+
+    Attributes:
+        settles: ids of the memories that an answer would settle.
+        score: their weight, by what else links to them.
+        entropy: how open the question is, in [0, 1]: the normalised entropy of its answers by what
+            the notes say now.
+        key: the same for the same question, however its words change.
+    """
 
     text: str
     reason: str
     settles: tuple[str, ...]
     score: float
+    entropy: float
+    key: tuple[str, ...]
 
 
-def best_question(
-    tasks: Iterable[CurationTask],
-    memories: Collection[Memory],
-    view: GraphView,
-    asked: Collection[str] = (),
-) -> OpenQuestion | None:
-    """The question that settles most; None where nothing is open.
-
-    Args:
-        asked: texts of questions that were asked already.
-    """
-    found = [*_of_tasks(tasks, view), *_gaps(memories, view)]
-    fresh = [each for each in found if each.text not in asked]
-    return max(fresh, key=lambda each: (each.score, each.text), default=None)
+def open_questions(
+    tasks: Iterable[CurationTask], memories: Collection[Memory], view: GraphView
+) -> list[OpenQuestion]:
+    """All questions, the one that settles most first."""
+    by_id = {memory.id: memory for memory in memories}
+    found = [*_of_tasks(tasks, by_id, view), *_missing(tasks, view), *_gaps(memories, view)]
+    return sorted(found, key=lambda each: (-each.score, each.text))
 
 
-def _of_tasks(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQuestion]:
+def _of_tasks(
+    tasks: Iterable[CurationTask], by_id: dict[str, Memory], view: GraphView
+) -> Iterator[OpenQuestion]:
     for task in tasks:
-        weight = WEIGHTS.get(task.task_type)
-        if weight is not None and task.target_nodes:
+        value = WEIGHTS.get(task.task_type)
+        concerned = [by_id[key] for key in task.target_nodes if key in by_id]
+        if value is not None and concerned:
             detail = task.detail.strip().rstrip(".")
             text = f"{_WORDED[task.task_type]} {detail[:1].upper()}{detail[1:]}."
-            score = weight * sum(_uses(key, view) for key in task.target_nodes)
-            yield OpenQuestion(text, task.task_type.value, task.target_nodes, score)
+            score = value * sum(_uses(key, view) for key in task.target_nodes)
+            key = (task.task_type.value, *task.target_nodes)
+            entropy = _entropy(_chances(task.task_type, concerned))
+            yield OpenQuestion(text, task.task_type.value, task.target_nodes, score, entropy, key)
+
+
+def _chances(task_type: TaskType, concerned: Sequence[Memory]) -> list[float]:
+    """How probable each answer is: that a side of a conflict is right, or that a claim is."""
+    if task_type is TaskType.CONFLICTING_FACTS:
+        weights = [weight(memory, 1.0) for memory in concerned]
+        return [each / sum(weights) for each in weights] if sum(weights) > 0.0 else []
+    right = UNCONFIRMED if task_type is TaskType.UNVERIFIED_CRITICAL else 0.5
+    return [right, 1.0 - right]
+
+
+def _entropy(chances: Sequence[float]) -> float:
+    """Of these probabilities, in [0, 1]."""
+    if len(chances) < 2:
+        return 0.0
+    return -sum(each * log2(each) for each in chances if each > 0.0) / log2(len(chances))
+
+
+def _missing(tasks: Iterable[CurationTask], view: GraphView) -> Iterator[OpenQuestion]:
+    """What several notes link to and no note describes."""
+    linking: dict[str, set[str]] = defaultdict(set)
+    for task in tasks:
+        if task.task_type is TaskType.UNRESOLVED_LINKS:
+            for memory_id in task.target_nodes:
+                for name in missing_notes(memory_id, view):
+                    linking[name].add(memory_id)
+    for name, some in linking.items():
+        if len(some) >= LEAST_LINKING:
+            yield OpenQuestion(
+                f"What is {name}? {len(some)} notes link to it, and no note describes it.",
+                TaskType.UNRESOLVED_LINKS.value,
+                tuple(sorted(some)),
+                LINK_WEIGHT * sum(_uses(key, view) for key in some),
+                1.0,
+                (TaskType.UNRESOLVED_LINKS.value, name),
+            )
 
 
 def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestion]:
@@ -95,6 +143,8 @@ def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestio
                     "gap",
                     (memory.id,),
                     GAP_WEIGHT * _uses(memory.id, view),
+                    1.0,
+                    ("gap", relation, memory.id),
                 )
 
 
