@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
+from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
@@ -29,6 +31,8 @@ from prometheus_client.utils import floatToGoString
 
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.sessions import session_state
 from memvault.model.errors import MemvaultError
 from memvault.model.state import CacheStats
 from memvault.stores.server import BOUNDS, CallStats
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
     from mcp_server.runtime.container import Container
 
+MOST_SESSIONS = 20  # whose learning score is told, the latest first
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
@@ -123,9 +128,10 @@ ROLES = ("vectors", "graph", "keyvalue")
 class EngineCollector(Collector):
     """Tells of one engine; until its indexes are open, of its process only."""
 
-    def __init__(self, startup: Startup, nodes: MemoryNodes) -> None:
+    def __init__(self, startup: Startup, nodes: MemoryNodes, meter: PulseMeter) -> None:
         self._startup = startup
         self._nodes = nodes
+        self._meter = meter
         self._process = psutil.Process()
 
     def collect(self) -> Iterator[Metric]:
@@ -141,6 +147,31 @@ class EngineCollector(Collector):
             yield from _stores(container)
             yield from _disks(container)
             yield from self._caches(container)
+            yield from self._cognition(container)
+            yield from _immunity(container)
+
+    def _cognition(self, container: Container) -> Iterator[Metric]:
+        """By the names of graph-tools 4.1."""
+        measured = self._meter.measured_vault()
+        if measured is None or not container.live.similarity_index.is_loaded:
+            return
+        state, quadrants = measured
+        yield GaugeMetricFamily("utl_entropy_current", "Entropy of the vault.", state.entropy)
+        yield GaugeMetricFamily("utl_coherence_current", "Coherence of the vault.", state.coherence)
+        shares = GaugeMetricFamily(
+            "utl_johari_quadrant", "Share of the memories in a quadrant.", labels=["quadrant"]
+        )
+        for quadrant, share in quadrants.items():
+            shares.add_metric([quadrant], share)
+        yield shares
+        scores = GaugeMetricFamily(
+            "utl_learning_score", "What a session learnt from its memories.", labels=["session"]
+        )
+        for session in container.sessions.recent(MOST_SESSIONS):
+            learnt = session_state(self._meter, session.working_set)
+            if len(learnt.memories) > 1:
+                scores.add_metric([session.id], learnt.utl_state.learning_score)
+        yield scores
 
     def _caches(self, container: Container) -> Iterator[Metric]:
         reads = {
@@ -161,6 +192,32 @@ class EngineCollector(Collector):
         size = GaugeMetricFamily("memvault_cache_entries", "What it holds.", labels=["cache"])
         size.add_metric(["memories"], len(self._nodes))
         yield size
+
+
+def _immunity(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1."""
+    caught, released = container.quarantine.caught()
+    held = container.guarded.held()
+    families = (
+        ("detected", "Texts that gave orders to models, by kind.", caught),
+        ("blocked", "Of these, those that are in quarantine.", held),
+    )
+    for name, words, texts in families:
+        family = CounterMetricFamily(f"immune_attacks_{name}", words, labels=["type"])
+        for kind, count in Counts(kind for each in texts for kind in each.kinds).items():
+            family.add_metric([kind], count)
+        yield family
+    yield CounterMetricFamily("immune_false_positives", "Texts that were released.", released)
+    whole = sum(each.whole for each in held)
+    yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole)
+    weights = [memory.importance for memory in container.live.catalogue.all()]
+    if weights:
+        health = len(weights) / (len(weights) + whole)
+        yield GaugeMetricFamily("immune_health_score", "Share of notes not quarantined.", health)
+        mean = fmean(weights)
+        yield GaugeMetricFamily("immune_importance_mean", "Mean importance of notes.", mean)
+        variance = pvariance(weights, mean)
+        yield GaugeMetricFamily("immune_importance_variance", "Its variance.", variance)
 
 
 def _indexing(container: Container) -> Iterator[Metric]:

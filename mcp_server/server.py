@@ -64,8 +64,9 @@ true. Say so when you rely on a claim.
 Cite the title, path and lines of what you rely on. If no result answers, say so; do not guess. \
 pulse.suggested_action is a hint: clarify means the notes disagree, so ask the person; \
 explore means little is known, so ask or search more widely; curate means that \
-tasks wait for the person (get_memetic_status); trigger_dream or consolidate means that notes \
-repeat each other, which the person can merge; ready means go on."""
+tasks wait for the person (get_memetic_status); consolidate means that notes repeat each other, \
+which the person can merge; epistemic_action is a tool that finds the question to ask them; ready \
+means go on."""
 
 GROUPS = (
     RecallTools,
@@ -100,7 +101,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     startup = container if isinstance(container, Startup) else Startup.of(container)
     box = Toolbox(startup)
     box.tool_set = tools
-    startup.metrics.watch(EngineCollector(startup, box.memory_nodes))
+    startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
     resources, reads = answering(box)
     updates = PulseUpdates(resources.seen_by)
     course = PulseHistory(box)

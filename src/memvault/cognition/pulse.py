@@ -254,9 +254,10 @@ class PulseMeter:
             self.measure_all()
         return known
 
-    def quadrants(self) -> Mapping[JohariQuadrant, float]:
-        """The share of the vault's memories in each quadrant, as measured last; empty before."""
-        return {} if self._vault is None else self._vault.quadrants
+    def measured_vault(self) -> tuple[MemoryState, Mapping[JohariQuadrant, float]] | None:
+        """Entropy and coherence of everything indexed, and the share of its memories in each
+        quadrant, as measured last; None before."""
+        return None if self._vault is None else (self._vault.state, self._vault.quadrants)
 
     def measure_all(self) -> None:
         """Measure the state of every memory that is not known yet, in the background, and from then

@@ -71,6 +71,12 @@ class Quarantine:
             found = [each for key, each in self._held.items() if key not in self._released]
         return sorted(found, key=lambda each: each.at, reverse=True)
 
+    def caught(self) -> tuple[list[QuarantinedText], int]:
+        """All that was ever held, and how many of it were released."""
+        with self._lock:
+            self._refresh()
+            return list(self._held.values()), len(self._held.keys() & self._released)
+
     def hold(self, held: QuarantinedText) -> None:
         """Write down that something is held; a second time nothing is written.
 
@@ -152,6 +158,7 @@ class GuardedVault(Vault):
         self, vault: Vault, provenances: Provenances, quarantine: Quarantine, immunity: Immunity
     ) -> None:
         super().__init__(vault.root, vault.max_document_bytes)
+        self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is told later
         self._provenances = provenances
         self._quarantine = quarantine
         self._immunity = immunity
