@@ -113,6 +113,8 @@ class Container:
     def _open_vault(self, root: Path) -> None:
         """The notes, their history, and what changes them."""
         self.vault = Vault(root, self.settings.index.max_document_bytes)
+        # Until the catalogue is open, so that nothing is written to an empty mount point.
+        self.vault.had_notes = (self.state.indexes / "current").is_file
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
         self.proposals = Proposals(self.journal)

@@ -19,6 +19,7 @@ from mcp_server.answers.changes import (
 from mcp_server.tools.arguments import FULL, READS, MemoryId
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.history import description, explanation
+from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import NoteNotFound
 
@@ -42,7 +43,6 @@ _TYPES: dict[ChangeKind, ChangeType] = {
     ChangeKind.PURGED: "pruned",
     ChangeKind.RESTORED: "restored",
     ChangeKind.UNDONE: "restored",
-    ChangeKind.COMPRESSED: "dreamed",
 }
 _ACTIONS: dict[str, Action] = {
     "prune": "prune",
@@ -101,7 +101,7 @@ class HistoryTools:
             pulse=self._box.meter.of_vault(),
         )
 
-    @tool(annotations=READS, tags=FULL, title="Log of forgotten and merged memories")
+    @tool(annotations=READS, tags=FULL, title="Log of forgotten, merged and withheld memories")
     def get_system_logs(
         self,
         *,
@@ -112,7 +112,7 @@ class HistoryTools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
     ) -> LogsAnswer:
-        """List what was forgotten, deleted or merged, by whom and why.
+        """List what was forgotten, deleted, merged or put in quarantine, by whom and why.
 
         Call it when the person asks why you do not remember something; show them
         `explanation_for_user`.
@@ -130,33 +130,24 @@ class HistoryTools:
             if wanted is None or action == wanted
         ][:limit]
         entries = [_log_entry(each, action, now) for each, action in found]
-        if wanted in (None, "quarantine", "adversarial_block"):
-            entries += self._held(node_id, start, wanted or "quarantine")
-            entries.sort(key=lambda entry: entry.timestamp, reverse=True)
-        return LogsAnswer(
-            entries=entries[:limit],
-            explanation_for_user=explanation(
-                list({each.reversal_hash: each for each, _ in found}.values()), start
-            ),
-            pulse=self._box.meter.of_vault(),
-        )
-
-    def _held(self, node_id: str | None, start: datetime, action: Action) -> list[LogEntry]:
-        """What is in quarantine, and why."""
-        return [
-            LogEntry.of(
-                each,
-                action=action,
-                node_ids=[each.note_id] if each.note_id else [],
-                reason=f"It looks like orders to an AI model: {', '.join(each.kinds)}",
-                details=f"{each.path}, written by {each.origin}. Nothing is deleted; the person "
-                "can release it on the Curate page.",
-                recoverable=True,
-                recovery_tool=None,
-            )
+        held = [
+            each
             for each in self._box.container.guarded.held()
             if each.at >= start and node_id in (None, each.note_id)
         ]
+        blocked = [_held_entry(each, wanted) for each in held]
+        entries += [each for each in blocked if wanted in (None, each.action)]
+        entries.sort(key=lambda entry: entry.timestamp, reverse=True)
+        is_told = wanted in (None, "quarantine", "adversarial_block")
+        return LogsAnswer(
+            entries=entries[:limit],
+            explanation_for_user=explanation(
+                list({each.reversal_hash: each for each, _ in found}.values()),
+                start,
+                len(held) if is_told else 0,
+            ),
+            pulse=self._box.meter.of_vault(),
+        )
 
     def _entry(
         self, change: Change, node_id: str, paths: set[str], *, with_content: bool
@@ -194,6 +185,8 @@ def _type_of(change: Change, node_id: str) -> ChangeType:
         return "pruned"
     if change.merged_from:
         return "merged"
+    if change.kind is ChangeKind.COMPRESSED and change.actor.kind == "system":
+        return "dreamed"
     return _TYPES.get(change.kind, "annotated")
 
 
@@ -204,9 +197,24 @@ def _actions(change: Change) -> list[Action]:
         found.append("prune")
     if change.merged_from:
         found.append("merge")
-    if change.kind is ChangeKind.COMPRESSED:
+    if change.kind is ChangeKind.COMPRESSED and change.actor.kind == "system":
         found.append("dream_consolidation")
     return found
+
+
+def _held_entry(held: QuarantinedText, wanted: Action | None) -> LogEntry:
+    """What is in quarantine: a whole note, or only lines that others added to one of the person."""
+    as_block = wanted == "adversarial_block" or not held.whole
+    return LogEntry.of(
+        held,
+        action="adversarial_block" if as_block else "quarantine",
+        node_ids=[held.note_id] if held.note_id else [],
+        reason=f"It looks like orders to an AI model: {', '.join(held.kinds)}",
+        details=f"{held.path}, written by {held.origin}. Nothing is deleted; the person can "
+        "release it on the Curate page.",
+        recoverable=True,
+        recovery_tool=None,
+    )
 
 
 def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mcp_server.runtime.container import Container
+from memvault.model.errors import VaultMissing
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
 
@@ -50,8 +52,30 @@ def test_an_empty_folder_in_the_vaults_place_is_a_mount_point_without_its_drive(
     vault.mkdir()
     notes = caller.container.live.catalogue.paths()
     assert "is missing" in caller.error("store_memory", content="Tide.", rationale=WHY)["message"]
+    with pytest.raises(VaultMissing):
+        caller.container.indexing.scan()
     assert not list(vault.iterdir())
     assert caller.container.live.catalogue.paths() == notes
+
+
+@pytest.mark.parametrize("is_mount_point", [False, True])
+def test_an_engine_that_starts_without_the_vault_keeps_the_index(
+    tmp_path: Path, is_mount_point: bool
+) -> None:
+    first = opened(tmp_path)
+    root, notes = first.vault.root, first.live.catalogue.paths()
+    first.close()
+    root.rename(tmp_path / "away")
+    if is_mount_point:
+        root.mkdir()
+    again = Container(root, first.settings, first.state)
+    try:
+        again.start(watch=False)
+        assert again.live.catalogue.paths() == notes
+        assert "is missing" in Caller(again).ok("recall_memory", query="kelp census")["notice"]
+        assert not root.exists() or not list(root.iterdir())
+    finally:
+        again.close()
 
 
 def test_the_log_stays_within_bounds(caller: Caller) -> None:

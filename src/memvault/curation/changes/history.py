@@ -27,6 +27,7 @@ _DONE = {
     ChangeKind.ANNOTATED: "Annotated {names}",
     ChangeKind.BOOSTED: "Changed the importance of {names}",
     ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
+    ChangeKind.ARCHIVED: "Moved the notes of the project {names} to the archive",
     ChangeKind.VERIFIED: "Marked {names} as verified or wrong",
     ChangeKind.PROPERTY_SET: "Changed the properties of {names}",
     ChangeKind.FORGOTTEN: "Forgot {names}",
@@ -72,17 +73,20 @@ def description(change: Change) -> str:
     return f"{done(change)}, by {who(change)}{since}{why}"
 
 
-def explanation(changes: Sequence[Change], since: datetime) -> str:
-    """An explanation of these changes for a person, the newest first."""
+def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
+    """An explanation of these changes, and of so many texts in quarantine, for a person; the newest
+    first."""
     day = since.strftime("%d %B %Y, %H:%M UTC").lstrip("0")
+    texts = "1 text that looks" if held == 1 else f"{held} texts that look"
+    kept = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
     if not changes:
-        return f"Nothing was forgotten or merged since {day}."
+        return f"Nothing was forgotten or merged since {day}.{kept}"
     shown = [f"{description(each)}." for each in changes[:MOST_NAMED]]
     more = len(changes) - len(shown)
     rest = f" {more} more such changes are in the log." if more else ""
     back = [each for each in changes if each.undone_by is None and each.undoable]
     can = " Whatever is marked as recoverable can be brought back." if back else ""
-    return f"Since {day}: {' '.join(shown)}{rest}{can}"
+    return f"Since {day}: {' '.join(shown)}{rest}{can}{kept}"
 
 
 SHORTEST_HASH = 4  # digits that may stand for a whole hash
