@@ -86,7 +86,8 @@ def connection_id() -> str:
 
     A bridge and an in-memory client each have a pipe of their own, a client of the handshake
     protocols over HTTP has a session of the protocol's. The stateless protocol over HTTP has
-    neither: there a connection is all that one machine sends under one client name.
+    neither: there a connection is all that comes with one token (without one, from one machine)
+    under one client name.
     """
     return connection_of(get_context().session)
 
@@ -100,10 +101,11 @@ def connection_of(session: ServerSession) -> str:
         return connection.session_id
     if connection.has_standalone_channel:
         return _pipes.setdefault(connection.outbound, uuid4().hex)
-    request = get_http_request()
+    request, parameters = get_http_request(), session.client_params
+    token = request.headers.get("authorization")
     host = request.client.host if request.client else "unknown"
-    parameters = session.client_params
-    return f"{host} {parameters.client_info.name if parameters is not None else ''}".rstrip()
+    who = blake2b(token.encode(), digest_size=8).hexdigest() if token else host
+    return f"{who} {parameters.client_info.name if parameters is not None else ''}".rstrip()
 
 
 COMMAND_LINE = "memvault-cli"  # the client name of the command line

@@ -190,6 +190,19 @@ def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_nam
     asyncio.run(run())
 
 
+def test_without_a_handshake_http_clients_are_told_apart_by_their_token(engine):
+    _, url = engine
+
+    async def run() -> None:
+        async with Client(url, auth="first") as one, Client(url, auth="second") as other:
+            await answer(one, "set_verbosity", level=0)
+            assert not await shows_text(one)
+            assert await shows_text(other)
+            assert (await session_of(one))["user_id"] == (await session_of(other))["user_id"]
+
+    asyncio.run(run())
+
+
 @asynccontextmanager
 async def clients(container: Container, number: int) -> AsyncIterator[list[Client[Any]]]:
     server = build_server(container)
