@@ -31,12 +31,20 @@ class Operated(Answer):
 
 
 class SetAnswer(Operated):
-    """``path`` is left out for a concept without a note."""
+    """``path`` is left out for a concept without a note; ``proposed_path`` is where a note of the
+    new lifecycle belongs."""
 
     node_id: str
     path: str | None = optional()
+    proposed_path: str | None = optional()
     before: str | float | bool | None
     after: str | float | bool | None
+
+
+class ArchivedAnswer(Operated):
+    """``moved`` has the new path of each note by its former one."""
+
+    moved: dict[str, str]
 
 
 class EditedAnswer(Answer):

@@ -135,6 +135,10 @@ def _promotion(task: CurationTask) -> list[Answer]:
     ]
 
 
+def _finished(task: CurationTask) -> list[Answer]:
+    return [Answer("1", "Move its notes to the archive", task.settled_by)]
+
+
 def _first(task: CurationTask, tool: str) -> TaskAction | None:
     return next((call for call in task.settled_by if call.tool == tool), None)
 
@@ -147,6 +151,7 @@ _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
     TaskType.SUPERSEDED: _superseded,
     TaskType.ORPHAN: _orphan,
     TaskType.PROMOTION: _promotion,
+    TaskType.FINISHED_PROJECT: _finished,
 }
 
 
@@ -324,7 +329,8 @@ class CuratePage:
         container, actions = self._site.container, self._site.actions
         proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
         if proposal.kind is ProposalKind.PERMANENT:
-            actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT)
+            move = form.text("move") == "true"
+            actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, move=move)
         else:
             actions.verify(
                 proposal.note_id, verified=proposal.kind is ProposalKind.VERIFIED

@@ -225,8 +225,9 @@ class PageActions:
         why = by_person(f"importance set to {importance} on the page")
         self._actions.set_importance(name, why, importance=read_importance(importance))
 
-    def set_lifecycle(self, name: str, lifecycle: Lifecycle) -> None:
-        self._actions.set_lifecycle(name, lifecycle, by_person(f"made {lifecycle} on the page"))
+    def set_lifecycle(self, name: str, lifecycle: Lifecycle, *, move: bool = False) -> None:
+        why = by_person(f"made {lifecycle} on the page")
+        self._actions.set_lifecycle(name, lifecycle, why, move=move)
 
     def annotate(self, name: str, remark: str) -> None:
         self._actions.annotate(name, remark, by_person("annotated on the page"))
@@ -283,6 +284,9 @@ class PageActions:
                 self.annotate(given["target"], given["note"])
             case "merge_concepts":
                 self.merge(given["sources"], given["target"])
+            case "archive_project":
+                why = by_person("archived on the page")
+                self._actions.archive_project(given["project"], why)
             case "store_memory" if "content" in given:
                 self._actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
             case _:

@@ -124,6 +124,7 @@ _DID = {
     "preference_set": "set the preference",
     "boosted": "changed the importance of",
     "lifecycle_set": "changed the lifecycle of",
+    "archived": "archived the project",
     "property_set": "set a property of",
     "manifest_applied": "applied the manifest:",
     "compressed": "summarised",
@@ -159,13 +160,14 @@ _TASK_KINDS = {
     "unverified_critical": "To be verified",
     "unresolved_links": "Links without a note",
     "orphan": "Notes without links",
+    "finished_project": "Finished projects",
     "malformed_frontmatter": "Unreadable properties",
     "malformed_text": "Unreadable text",
 }
 _ADVICE = {
     "consolidate": "Some notes repeat each other. Merge them.",
     "trigger_dream": "Many notes are not connected. Link or merge some.",
-    "epistemic_action": "Your notes cover many different subjects. Nothing to do.",
+    "epistemic_action": "Your notes leave questions open. Review them.",
     "explore": "There are few notes on your subjects yet. Add some, or connect an AI client.",
     "clarify": "Some notes disagree or are not connected. Review them.",
     "curate": "Some notes wait for your decision.",

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from mcp_server.answers.changes import (
     AnnotatedAnswer,
+    ArchivedAnswer,
     ConflictShape,
     EditedAnswer,
     LineShape,
@@ -35,6 +36,7 @@ from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.curator import ChangeResult, UndoResult
 from memvault.curation.operations.edit import EditOperation, NoteEdit
+from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.errors import InvalidParams
@@ -187,20 +189,40 @@ class OperationTools:
         lifecycle: Lifecycle,
         *,
         rationale: WhyChanged,
+        move: Annotated[bool, Field(description="Also move the note to proposed_path.")] = False,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
         """Set how long a memory lasts: permanent, temporary (a project's) or ephemeral (decays).
 
         Only the person makes a memory permanent: from you it is a proposal that they see on Curate.
+        `proposed_path` is the folder that goes with the lifecycle.
         """
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
         done = self._box.container.actions.set_lifecycle(
-            target, lifecycle, why_of(rationale), preview=preview
+            target, lifecycle, why_of(rationale), move=move, preview=preview
         )
         return self._answer(done, preview=preview)
+
+    @tool(annotations=SETS, tags=FULL, title="Archive a finished project")
+    def archive_project(
+        self,
+        project: Annotated[str, Field(min_length=1, max_length=255, description="Its folder.")],
+        *,
+        rationale: WhyChanged,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> ArchivedAnswer:
+        """Move the notes of a finished project to archive/projects/, if the person agrees.
+
+        They stay searchable, links to them are kept, and undo_change moves them back.
+        """
+        self._box.touch(session_id)
+        actions = self._box.container.actions
+        done = actions.archive_project(project, why_of(rationale), preview=preview)
+        return ArchivedAnswer(moved=done.result, **self._operated(done, preview))
 
     @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
     def verify_memory(
@@ -244,6 +266,11 @@ class OperationTools:
         return SetAnswer(
             node_id=memory.id,
             path=memory.path,
+            proposed_path=(
+                lifecycle_path(memory, Lifecycle.PERMANENT)
+                if kind is ProposalKind.PERMANENT
+                else None
+            ),
             before=now,
             after=now,
             preview=preview,

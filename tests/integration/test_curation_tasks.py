@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -167,6 +168,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Island.md", "Nothing here speaks of any other thing in this place.\n")
     write("Mole.md", "It begins at the [[Missing tower]], says the [[Yard]].\n")
     write("Broken.md", "---\ntags: [unclosed\n---\nSee [[Yard]].\n")
+    write("projects/jetty/Jetty.md", "---\ntype: project\nstatus: done\n---\nOf the [[Yard]].\n")
     session = "---\ntype: session\nsession: s-1\nlifecycle: ephemeral\n---\n"
     write("Session.md", session + "## Decisions\n\n- We decided to paint the boats in June.\n")
     found = status(container)["curation_tasks"]
@@ -196,6 +198,38 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     assert [task["task_type"] for task in status(container)["curation_tasks"]] == [
         TaskType.MALFORMED_FRONTMATTER
     ]
+
+
+def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_year(
+    container: Container, write: Write
+) -> None:
+    write("Yard.md", "The yard is by the water. See [[Jetty]] and [[Hull]].\n")
+    write("projects/jetty/Jetty.md", "---\ntype: project\nstatus: active\n---\nOf the [[Yard]].\n")
+    hull = write("projects/hull/Hull.md", "Work on the hull at the [[Yard]].\n")
+    assert tasks(container) == {}
+    long_ago = (datetime.now(UTC) - timedelta(days=400)).timestamp()
+    os.utime(hull, (long_ago, long_ago))
+    assert tasks(container) == {"finished_project": [["projects/hull/Hull.md"]]}
+    (task,) = status(container)["curation_tasks"]
+    assert "was not changed for 400 days" in task["detail"]
+    call = {"tool": task["suggested_tool"], **task["suggested_arguments"]}
+    assert call == {"tool": "archive_project", "project": "hull"}
+    write("projects/jetty/Jetty.md", "---\ntype: project\nstatus: Done\n---\nOf the [[Yard]].\n")
+    found = tasks(container)["finished_project"]
+    assert found == [["projects/hull/Hull.md"], ["projects/jetty/Jetty.md"]]
+
+
+def test_any_dated_note_that_states_a_value_goes_stale_but_a_record_does_not(
+    container: Container, write: Write
+) -> None:
+    """Triple FR-40."""
+    old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
+    write("Yard.md", "The yard is by the water. See [[Ada]], [[Ben]], [[Cy]] and [[Dan]].\n")
+    write("Ada.md", f"---\ntype: person\ncreated: {old}\n---\nEmployer: [[Yard]]\n")
+    write("Ben.md", f"---\ntype: person\ncreated: {old}\n---\nLikes the [[Yard]].\n")
+    write("Cy.md", "---\ntype: person\n---\nEmployer: [[Yard]]\n")
+    write("Dan.md", f"---\ntype: meeting\ndate: {old}\n---\nEmployer: [[Yard]]\n")
+    assert tasks(container) == {"stale_fact": [["Ada.md"]]}
 
 
 def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(

@@ -7,7 +7,7 @@ updates the indexes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
@@ -19,6 +19,7 @@ from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
 from memvault.curation.operations.merge import MergeIndex, MergeResult, stage_merge
+from memvault.curation.operations.move import archive_paths, lifecycle_path, stage_moves
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
 from memvault.curation.operations.properties import (
     PropertyChange,
@@ -195,11 +196,40 @@ class Actions:
         return self._change(name, ChangeKind.BOOSTED, stage, why, preview=preview)
 
     def set_lifecycle(
-        self, name: str, lifecycle: Lifecycle, why: Attribution, *, preview: bool = False
+        self,
+        name: str,
+        lifecycle: Lifecycle,
+        why: Attribution,
+        *,
+        move: bool = False,
+        preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
-        return self._change(
-            name, ChangeKind.LIFECYCLE_SET, lambda s, t: stage_lifecycle(s, t, lifecycle), why,
-            preview=preview,
+        """Set the lifecycle; with ``move`` the note goes to that lifecycle's folder."""
+        known = self._indexed().known
+
+        def stage(staging: Staging, target: Target) -> PropertyChange:
+            done, note = stage_lifecycle(staging, target, lifecycle), target.note
+            proposed = lifecycle_path(note, lifecycle) if note is not None else None
+            if note is None or proposed is None or not move:
+                return replace(done, proposed_path=proposed)
+            moved = stage_moves(staging, known, [note], {note.path: proposed})
+            return replace(done, path=moved[note.path])
+
+        return self._change(name, ChangeKind.LIFECYCLE_SET, stage, why, preview=preview)
+
+    def archive_project(
+        self, project: str, why: Attribution, *, preview: bool = False
+    ) -> ChangeResult[dict[str, str]]:
+        """Move the notes of a project's folder to the archive; gives their new paths.
+
+        Raises NoteNotFound: the project has no folder.
+        """
+        known = self._indexed().known
+        moves = archive_paths(known.memories.all(), project)
+        notes = [note for path in moves if (note := known.memories.by_path(path)) is not None]
+        return self._perform(
+            lambda staging: stage_moves(staging, known, notes, moves),
+            ChangeKind.ARCHIVED, (project,), tuple(note.id for note in notes), why, preview=preview,
         )  # fmt: skip
 
     def verify(

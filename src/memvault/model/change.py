@@ -32,6 +32,7 @@ class ChangeKind(StrEnum):
     ANNOTATED = "annotated"
     BOOSTED = "boosted"
     LIFECYCLE_SET = "lifecycle_set"
+    ARCHIVED = "archived"
     VERIFIED = "verified"
     PROPERTY_SET = "property_set"
     FORGOTTEN = "forgotten"
@@ -156,6 +157,7 @@ class TaskType(StrEnum):
     UNRESOLVED_LINKS = "unresolved_links"
     ORPHAN = "orphan"
     PROMOTION = "promotion"
+    FINISHED_PROJECT = "finished_project"
 
 
 class TaskAction(BaseModel):

@@ -20,11 +20,13 @@ from memvault.vault.parse import frontmatter_of, parse_note
 
 @dataclass(frozen=True, slots=True)
 class PropertyChange:
-    """A value before and after; ``path`` is None for a concept without a note."""
+    """A value before and after; ``path`` is None for a concept without a note. ``proposed_path``
+    is where a note of the new lifecycle belongs, if not there."""
 
     path: str | None
     before: Any
     after: Any
+    proposed_path: str | None = None
 
 
 def stage_tags(staging: Staging, target: Target, tags: Sequence[str]) -> PropertyChange:

@@ -152,13 +152,18 @@ def _folder_of(
         alike = [entry for entry in there if entry.casefold() == name.casefold()]
         if alike and name not in alike:
             name = project = alike[0]
+    return folder_of_lifecycle(lifecycle, name, now), project
+
+
+def folder_of_lifecycle(lifecycle: Lifecycle, project: str | None, day: datetime) -> str:
+    """The folder of the notes of a lifecycle (triple FR-06 to FR-08)."""
     match lifecycle:
         case Lifecycle.PERMANENT:
-            return "permanent", project
+            return "permanent"
         case Lifecycle.TEMPORARY:
-            return f"projects/{name}" if name else "projects", project
+            return f"projects/{safe_name(project)}" if project else "projects"
         case Lifecycle.EPHEMERAL:
-            return f"sessions/{day_of(now).isoformat()}", project
+            return f"sessions/{day_of(day).isoformat()}"
 
 
 def _properties(

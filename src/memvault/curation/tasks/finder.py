@@ -15,6 +15,7 @@ from memvault.curation.tasks.note_tasks import (
     NoteFacts,
     Orphans,
     ages_from,
+    finished_projects,
     is_captured,
     malformed,
     missing_notes,
@@ -182,6 +183,7 @@ class TaskFinder:
         self._go_on()
         tasks = [task for own in self._own.values() for task in own.tasks]
         tasks += self._stale_tasks(now)
+        tasks += finished_projects(by_id.values(), now)
         tasks += [
             unresolved(memories[key], own.missing) for key, own in self._own.items() if own.missing
         ]
@@ -208,12 +210,13 @@ class TaskFinder:
     def _read(self, facts: NoteFacts) -> _Own:
         memory = facts.memory
         found = [*malformed(facts), unverified(facts), self._promotion(memory)]
+        stated = note_statements(memory, self._edges)
         return _Own(
             facts,
             tuple(task for task in found if task is not None),
-            ages_from(facts),
+            ages_from(facts, states_value=bool(stated.statements)),
             missing_notes(memory.id, self._edges),
-            note_statements(memory, self._edges),
+            stated,
         )
 
     def _promotion(self, memory: Memory) -> CurationTask | None:

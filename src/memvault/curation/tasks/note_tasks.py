@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -16,7 +17,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
 from memvault.vault.compose import MAX_TITLE_CHARS, title_of
-from memvault.vault.frontmatter.properties import read_date
+from memvault.vault.frontmatter.properties import ARCHIVE, is_archived, read_date
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
@@ -114,6 +115,7 @@ def malformed(facts: NoteFacts) -> list[CurationTask]:
 STALE_AFTER = timedelta(days=180)
 IMPORTANT = 0.8
 FACTS = frozenset({"fact", "facts"})
+RECORDS = frozenset({"session", "meeting", "event", "journal", "daily", "log", "conversation"})
 _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "last_modified"})
 
 
@@ -123,20 +125,22 @@ def stale(facts: NoteFacts, now: datetime) -> CurationTask | None:
     return None if confirmed is None else outdated(facts.memory, confirmed, now)
 
 
-def ages_from(facts: NoteFacts) -> datetime | None:
+def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | None:
     """The day on which this note was last confirmed; None if it does not go stale.
 
-    Only permanent and temporary facts and decisions go stale, never a pinned note, nor one that is
-    superseded, which the finder knows. The age counts from the latest day in the note (created,
-    date, verified_on, reviewed, updated), else from its last change on disk. A sync tool or
-    memvault may write the file without anybody reading it, so that alone does not confirm a fact
-    that has a date.
+    Facts, decisions and any other note go stale that says when it was written and states what has
+    one value at a time (``states_value``), unless it records an event, is ephemeral, pinned,
+    archived, or superseded, which the finder knows. The age counts from the latest day in the note
+    (created, date, verified_on, reviewed, updated), else from its last change on disk. A sync tool
+    or memvault may write the file without anybody reading it, so that alone does not confirm a
+    fact that has a date.
     """
     memory = facts.memory
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
-    if not goes_stale or memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL:
-        return None
-    return last_confirmed(facts)
+    if states_value and memory.date is None and memory.type not in RECORDS:
+        goes_stale = goes_stale or last_confirmed(facts) != facts.saved
+    is_kept = memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL or is_archived(memory.path)
+    return last_confirmed(facts) if goes_stale and not is_kept else None
 
 
 def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask | None:
@@ -169,6 +173,45 @@ def last_confirmed(facts: NoteFacts) -> datetime:
         if key.casefold() in _CONFIRMED_KEYS
     ]
     return max((day for day in stated if day is not None), default=facts.saved)
+
+
+UNTOUCHED_AFTER = timedelta(days=365)
+_DONE = frozenset({
+    "done", "completed", "complete", "finished", "closed", "cancelled", "canceled", "abandoned",
+})  # fmt: skip
+
+
+def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[CurationTask]:
+    """A task for each project folder whose project is done, or that nobody touched for a year
+    (triple FR-07).
+
+    A project's note is one of type project that has the folder's name or lies in it.
+    """
+    folders: dict[str, list[NoteFacts]] = defaultdict(list)
+    statuses: dict[str, str] = {}
+    for facts in notes:
+        memory, parts = facts.memory, facts.memory.path.split("/")
+        in_folder = len(parts) > 2 and parts[0].casefold() == "projects"
+        if in_folder:
+            folders[parts[1]].append(facts)
+        if memory.type == NodeKind.PROJECT:
+            name = parts[1] if in_folder else memory.title
+            statuses[name.casefold()] = str(memory.metadata.get("status", "")).strip().casefold()
+    for folder, own in folders.items():
+        days = (now - max(facts.saved for facts in own)).days
+        is_done = statuses.get(folder.casefold(), "") in _DONE
+        if is_done or days > UNTOUCHED_AFTER.days:
+            first = min(own, key=lambda facts: facts.memory.path).memory
+            why = "is finished" if is_done else f"was not changed for {days} days"
+            count = "its note" if len(own) == 1 else f"its {len(own)} notes"
+            yield CurationTask(
+                task_type=TaskType.FINISHED_PROJECT,
+                target_nodes=(first.id,),
+                paths=(first.path,),
+                priority=Priority.LOW,
+                detail=f"the project {folder} {why}; move {count} to {ARCHIVE}/{folder}/",
+                settled_by=(TaskAction.by("archive_project", project=folder),),
+            )
 
 
 CRITICAL_TYPES = frozenset({*(matter.value for matter in SensitiveTopic), "contract", "invoice"})

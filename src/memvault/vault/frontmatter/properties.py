@@ -111,6 +111,7 @@ def _time(text: str) -> time:
         return time.min
 
 
+ARCHIVE = "archive/projects"  # holds the folders of finished projects
 FOLDER_LIFECYCLES = {
     "permanent": Lifecycle.PERMANENT,
     "projects": Lifecycle.TEMPORARY,
@@ -214,16 +215,26 @@ def _lifecycle(value: Any, path: str) -> Lifecycle:
     try:
         return Lifecycle((_text(value) or "").casefold())
     except ValueError:
-        folder = path.split("/", 1)[0] if "/" in path else ""
-        return FOLDER_LIFECYCLES.get(folder.casefold(), Lifecycle.PERMANENT)
+        folder, _, rest = _unarchived(path).partition("/")
+        return FOLDER_LIFECYCLES.get(folder.casefold() if rest else "", Lifecycle.PERMANENT)
 
 
 def _project(value: Any, path: str) -> str | None:
     named = _text(value)
     if named:
         return named
-    parts = path.split("/")
+    parts = _unarchived(path).split("/")
     return parts[1] if len(parts) > 2 and parts[0].casefold() == "projects" else None
+
+
+def is_archived(path: str) -> bool:
+    """Whether a note is one of a finished project."""
+    return path.casefold().startswith(f"{ARCHIVE}/")
+
+
+def _unarchived(path: str) -> str:
+    """Where a note was before its project was archived."""
+    return path.partition("/")[2] if is_archived(path) else path
 
 
 def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
