@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastmcp.prompts import prompt
 from pydantic import Field
 
-from mcp_server.answers.memories import log_unverified
 from mcp_server.answers.status import Behaviour
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox
@@ -123,7 +122,7 @@ class Prompts:
         result = self._box.container.live.searcher.search(
             topic, mode=Mode.DEFAULT, top_k=PASSAGES[depth]
         )
-        log_unverified(self._box.container.journal, topic, result)
+        self._box.log_claims(topic, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if not found:
             return (

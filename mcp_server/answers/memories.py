@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -28,7 +27,6 @@ from mcp_server.answers.base import (
     taken,
 )
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
-from mcp_server.middleware.client_identity import client_name
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
@@ -38,13 +36,11 @@ from memvault.model.search import (
     Hit,
     Insights,
     Mode,
-    SearchResult,
     Status,
     VerbosityLevel,
     Verification,
 )
 from memvault.search.excerpt import Excerpt
-from memvault.vault.journal import Actor, Journal, JournalEntry
 
 MOST_CHARS = 300  # of a sentence that speaks against a memory
 
@@ -200,26 +196,6 @@ class MemoryAnswer(Answer, Named):
     agent_id: str | None = optional()
     tags: list[str]
     project: str | None = optional()
-
-
-def log_unverified(journal: Journal, query: str, result: SearchResult) -> None:
-    """Log that a sensitive question met claims that nobody confirms: that they were withheld, or
-    that the client asked for them all the same (triple FR-47)."""
-    if result.matter is None or not result.claims:
-        return
-    withheld = any(hit.withheld for hit in result.hits)
-    journal.append(
-        JournalEntry(
-            ts=datetime.now(UTC),
-            kind="unverified_withheld" if withheld else "unverified_used",
-            actor=Actor(kind="client", name=client_name() or ""),
-            data={
-                "query": query,
-                "matter": result.matter,
-                "memories": [hit.memory.id for hit in result.claims],
-            },
-        )
-    )
 
 
 def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:

@@ -19,9 +19,11 @@ from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.verification.sensitive_topics import GatedQuestion
 
 MOST_READ = 12  # memories of a session that are named
 MOST_SESSIONS = 20
+MOST_GATED = 20
 PERSON = "you"
 
 
@@ -75,6 +77,7 @@ class ActivityPage:
             kinds=[each.value for each in ChangeKind],
             sessions=self._sessions() if not asked.get("before") else [],
             hooked=self._hooked() if not asked.get("before") else [],
+            gated=self._gated(client) if not asked.get("before") else [],
             **filters,
         )
 
@@ -93,6 +96,17 @@ class ActivityPage:
             read = [(memory.id, memory.title) for memory in memories if memory is not None]
             if read:
                 found.append((session, read))
+        return found
+
+    def _gated(self, client: str) -> list[tuple[GatedQuestion, list[tuple[str, str]]]]:
+        """The last sensitive questions that met unconfirmed claims, with the claims' notes."""
+        container = self._site.container
+        found = []
+        for each in container.gate_log.recent(MOST_GATED):
+            memories = [container.live.catalogue.by_id(key) for key in each.memories]
+            notes = [(memory.id, memory.title) for memory in memories if memory is not None]
+            if client in ("", each.client):
+                found.append((each, notes))
         return found
 
     def _hooked(self) -> list[HookedSession]:

@@ -63,6 +63,7 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.journal import Journal
 from memvault.verification.immunity import CLASSIFIED_MODEL, Immunity
+from memvault.verification.sensitive_topics import GateLog
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
@@ -118,6 +119,7 @@ class Container:
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
         self.proposals = Proposals(self.journal)
+        self.gate_log = GateLog(self.journal)
         self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
         self.curator.recover()
         self.actions = Actions(self.curator, self._indexed, self._index_written)

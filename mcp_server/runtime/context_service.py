@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
-from mcp_server.answers.memories import log_unverified
 from mcp_server.answers.reasoning import InsightsShape
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
 from mcp_server.tools.toolbox import Toolbox
@@ -189,7 +188,7 @@ class ContextService:
         result = self._box.container.live.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
-        log_unverified(self._box.container.journal, asked.query, result)
+        self._box.log_claims(asked.query, result)
         found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
             ids = [hit.memory.id for hit in found]

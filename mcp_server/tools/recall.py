@@ -23,7 +23,6 @@ from mcp_server.answers.memories import (
     RecallAnswer,
     SearchAnswer,
     is_verified,
-    log_unverified,
 )
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.arguments import (
@@ -123,6 +122,7 @@ class ConnectorTools:
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; read the results with fetch."""
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
+        self._box.log_claims(query, result)
         return SearchAnswer(
             results=[
                 FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
@@ -205,7 +205,7 @@ class RecallTools:
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        log_unverified(self._box.container.journal, query, result)
+        self._box.log_claims(query, result)
         ids = [hit.memory.id for hit in result.hits]
         self._box.returned(session, ids)
         answer = RecallAnswer(
@@ -258,7 +258,7 @@ class RecallTools:
             query, [_hit(hit, memory) for hit, memory in shown], scope,
             allow_unverified=allow_unverified,
         )  # fmt: skip
-        log_unverified(self._box.container.journal, query, result)
+        self._box.log_claims(query, result)
         return ChunksAnswer(
             chunks=[_chunk(hit, level) for hit in result.hits],
             pulse=self._box.meter.of(list(best), list(best.values())),
@@ -342,7 +342,7 @@ class GraphTools:
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        log_unverified(self._box.container.journal, query, result)
+        self._box.log_claims(query, result)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
         self._box.returned(session, ids)
         answer = GraphAnswer(

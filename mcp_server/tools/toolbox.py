@@ -32,7 +32,16 @@ from memvault.model.errors import (
     StoreUnavailable,
 )
 from memvault.model.memory import Memory, MemoryNode, UTLState
-from memvault.model.search import Aspect, Filters, Hit, Insights, NodeRef, Scope, VerbosityLevel
+from memvault.model.search import (
+    Aspect,
+    Filters,
+    Hit,
+    Insights,
+    NodeRef,
+    Scope,
+    SearchResult,
+    VerbosityLevel,
+)
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
@@ -135,6 +144,10 @@ class Toolbox:
         """Note which memories an answer shows, best first."""
         session.accessed(ids)
         self.container.activity.accessed(ids)
+
+    def log_claims(self, query: str, result: SearchResult) -> None:
+        """Log the claims that this answer to a sensitive question withholds or shows."""
+        self.container.gate_log.record(query, result, client_name() or "")
 
     def memory(self, memory_id: str) -> Memory:
         """Raises NoteNotFound."""

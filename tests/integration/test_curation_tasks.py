@@ -17,6 +17,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.curation.operations.draft import Draft
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskType
 
@@ -162,7 +163,12 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Slip.md", "Boats go down the slip in April.\n")
     write("No slip.md", "contradicts:: [[Slip]]\n\nNo boat leaves the [[Yard]] in spring.\n")
     write("Opening.md", f"---\ntype: fact\ncreated: {old}\n---\nThe yard opens at seven.\n")
-    write("Rent of the quay.md", "---\ntype: fact\n---\nThe [[Yard]] pays it in May.\n")
+    container.actions.store(
+        Draft.checked(
+            title="Rent of the quay", content="The [[Yard]] pays it in May.", type="fact",
+            lifecycle="temporary", client="eve", rationale="The person spoke of it.",
+        )
+    )  # fmt: skip
     write("Rope.md", "Tarred in autumn. See [[Yard]].\n")
     write("New rope.md", "supersedes:: [[Rope]]\n\nNylon needs no tar at the [[Yard]].\n")
     write("Island.md", "Nothing here speaks of any other thing in this place.\n")

@@ -314,6 +314,23 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     assert "4 mg" in dose["content"]
 
 
+def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
+    call: Caller, container: Container
+) -> None:
+    path = container.vault.root / "Mole.md"
+    path.write_text("---\ntype: fact\nverified: true\nverified_on: 2020-01-01\n---\nIt is dry.\n")
+    container.indexing.index_written(["Mole.md"])
+    call("verify_memory", target="Mole.md", verified=True, rationale=WHY)
+
+    def waits() -> bool:
+        waiting = container.proposals.waiting(container.live.catalogue.by_id)
+        return any(each.path == "Mole.md" for each in waiting)
+
+    assert waits()
+    PageActions(lambda: container).verify("Mole.md", verified=True)
+    assert not waits()
+
+
 def test_a_client_that_calls_itself_the_command_line_is_not_the_person(
     call: Caller, container: Container
 ) -> None:

@@ -23,6 +23,10 @@ OPPOSED = {
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("curated"), {**NOTES, **OPPOSED}) as running:
+        running.caller.ok(
+            "store_memory", content="The rent of the slip is 900 euros a year.", title="Slip rent",
+            type="fact", project="kelp", rationale="The person spoke of it.",
+        )  # fmt: skip
         yield running
 
 
@@ -180,14 +184,14 @@ def test_a_stale_fact_is_verified(browser: Browser, site: Served, do: Do) -> Non
     taken_back(site, before, do)
 
 
-def test_a_financial_fact_that_nobody_verified_asks_to_be(
+def test_a_financial_fact_of_a_client_asks_to_be_verified(
     browser: Browser, site: Served, do: Do
 ) -> None:
     before = files_of(site)
     show(browser, site, "unverified_critical")
     browser.sees("900 euros")
     do("True", "1")
-    wait_until(lambda: b"verified: true" in site.bytes_of("Mooring rent"), "nothing was verified")
+    wait_until(lambda: b"verified: true" in site.bytes_of("Slip rent"), "nothing was verified")
     site.settled()
     assert "unverified_critical" not in {task.task_type for task in site.container.curation.tasks()}
     taken_back(site, before, do)

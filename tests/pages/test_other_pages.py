@@ -172,6 +172,24 @@ def test_activity_tells_what_each_client_read(browser: Browser, site: Served) ->
     assert "Clay oven" in browser.text().split("Read since startup")[1]
 
 
+def test_activity_shows_which_claims_were_withheld_and_which_were_asked_for(
+    browser: Browser, site: Served
+) -> None:
+    site.caller.ok("store_memory", content="The insurance of the boat costs 300 euros.",
+                   title="Boat insurance", rationale="The person spoke of it.")  # fmt: skip
+    for allow in (False, True):
+        site.caller.ok(
+            "recall_memory",
+            query="What does the insurance of the boat cost?",
+            allow_unverified=allow,
+        )
+    browser.open(f"{site.url}/activity")
+    shown = browser.text().split("Sensitive questions")[1].split("Read since startup")[0]
+    assert shown.count("What does the insurance of the boat cost?") == 2
+    assert shown.index("shown at its request") < shown.index("withheld")
+    assert "Boat insurance" in shown
+
+
 @pytest.mark.parametrize("way", ["click", "key"])
 def test_concepts_are_merged_after_a_preview(browser: Browser, site: Served, way: str) -> None:
     before = {title: site.bytes_of(title) for title in ("Storm glass", "Weather tube")}

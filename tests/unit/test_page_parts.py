@@ -22,6 +22,7 @@ from memvault.curation.tasks.note_tasks import NoteFacts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
+from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal
@@ -206,11 +207,14 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
         ({"type": "fact", "title": "Kelp"}, False),
     ],
 )
-def test_only_critical_facts_that_nobody_verified_ask_for_it(
+def test_only_critical_facts_of_others_that_nobody_verified_ask_for_it(
     said: dict[str, object], asks: bool
 ) -> None:
-    task = unverified(NoteFacts(memory("a", **said), NOW))
+    client = Origin(kind=OriginKind.CLIENT, name="eve")
+    theirs = Provenance(origin=client, spans=(OriginSpan(1, 1, client),))
+    task = unverified(NoteFacts(memory("a", **said, provenance=theirs), NOW))
     assert (task is not None) == asks
+    assert unverified(NoteFacts(memory("a", **said), NOW)) is None  # the person's own
 
 
 def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:

@@ -11,9 +11,11 @@ from enum import StrEnum
 from memvault.model.change import Actor
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
+from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
+WAS_VERIFIED = "was_verified"
 
 
 class ProposalKind(StrEnum):
@@ -24,6 +26,8 @@ class ProposalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
+    """``was_verified``: the memory was verified when it was made, perhaps too long ago."""
+
     key: str
     kind: ProposalKind
     note_id: str
@@ -31,6 +35,7 @@ class Proposal:
     client: str
     rationale: str
     at: datetime
+    was_verified: bool = False
 
 
 class Proposals:
@@ -55,7 +60,8 @@ class Proposals:
                 self._journal.append(
                     JournalEntry(
                         ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=memory.id,
-                        path=memory.path, rationale=rationale, data={"proposal": kind},
+                        path=memory.path, rationale=rationale,
+                        data={"proposal": kind, WAS_VERIFIED: memory.verified},
                     )
                 )  # fmt: skip
                 self._refresh()
@@ -100,7 +106,7 @@ class Proposals:
                 key = f"{kind} {entry.note_id}"
                 self._open[key] = Proposal(
                     key, kind, entry.note_id, entry.path or "", entry.actor.name,
-                    entry.rationale or "", entry.ts,
+                    entry.rationale or "", entry.ts, bool(entry.data.get(WAS_VERIFIED)),
                 )  # fmt: skip
 
 
@@ -108,7 +114,15 @@ def _is_settled(proposal: Proposal, memory: Memory | None) -> bool:
     if memory is None:
         return True
     if proposal.kind is ProposalKind.VERIFIED:
-        return memory.verified
+        return _verified_since(memory, proposal)
     if proposal.kind is ProposalKind.PERMANENT:
         return memory.lifecycle is Lifecycle.PERMANENT
     return False
+
+
+def _verified_since(memory: Memory, proposal: Proposal) -> bool:
+    """Whether the person verified the memory after the proposal, perhaps again."""
+    if not proposal.was_verified:
+        return memory.verified
+    on = read_date(memory.metadata.get("verified_on"))
+    return memory.verified and on is not None and on.date() >= proposal.at.date()

@@ -1,5 +1,5 @@
 """Questions on legal, financial, medical and policy matters, where an error costs (triple 2.7),
-and which text may answer them.
+which text may answer them, and the log of what was withheld or used.
 
 One telling word is enough, unless the question only asks when, where or with whom something
 happened: then it is no matter of law or money although it names a court or a bank.
@@ -8,15 +8,19 @@ happened: then it is no matter of law or money although it names a court or a ba
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 
+from memvault.model.change import Actor
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines
-from memvault.model.search import Hit, Status, Verification
+from memvault.model.search import Hit, SearchResult, Status, Verification
+from memvault.vault.journal import Journal, JournalEntry
 
 MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
 _FRONTMATTER = re.compile(r"\A---\r?\n.*?^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -129,3 +133,63 @@ class Gate:
         if lines is None:
             return _FRONTMATTER.sub("", text).strip()[:MOST_OWN_CHARS]
         return "\n".join(text.split("\n")[lines.first - 1 : lines.last]).strip()
+
+
+WITHHELD, USED = "unverified_withheld", "unverified_used"
+
+
+@dataclass(frozen=True, slots=True)
+class GatedQuestion:
+    """A sensitive question that met unconfirmed claims; ``overridden`` if the client asked for
+    their text all the same."""
+
+    at: datetime
+    client: str
+    query: str
+    matter: str
+    memories: tuple[str, ...]
+    overridden: bool
+
+
+class GateLog:
+    """Logs to the journal which unconfirmed claims were withheld from, or used by, a client (triple
+    FR-47). Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def record(self, query: str, result: SearchResult, client: str) -> None:
+        """Log an answer, if its question is sensitive and it met claims that nobody confirms.
+
+        Raises StorageError, DiskFull.
+        """
+        if result.matter is None or not result.claims:
+            return
+        withheld = any(hit.withheld for hit in result.hits)
+        self._journal.append(
+            JournalEntry(
+                ts=datetime.now(UTC),
+                kind=WITHHELD if withheld else USED,
+                actor=Actor(kind="client", name=client),
+                data={
+                    "query": query,
+                    "matter": result.matter,
+                    "memories": [hit.memory.id for hit in result.claims],
+                },
+            )
+        )
+
+    def recent(self, most: int) -> list[GatedQuestion]:
+        """The last questions, newest first."""
+        last = deque(self._journal.entries({WITHHELD, USED}), maxlen=most)
+        return [
+            GatedQuestion(
+                entry.ts,
+                entry.actor.name,
+                str(entry.data.get("query", "")),
+                str(entry.data.get("matter", "")),
+                tuple(map(str, entry.data.get("memories", ()))),
+                overridden=entry.kind == USED,
+            )
+            for entry in reversed(last)
+        ]

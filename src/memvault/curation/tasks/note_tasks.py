@@ -218,14 +218,15 @@ CRITICAL_TYPES = frozenset({*(matter.value for matter in SensitiveTopic), "contr
 
 
 def unverified(facts: NoteFacts) -> CurationTask | None:
-    """A task if this note states a legal, financial or policy fact that the person has not
-    verified (triple 2.6).
+    """A task if others than the person wrote a legal, financial or policy fact in this note, and
+    the person has not verified it (triple 2.6).
 
     Only facts, decisions and notes of a critical type count, and no ephemeral ones. The subject is
     read from the title, the tags and the names of the properties.
     """
     memory = facts.memory
-    if memory.verified or memory.lifecycle is Lifecycle.EPHEMERAL:
+    is_persons = memory.verified or memory.provenance.is_person
+    if is_persons or memory.lifecycle is Lifecycle.EPHEMERAL:
         return None
     is_critical = memory.type in CRITICAL_TYPES
     if not is_critical and memory.type not in FACTS and kind_of(memory) != NodeKind.DECISION:
