@@ -107,30 +107,60 @@ def added(before: bytes | None, after: bytes) -> list[str]:
 
 
 @dataclass(slots=True)
+class _Adoption:
+    """What the person made their word by verifying the note; ``whole``: also what an entry without
+    digests wrote. It does not stand while the verification is undone."""
+
+    digests: set[str]
+    whole: bool
+    stands: bool = True
+
+
+@dataclass(slots=True)
 class _Claims:
     """What the journal says of one path or id. ``whole``: an entry without digests wrote it all."""
 
     origins: dict[str, Origin] = field(default_factory=dict)
     whole: Origin | None = None
     late: set[str] = field(default_factory=set)  # added to a note that was verified already
+    adoptions: dict[str, _Adoption] = field(default_factory=dict)  # by the verifying change
     entries: int = 0
 
-    def adopt(self) -> None:
+    def adopt(self, key: str) -> None:
         """The person confirmed all that is there: from now on it is their word."""
         self.entries += 1
-        self.origins = dict.fromkeys(self.origins, PERSON)
-        self.whole = None
-        self.late.clear()
+        self.adoptions[key] = _Adoption(set(self.origins), self.whole is not None)
+
+    def set_standing(self, key: str, *, stands: bool) -> None:
+        self.entries += 1
+        self.adoptions[key].stands = stands
 
     def take(self, digests: Iterable[str] | None, origin: Origin) -> None:
         self.entries += 1
         if digests is None:
             self.whole = None if origin.is_person else origin
+            for adoption in self.adoptions.values():
+                adoption.whole = False
         else:
-            self.origins.update(dict.fromkeys(digests, origin))
+            new = dict.fromkeys(digests, origin)
+            self.origins.update(new)
+            for adoption in self.adoptions.values():
+                adoption.digests -= new.keys()
 
     def of(self, digest: str) -> Origin:
+        if self._is_adopted(digest):
+            return PERSON
         return self.origins.get(digest, self.whole or PERSON)
+
+    def is_late(self, digest: str) -> bool:
+        return digest in self.late and not self._is_adopted(digest)
+
+    def _is_adopted(self, digest: str) -> bool:
+        known = digest in self.origins
+        return any(
+            adoption.stands and (digest in adoption.digests if known else adoption.whole)
+            for adoption in self.adoptions.values()
+        )
 
 
 class Provenances:
@@ -140,6 +170,8 @@ class Provenances:
         self._journal = journal
         self._marks: dict[str, int] = {}
         self._claims: dict[str, _Claims] = defaultdict(_Claims)
+        self._adopters: dict[str, list[_Claims]] = {}  # by the verifying change
+        self._undoings: dict[str, Change] = {}
         self._lock = threading.Lock()
 
     def of(self, path: str, note_id: str, data: bytes) -> Provenance:
@@ -156,8 +188,12 @@ class Provenances:
             if not known:
                 return Provenance()
             judged = [(unit, _origin(unit.digest, known)) for unit in units(data)]
-            late = set[str]().union(*(claims.late for claims in known))
-        is_late = any(unit.digest in late for unit, origin in judged if not origin.is_person)
+            is_late = any(
+                claims.is_late(unit.digest)
+                for unit, origin in judged
+                if not origin.is_person
+                for claims in known
+            )
         return _provenance(judged, stamp, verifiable=not is_late)
 
     def stamp(self, path: str, note_id: str) -> str:
@@ -189,6 +225,7 @@ class Provenances:
         except ValidationError:
             return
         origin = origin_of(change.kind, change.actor, change.memo)
+        is_redone = change.kind is ChangeKind.UNDONE and self._take_undoing(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
         sources = [found for key in keys if (found := self._claims.get(key))]
@@ -196,10 +233,11 @@ class Provenances:
         for file in change.files:
             if file.moved_to is not None and (gone := self._claims.pop(f"path:{file.path}", None)):
                 self._claims[f"path:{file.moved_to}"] = gone
-            if change.kind in _REPEATING or not (file.added or file.carried):
+            repeats = change.kind in _REPEATING and not is_redone
+            if repeats or not (file.added or file.carried):
                 continue
             if change.kind is ChangeKind.VERIFIED and origin.is_person:
-                self._adopt(file, change.node_ids)
+                self._adopt(file, change)
                 continue
             by_origin: dict[Origin, list[str]] = defaultdict(list)
             by_origin[origin].extend(file.added)
@@ -214,13 +252,32 @@ class Provenances:
                 for each, digests in by_origin.items():
                     claims.take(digests, each)
 
-    def _adopt(self, file: FileChange, node_ids: Iterable[str]) -> None:
+    def _adopt(self, file: FileChange, change: Change) -> None:
         """Where the person marked a note as right, its words are theirs from then on."""
         if _VERIFIED_DIGEST not in file.added:
             return  # marked as wrong
-        for key in (f"path:{file.path}", *(f"id:{node_id}" for node_id in node_ids)):
-            if key in self._claims:
-                self._claims[key].adopt()
+        key = change.reversal_hash
+        for at in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
+            if at in self._claims:
+                self._claims[at].adopt(key)
+                self._adopters.setdefault(key, []).append(self._claims[at])
+
+    def _take_undoing(self, change: Change) -> bool:
+        """Take back the verifications that were undone; whether a client redoes what the person
+        undid, so that what comes back is the client's claim."""
+        self._undoings[change.reversal_hash] = change
+        redone = [each for key in change.undoes if (each := self._undoings.get(key))]
+        self._set_standing(change.undoes, stands=False)
+        is_persons = change.actor.kind == "person"
+        for each in redone:
+            if is_persons or each.actor.kind != "person":
+                self._set_standing(each.undoes, stands=True)
+        return not is_persons and any(each.actor.kind == "person" for each in redone)
+
+    def _set_standing(self, keys: Iterable[str], *, stands: bool) -> None:
+        for key in keys:
+            for claims in self._adopters.get(key, ()):
+                claims.set_standing(key, stands=stands)
 
 
 def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
