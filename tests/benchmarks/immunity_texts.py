@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from tests.benchmarks import immunity_more
 
 SLOTS: dict[str, tuple[str, ...]] = {
     "ai": ("AI assistant", "assistant", "language model", "AI", "chatbot", "LLM", "AI agent", "model", "automated assistant", "virtual assistant", "copilot", "AI system"),
@@ -556,12 +558,19 @@ def filled(template: str, rng: random.Random) -> str:
     )
 
 
+def _together(*parts: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    kinds = dict.fromkeys(kind for part in parts for kind in part)
+    return {kind: tuple(t for part in parts for t in part.get(kind, ())) for kind in kinds}
+
+
 def make_texts(seed: int, per_template: int) -> Iterator[Labelled]:
     """Windows of one or two sentences, of every template as often; an attack stands alone, next to
     an ordinary sentence, or next to another attack."""
     rng = random.Random(seed)
-    ordinary = [(kind, t) for kind, all_ in BENIGN.items() for t in all_]
-    for kind, templates in ATTACKS.items():
+    attacks = _together(ATTACKS, immunity_more.ATTACKS)
+    benign = _together(BENIGN, immunity_more.BENIGN)
+    ordinary = [(kind, t) for kind, all_ in benign.items() for t in all_]
+    for kind, templates in attacks.items():
         for template in templates:
             for _ in range(per_template):
                 text = rng.choice(LEADS) + filled(template, rng)
@@ -573,7 +582,7 @@ def make_texts(seed: int, per_template: int) -> Iterator[Labelled]:
                 elif shape < 0.5:
                     text = f"{text} {filled(rng.choice(templates), rng)}"
                 yield Labelled(_styled(text, rng), kind, True)
-    for kind, templates in BENIGN.items():
+    for kind, templates in benign.items():
         for template in templates:
             for _ in range(per_template):
                 text = rng.choice(LEADS) + filled(template, rng)

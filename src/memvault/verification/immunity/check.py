@@ -7,7 +7,7 @@ a logistic regression over the vectors of its sentences (`classifier`).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,27 +24,25 @@ THRESHOLD = 1.0  # of the weights of a passage
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
 ENCODED = 0.6  # weight of several words in an encoding, whatever they say
 PASSAGE = 420  # characters within which signs add up
-WINDOWS = 5  # sentences that are embedded at most, the most telling ones
-SURE = 2.6  # log-odds that weigh as much as the strongest wordings do
-_MOST_LEARNED = 0.9  # the classifier alone is never enough
+WINDOWS = 4  # sentences that are embedded at most, the most telling ones
+MOST_OF_VECTOR = 0.8  # log-odds that a vector adds at most, in 99 of 100 attacks
+SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings do
+_MOST_LEARNED = 0.84  # of these: not enough with one mention of the user or the like
+CERTAIN = 3.5  # log-odds that are enough alone; hardly any ordinary note has such a sentence
 LEARNED = "instruction"  # the kind of what only the classifier finds
 _LEAST_LEARNED = 0.2
+_CLEAR = 0.5  # of the classifier's weight, in text that people do not see
 _IN_CODE = 0.5  # of a tool call's weight that remains in code, as in documentation
 _QUOTED_SHARE = 0.3  # of a weight that remains inside a quotation, in a text about attacks
 _MENTION_SHARE = 0.7  # the same outside quotations
 SPLIT_WORDS = 8  # words split by invisible characters that no copied web page has
-_WINDOW_CHARS = (12, 400)  # of a sentence that is embedded
+_WINDOW_CHARS = (12, 200)  # of a sentence that is embedded
 _EXCERPT = 200
 
 Floats = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+|(?=\n)|$)")
-_TELLING = re.compile(
-    r"\b(?:you|your|yours|please|must|always|never|now|immediately|answer|reply|respond|tell|send|"
-    r"ignore|user|assistant|ai|model|system|instructions?|note|memory|memories|tool|do not|don't|"
-    r"if|when|before)\b|https?://|[^\x00-\x7f]{4}"
-)
 
 
 class Action(StrEnum):
@@ -115,14 +113,14 @@ class Immunity:
     def _place(self, name: str, text: str) -> Finding:
         visible = _Visible.of(text)
         signs = self._signs(visible)
-        best, within = _worst_passage(signs)
         buried = [
             self._hidden(each, visible.quotes(each.start, each.end))
             for each in hidden.hidden_texts(text)
         ]
-        best = max([best, *(score for score, _ in buried)])
+        signs += [sign for _, sign in buried if sign.kind == "hidden encoding"]
+        best = max([_worst_passage(signs)[0], *(score for score, _ in buried)])
         if best < THRESHOLD:
-            evident = within
+            evident = _worst_passage(signs)[1]
         else:
             evident = [s for s in signs if s.weight >= 0.3] if _worst_passage(signs)[0] >= 1 else []
             evident += [sign for score, sign in buried if score >= THRESHOLD]
@@ -135,11 +133,10 @@ class Immunity:
     def _hidden(self, found: Hidden, about: bool) -> tuple[float, _Sign]:
         """The score of a hidden text, scaled so that `THRESHOLD` is the limit here, too."""
         visible = _Visible.of(found.decoded)
-        score, signs = _worst_passage(self._signs(visible))
-        if not any(wording.orders(sign.kind) for sign in signs if sign.kind != LEARNED):
-            score *= HIDDEN_THRESHOLD
-        elif found.kind not in ("link", "alt text"):
-            score /= HIDDEN_THRESHOLD
+        is_seen = found.kind in ("link", "alt text")  # by many: people read these, too
+        limit = THRESHOLD if is_seen else HIDDEN_THRESHOLD
+        score, signs = _worst_passage(self._signs(visible, limit))
+        score *= THRESHOLD / limit if any(map(_is_order, signs)) else HIDDEN_THRESHOLD
         if found.kind == "encoding" and found.decoded.count(" ") >= 3:
             score += ENCODED
         score *= _QUOTED_SHARE if about else 1.0
@@ -147,25 +144,27 @@ class Immunity:
             score += THRESHOLD
         return score, _Sign(f"hidden {found.kind}", score, found.start, found.end)
 
-    def _signs(self, visible: _Visible) -> list[_Sign]:
-        """Wordings, and where they are not enough what the classifier finds, which takes longer."""
+    def _signs(self, visible: _Visible, limit: float = THRESHOLD) -> list[_Sign]:
+        """Wordings, and where these leave the limit open, what the classifier finds."""
         signs = list(visible.signs())
-        if _worst_passage(signs)[0] < THRESHOLD:
-            signs += self._learned(visible)
-        return signs
+        room = limit - _worst_passage(signs)[0]
+        return signs + list(self._learned(visible, room)) if room > 0 else signs
 
-    def _learned(self, visible: _Visible) -> Iterator[_Sign]:
+    def _learned(self, visible: _Visible, room: float) -> Iterator[_Sign]:
+        """What the classifier finds in the sentences whose vectors can make up for this room; it
+        knows that by their words, and a vector takes milliseconds."""
         if self._embed is None:
             return
-        spans = visible.windows()
-        if not spans:
-            return
-        text = visible.text
-        logits = self._classifier.logits(self._embed([text[a:b] for a, b in spans]))
-        for (start, end), logit in zip(spans, logits, strict=True):
-            weight = min(_MOST_LEARNED, max(0.0, float(logit)) / SURE) * visible.share(start, end)
+        words = self._classifier.of_words
+        spans = [(words(visible.folded_part(*span)), span) for span in visible.sentences()]
+        open_ = sorted(each for each in spans if _weight(each[0] + MOST_OF_VECTOR) >= room)
+        for told, (start, end) in open_[: -WINDOWS - 1 : -1]:
+            (more,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
+            weight = _weight(told + more) * visible.share(start, end)
             if weight >= _LEAST_LEARNED:
                 yield _Sign(LEARNED, weight, start, end)
+            if weight >= room:
+                return
 
 
 @dataclass(slots=True)
@@ -223,15 +222,26 @@ class _Visible:
             share = min(share, _IN_CODE)
         return _Sign(match.kind, match.weight * share, start, end)
 
-    def windows(self) -> list[tuple[int, int]]:
-        """The sentences that are most likely to address somebody."""
+    def sentences(self) -> list[tuple[int, int]]:
         least, most = _WINDOW_CHARS
         spans = [(m.start(), min(m.end(), m.start() + most)) for m in _SENTENCE.finditer(self.text)]
-        spans = [(a, b) for a, b in spans if len(self.text[a:b].strip()) >= least]
-        if len(spans) <= WINDOWS:
-            return spans
-        low = self.text.lower()
-        return sorted(sorted(spans, key=lambda s: -len(_TELLING.findall(low, *s)))[:WINDOWS])
+        return [(a, b) for a, b in spans if len(self.text[a:b].strip()) >= least]
+
+    def folded_part(self, start: int, end: int) -> str:
+        """The folded text of a span of the original."""
+        places = self.folded.places
+        if places is None:
+            return self.folded.text[start:end]
+        return self.folded.text[bisect_left(places, start) : bisect_left(places, end)]
+
+
+def _weight(logit: float) -> float:
+    """Of a sentence with these log-odds: seldom enough alone."""
+    return max(0.0, min(_MOST_LEARNED, logit / SURE), min(THRESHOLD, logit / CERTAIN))
+
+
+def _is_order(sign: _Sign) -> bool:
+    return sign.weight >= _CLEAR if sign.kind == LEARNED else wording.orders(sign.kind)
 
 
 def _worst_passage(signs: Sequence[_Sign]) -> tuple[float, list[_Sign]]:

@@ -164,6 +164,8 @@ CUES: tuple[Cue, ...] = (
          r"\b(?:(?:official |urgent |automated )?(?:message|notice|directive|instruction|order|update|note|request) from (?:the |your )?(?:system|administrators?|admins?|developers?|openai|anthropic|google|microsoft|meta|engineering|platform|operators?|vendor|security team|owner)\b|"
          r"(?:admin(?:istrator)?|system|security|root|emergency|operator) (?:override|protocol|directive|command)\b|as your (?:developer|administrator|admin|creator|operator|owner|maker)|"
          r"by order of (?:the )?(?:system|administrator|openai|anthropic|google|developers?)|(?:you (?:have been|are) )(?:granted|authori[sz]ed|cleared|permitted|freed|unlocked)|level[- ]\d+ clearance|(?:request|action|transfer|access|this) (?:is|was|has been) pre-?(?:authori[sz]ed|approved)|already (?:given |gave )?(?:consent(?:ed)?|approved|authori[sz]ed|agreed))"),
+    _cue("disguise", 0.5, "decode|decrypt|decipher|unscramble|rot13|base64|backwards|reverse",
+         _ORDER, r"(?:decode|decrypt|decipher|unscramble|convert|translate|read|reverse)\b[^.!?\n]{0,50}?\b(?:and|then)\s+(?:follow|obey|execute|run|do|carry out|act on|comply|perform)\b"),
     # Speaking to the model.
     _cue("address", 0.6, "|".join(("ai", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "bot", "machine", "automated", "summari", "crawler")),
          r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
