@@ -192,7 +192,7 @@ class MemoryPage:
         kinds = (ChangeKind.CREATED, ChangeKind.IMPORTED)
         history = self._site.container.curator.history
         for change in history.changes(node_id=memory.id, kinds=kinds, limit=1):
-            return f"{who_made(change)}, {change.at:%Y-%m-%d %H:%M} UTC"
+            return f"{who_made(change)}, {change.at.astimezone():%Y-%m-%d %H:%M}"
         return "a note of your own"
 
     def _related(self, memory: Memory) -> list[tuple[Memory, float]]:

@@ -291,7 +291,7 @@ class OperationTools:
             str | None,
             Field(min_length=1, max_length=100, description="All changes by this client."),
         ] = None,
-        day: Annotated[date | None, Field(description="All changes of this day (UTC).")] = None,
+        day: Annotated[date | None, Field(description="All changes of this local day.")] = None,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> UndoneAnswer:

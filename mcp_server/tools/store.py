@@ -37,7 +37,7 @@ from memvault.model.memory import (
     Memory,
     UTLState,
 )
-from memvault.reasoning.critique import SURE, Contradiction
+from memvault.reasoning.critique import Contradiction
 from memvault.search.relations.values import sentences
 
 Value = Annotated[
@@ -131,6 +131,7 @@ Links = Annotated[list[str] | None, Field(description="Related notes, by title, 
 MOST_COMPARED = 3  # sentences of a new memory that are compared with older ones
 MOST_COMPARED_CHARS = 600
 MOST_CONTRADICTED = 3
+LEAST_SURE = 0.5  # that an older memory says otherwise
 
 
 class StoreTools:
@@ -202,7 +203,7 @@ class StoreTools:
         if not first or len(first) > MOST_COMPARED_CHARS:
             return []
         with suppress(StoreUnavailable, GraphQueryError):
-            found, _ = self._box.container.live.critic.critique(first, threshold=SURE)
+            found, _ = self._box.container.live.critic.critique(first, threshold=LEAST_SURE)
             return found[:MOST_CONTRADICTED]
         return []
 

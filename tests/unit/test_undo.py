@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -206,6 +208,23 @@ def test_a_forgetting_and_its_restoring_are_undone_together(tmp_path: Path) -> N
     undone = desk.curator.undo(today, WHY)
     assert desk.tree() == {"Plan.md": b"A plan.\n"} and desk.kept() == []
     assert undone.change is not None and undoable(desk.curator.history.changes()) == []
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process is set on POSIX only")
+def test_a_day_is_the_one_of_the_persons_clock(tmp_path: Path, monkeypatch) -> None:
+    desk = Desk(tmp_path)
+    desk.now = datetime(2026, 3, 2, 4, 30, tzinfo=UTC)
+    desk.write("Plan.md", b"A plan.\n")
+    desk.forget("Plan.md")
+    monkeypatch.setenv("TZ", "America/Lima")
+    time.tzset()
+    try:
+        history = desk.curator.history
+        assert len(history.changes(day=date(2026, 3, 1))) == 1
+        assert history.changes(day=date(2026, 3, 2)) == []
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_the_restoring_of_an_earlier_forgetting_is_undone_alone(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,7 +36,7 @@ ClientOption = Annotated[
 ]
 DayOption = Annotated[
     datetime | None,
-    typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Only changes of this day, UTC."),
+    typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Only changes of this day."),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.")]
 
@@ -63,7 +63,7 @@ def log(
 ) -> None:
     """List the changes that memvault made, newest first, each with the hash that undoes it.
 
-    Edits that you make in Obsidian are not listed. Times are UTC.
+    Edits that you make in Obsidian are not listed.
     """
     changes = _changes(places_of(context), note, client, day)[:most]
     if as_json:
@@ -117,7 +117,7 @@ def _about(note: str, changes: Sequence[Change]) -> list[Change]:
 def _row(change: Change) -> tuple[str, str, str]:
     from memvault.curation.changes.history import description
 
-    at = change.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    at = change.at.astimezone().strftime("%Y-%m-%d %H:%M")
     return change.reversal_hash[:_HASH_DIGITS], at, " ".join(description(change).split())
 
 
@@ -127,7 +127,7 @@ def _as_dict(change: Change) -> dict[str, Any]:
     return {
         "reversal_hash": change.reversal_hash,
         "kind": str(change.kind),
-        "timestamp": change.at.astimezone(UTC).isoformat(),
+        "timestamp": change.at.astimezone().isoformat(),
         "by": _author(change),
         "description": description(change),
         "rationale": change.rationale,

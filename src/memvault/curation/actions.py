@@ -37,7 +37,7 @@ from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, 
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
-from memvault.vault.compose import compose_note, safe_name
+from memvault.vault.compose import compose_note, day_of, safe_name
 from memvault.vault.parse import content_hash
 
 Result = TypeVar("Result")
@@ -172,7 +172,7 @@ class Actions:
     def annotate(
         self, name: str, text: str, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[str]:
-        today = self._curator.now().date()
+        today = day_of(self._curator.now())
         return self._change(
             name, ChangeKind.ANNOTATED, lambda s, t: stage_annotation(s, t, text, today), why,
             preview=preview,
@@ -235,7 +235,7 @@ class Actions:
     def verify(
         self, name: str, why: Attribution, *, verified: bool, by: str, preview: bool = False
     ) -> ChangeResult[PropertyChange]:
-        today = self._curator.now().date()
+        today = day_of(self._curator.now())
         return self._change(
             name,
             ChangeKind.VERIFIED,

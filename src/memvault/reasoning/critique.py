@@ -63,6 +63,8 @@ _LOWERS = re.compile(
 )
 _WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
 _MOST_WORDS = 20_000  # whose vectors are kept
+_AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+", re.IGNORECASE)
+_PART_COVERED = 0.7  # share of the words of a part of a sentence, which may lack its subject
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # says what is to be done, not what is
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
@@ -158,6 +160,8 @@ class Critic:
                 continue
             if aligned is not None and place is not None:
                 yield _misaligned(aligned, *place)
+            if aligned is None:
+                yield from self._of_parts(sentence, hits)
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
@@ -168,6 +172,18 @@ class Critic:
             todo = self._open_tasks(hits)
             for passage in passages:
                 yield from _statements(sentence, passage, todo)
+
+    def _of_parts(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
+        """What speaks against one of several things that a sentence says."""
+        parts = _AND.split(sentence)
+        for part in parts if len(parts) > 1 else ():
+            if len(stems_of(part)) < _CLAUSE_WORDS:
+                continue
+            aligned, place = self._best_alignment(part, hits)
+            if aligned is None or place is None or aligned.covered < _PART_COVERED:
+                continue
+            if aligned.relation is not Relation.SUPPORTS:
+                yield _misaligned(aligned, *place)
 
     # -- what it is compared with ---------------------------------------------------------------
 

@@ -155,8 +155,8 @@ def close_open_fence(text: str) -> str:
 
 
 def day_of(value: datetime) -> date:
-    """The UTC day, by which session folders are named."""
-    return value.astimezone(UTC).date()
+    """The day of a moment where this computer is."""
+    return value.astimezone().date()
 
 
 def _first_words(content: str) -> str:

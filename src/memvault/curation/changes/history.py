@@ -76,7 +76,7 @@ def description(change: Change) -> str:
 def explanation(changes: Sequence[Change], since: datetime, held: int = 0) -> str:
     """An explanation of these changes, and of so many texts in quarantine, for a person; the newest
     first."""
-    day = since.strftime("%d %B %Y, %H:%M UTC").lstrip("0")
+    day = since.astimezone().strftime("%d %B %Y, %H:%M").lstrip("0")
     texts = "1 text that looks" if held == 1 else f"{held} texts that look"
     kept = f" {texts} like orders to an AI model wait in quarantine for you." if held else ""
     if not changes:
@@ -126,7 +126,7 @@ class History:
 
         Args:
             client: the client's name; "" means a person or memvault itself.
-            day: in UTC.
+            day: where this computer is.
             before: the reversal hash of the last change of the page before.
 
         Raises:
@@ -139,7 +139,7 @@ class History:
                 break
             fits = (
                 (client is None or change.client == client)
-                and (day is None or change.at.astimezone(UTC).date() == day)
+                and (day is None or change.at.astimezone().date() == day)
                 and (node_id is None or node_id in (*change.node_ids, *change.merged_from))
                 and (path is None or path in change.paths)
                 and (kinds is None or change.kind in kinds)

@@ -28,6 +28,7 @@ from memvault.curation.operations.edit import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
+from memvault.vault.compose import day_of
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, Line, LineKind, faults, read_lines
@@ -273,7 +274,7 @@ class ManifestKeeper:
 
     def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
         if wanted.action is Action.ANNOTATE:
-            stage_annotation(staging, wanted.targets[0], wanted.text, self._clock().date())
+            stage_annotation(staging, wanted.targets[0], wanted.text, day_of(self._clock()))
         elif wanted.into is not None:
             stage_merge(staging, self._indexed().known, wanted.targets, wanted.into)
         else:
