@@ -126,6 +126,7 @@ class Watcher:
         self._gatherer = _Gatherer(indexer.vault)
         self._observer: BaseObserver | None = None
         self._stopped = threading.Event()
+        # Not a job of the worker: it waits for file events, so it would occupy a thread for good.
         self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
         self._behind_since = 0.0  # 0 while every change that was taken is indexed
         self.polling = False

@@ -137,6 +137,7 @@ def _start_rebuild(
                 rebuilding.release()
                 put(None)
 
+    # Not a job of the worker: a rebuild of a large vault takes minutes.
     threading.Thread(target=run, name="rebuild", daemon=True).start()
     return lines
 

@@ -64,6 +64,7 @@ class Startup:
         self._indexing_since = time.monotonic()
         self._stopping = threading.Event()
         self._failed: Callable[[MemvaultError], None] | None = None
+        # Not a job of the worker, which starts only when the container is open.
         self._thread = threading.Thread(target=self._run, name="startup", daemon=True)
         self._lock = threading.Lock()
 

@@ -169,6 +169,8 @@ class Container:
             moved=lambda: self.curation.changed(()),
         )
         self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
+        if self.reranker is not None:
+            self.worker.run("load the reranker", self.reranker.load)
         self.worker.run("trim the log", self._trim_log, after=TRIM_SECONDS)
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
 
@@ -302,7 +304,7 @@ class Container:
         # A rebuild closes what it was filling; it ends with its scan.
         self._generations.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
-        self._generations.close(LAST_WORDS_SECONDS)
+        self._generations.close()
         self.embedder.close()
         self.entity_cache.close()
 
@@ -317,6 +319,7 @@ class Container:
             answers=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
+            worker=self.worker,
         )
         generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)

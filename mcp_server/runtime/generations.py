@@ -63,10 +63,6 @@ class Generation:
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()
 
-    def close_readers(self, timeout: float) -> None:
-        """Wait for what reads in the background, so many seconds at most each."""
-        self.searcher.close(timeout)
-
 
 def open_generation(
     folder: Path,
@@ -79,6 +75,7 @@ def open_generation(
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
+    worker: Worker,
 ) -> Generation:
     """Open the stores of a generation and what reads them.
 
@@ -115,6 +112,7 @@ def open_generation(
         limit_seconds=settings.limits.answer_seconds,
         reranker=reranker,
         calendar=partial(Calendar.of, settings.calendar),
+        background=worker,
     )
     return Generation(
         folder,
@@ -235,11 +233,11 @@ class OpenGenerations:
         if self._changing.acquire(timeout=timeout):
             self._changing.release()
 
-    def close(self, timeout: float) -> None:
-        """Close all; what reads in the background has so many seconds each to end."""
+    def close(self) -> None:
+        """Close all generations."""
         self._closed.set()
         for generation in self.all():
-            generation.close_readers(timeout)
+            generation.searcher.close()
             try:
                 generation.stores.close()
             except StorageError:  # a full disk: what was committed is flushed already
@@ -272,7 +270,7 @@ class OpenGenerations:
 
 
 def _close_replaced(generation: Generation) -> None:
-    generation.searcher.close(0.0)
+    generation.searcher.close()
     try:
         generation.stores.close()
     except MemvaultError:

@@ -48,7 +48,7 @@ def in_order_of_model(folder: Path, passages: list[str]) -> list[int]:
 
 def test_passages_come_in_the_order_of_the_model(folder: Path) -> None:
     reranker = Reranker(RerankSettings(model=str(folder), budget_ms=10_000))
-    assert reranker.wait(120)
+    reranker.load()
     expected = in_order_of_model(folder, PASSAGES)
     assert expected != list(range(len(PASSAGES)))
     assert reranker.order(QUERY, PASSAGES) == expected
@@ -56,14 +56,14 @@ def test_passages_come_in_the_order_of_the_model(folder: Path) -> None:
 
 def test_only_the_first_passages_are_read_and_the_others_keep_their_places(folder: Path) -> None:
     reranker = Reranker(RerankSettings(model=str(folder), first=3, budget_ms=10_000))
-    assert reranker.wait(120)
+    reranker.load()
     expected = in_order_of_model(folder, PASSAGES[:3])
     assert reranker.order(QUERY, PASSAGES) == [*expected, 3, 4, 5]
 
 
 def test_what_is_not_read_in_time_keeps_its_place(folder: Path) -> None:
     reranker = Reranker(RerankSettings(model=str(folder), budget_ms=1e-6))
-    assert reranker.wait(120)
+    reranker.load()
     expected = in_order_of_model(folder, PASSAGES[:4])  # one batch is always read
     assert reranker.order(QUERY, PASSAGES) == [*expected, 4, 5]
 
@@ -73,7 +73,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_order(
 ) -> None:
     (tmp_path / "empty").mkdir()
     reranker = Reranker(RerankSettings(model=str(tmp_path / "empty")))
-    assert reranker.wait(120) is False
+    reranker.load()
     assert reranker.order(QUERY, PASSAGES) == [0, 1, 2, 3, 4, 5]
     assert "cannot be loaded" in caplog.text
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from math import acos
-from typing import Protocol
 
 import numpy as np
 from cachetools import LRUCache
@@ -29,7 +28,7 @@ from memvault.cognition.coherence import (
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.note import Vector, mean_vector
-from memvault.model.state import CognitivePulse, suggest_action
+from memvault.model.state import Background, CognitivePulse, suggest_action
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
 KIND = "pulse_measured"
@@ -158,13 +157,6 @@ class _Vault:
     state: MemoryState
     median: MemoryState
     quadrants: Mapping[JohariQuadrant, float]
-
-
-class Background(Protocol):
-    """Runs a job after so many seconds, in place of one of its name that still waits; a job that
-    returns seconds runs again after them."""
-
-    def run(self, name: str, job: Callable[[], float | None], *, after: float = 0.0) -> None: ...
 
 
 class PulseMeter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -83,3 +84,12 @@ class CacheStats:
             self.misses + other.misses,
             self.evictions + other.evictions,
         )
+
+
+class Background(Protocol):
+    """A worker: runs a job after so many seconds, in place of a waiting one of the same name.
+
+    A job that returns seconds runs again after them.
+    """
+
+    def run(self, name: str, job: Callable[[], float | None], *, after: float = 0.0) -> None: ...

@@ -143,6 +143,7 @@ class Fallback:
         self._read = read
         self._cache = cache
         self._limit = limit_seconds
+        # Not jobs of the worker: a caller waits for each, and leaves it when its time is up.
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
 
     def answer(self, asked: SearchRequest, whole: Callable[[], FallbackResult]) -> FallbackResult:

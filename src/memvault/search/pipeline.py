@@ -27,6 +27,7 @@ from memvault.model.search import (
     SearchResult,
     Verification,
 )
+from memvault.model.state import Background
 from memvault.search.association import POOL, Association
 from memvault.search.calibration import (
     ANSWERS,
@@ -102,6 +103,7 @@ class Searcher:
         limit_seconds: what an answer may take.
         reranker: orders what was found by its text, if the person has configured one.
         calendar: today, in the person's calendar.
+        background: a worker that reads changed relations; without one, questions do.
     """
 
     def __init__(
@@ -117,11 +119,14 @@ class Searcher:
         limit_seconds: float,
         reranker: Reranker | None = None,
         calendar: Callable[[], Calendar] = Calendar,
+        background: Background | None = None,
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
         self._association = Association(view, embedder, by_id)
-        self._relations = RelationSearch(stores, embedder, indexed, view, today=calendar)
+        self._relations = RelationSearch(
+            stores, embedder, indexed, view, today=calendar, background=background
+        )
         self._fallback = Fallback(
             self.hybrid,
             self._association,
@@ -143,10 +148,9 @@ class Searcher:
         """Load what answers questions now rather than with the first one."""
         self._relations.warm_up()
 
-    def close(self, timeout: float) -> None:
-        """Wait for what runs in the background, so many seconds at most."""
+    def close(self) -> None:
+        """Start no more searches."""
         self._fallback.close()
-        self._relations.close(timeout)
 
     def search(
         self,

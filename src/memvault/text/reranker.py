@@ -27,8 +27,8 @@ _BATCH = 4  # passages between two looks at the clock
 class Reranker:
     """Orders passages by a cross-encoder. Thread-safe.
 
-    The model loads in the background, since PyTorch takes seconds to import. Until then, and if it
-    cannot be loaded, passages keep their order.
+    PyTorch takes seconds to import, so the model is loaded by `load`. Until then, and if it cannot
+    be loaded, passages keep their order.
     """
 
     def __init__(self, settings: RerankSettings) -> None:
@@ -37,13 +37,6 @@ class Reranker:
         self._name = settings.model
         self._model: CrossEncoder | None = None
         self._using = threading.Lock()
-        self._loaded = threading.Event()
-        self._loading = threading.Thread(target=self._load, name="reranker", daemon=True)
-        self._loading.start()
-
-    def wait(self, seconds: float) -> bool:
-        """Whether the model is loaded within that time."""
-        return self._loaded.wait(seconds) and self._model is not None
 
     def order(self, query: str, passages: Sequence[str]) -> list[int]:
         """Indexes of the passages, best first.
@@ -67,7 +60,8 @@ class Reranker:
         read = first[: len(scores)]
         return [*sorted(read, key=lambda k: -scores[k]), *everything[len(read) :]]
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Load the model; logs an error if it cannot be loaded."""
         name = self._name
         folder = Path(name).expanduser()
         if folder.is_dir():
@@ -82,5 +76,3 @@ class Reranker:
                 folder.name,
                 str(error).strip().splitlines()[0],
             )
-        finally:
-            self._loaded.set()

@@ -75,6 +75,7 @@ def pgmpy_if_loaded() -> Pgmpy | None:
     """pgmpy, or None while it loads; the first call starts loading it."""
     if not _loading.is_set():
         _loading.set()
+        # Not a job of the worker: questions wait for it, and the worker may be busy for minutes.
         threading.Thread(target=load_pgmpy, name="memvault-pgmpy", daemon=True).start()
     return load_pgmpy() if _loaded.is_set() else None
 

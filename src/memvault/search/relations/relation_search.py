@@ -9,7 +9,6 @@ states them.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Protocol
 
 from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.search import Hit, Scope
+from memvault.model.state import Background
 from memvault.search.association import descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds, RelationSettings
@@ -68,6 +68,7 @@ class RelationSearch:
         *,
         settings: RelationSettings | None = None,
         today: Callable[[], Calendar] = Calendar,
+        background: Background | None = None,
     ) -> None:
         self._stores = stores
         self._indexed = indexed
@@ -76,13 +77,12 @@ class RelationSearch:
         self._vectors = PhraseVectors(embedder)
         self._view = view
         self._steps = StepIndex(view, indexed.catalogue, embedder.embed)
-        self._starting = threading.Lock()
+        self._background = background
         parser = question_parser()
         self._reader = None if parser is None else QuestionReader(parser)
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
-        self._refreshing: threading.Thread | None = None
-        # Questions are parsed while the candidates are searched for.
+        # Not jobs of the worker: a question is parsed while its candidates are searched for.
         self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
 
     # -- questions ------------------------------------------------------------------------------
@@ -164,20 +164,6 @@ class RelationSearch:
         except MemvaultError as error:
             logger.warning("relations are not ready for questions: %s", error.message)
 
-    def warm_up_soon(self) -> None:
-        """As `warm_up`, in a thread of its own."""
-        with self._starting:
-            if self._refreshing is None or not self._refreshing.is_alive():
-                self._refreshing = threading.Thread(
-                    target=self.warm_up, name="memvault-steps", daemon=True
-                )
-                self._refreshing.start()
-
-    def close(self, timeout: float) -> None:
-        """Wait for what runs in the background, so many seconds at most."""
-        if self._refreshing is not None:
-            self._refreshing.join(timeout)
-
     def _without_parser(self) -> None:
         """Answer without relations from now on: the parser is damaged, and the log says so."""
         self._reader = self._people = None
@@ -185,8 +171,8 @@ class RelationSearch:
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
         """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
         ready after so many seconds."""
-        if self._lexicon is not None and self._steps.waiting > MANY:
-            self.warm_up_soon()
+        if self._lexicon is not None and self._background and self._steps.waiting > MANY:
+            self._background.run("read changed relations", self.warm_up)
             return self._lexicon
         return self._lexicon_of_now(PATIENCE if self._lexicon is not None else first_patience)
 

@@ -191,6 +191,7 @@ class Neo4jGraphStore(CypherGraphStore):
             late.set()
             self._disconnect(driver)
 
+        # Not a job of the worker: it must run on time even if all its threads are busy.
         timer = threading.Timer(seconds, cut_off)
         timer.daemon = True
         timer.start()
