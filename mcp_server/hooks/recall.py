@@ -259,7 +259,7 @@ class HookRecall:
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(found)][: len(found)]
         gated = any(hit.gated for hit in found)
         choose = self._container.own_excerpts if gated else self._container.excerpts
-        shown = choose.of(query, found, limits)
+        shown = choose.of(query, found, limits, whole=len(_EXCERPT_BYTES))
         quoted: dict[str, Quotation] = {}
         for hit, excerpt, limit in zip(found, shown, limits, strict=True):
             lines = (excerpt.lines.first, excerpt.lines.last)

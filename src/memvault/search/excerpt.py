@@ -70,7 +70,14 @@ class Excerpts:
         self._outlines = Outlines(read, embedder)
         self._embedder = embedder
 
-    def of(self, query: str, found: Sequence[Hit], limits: Sequence[int]) -> list[Excerpt]:
+    def of(
+        self,
+        query: str,
+        found: Sequence[Hit],
+        limits: Sequence[int],
+        *,
+        whole: int = READ_WHOLE,
+    ) -> list[Excerpt]:
         """Of each memory the sentences that say most to the question, as many as fit.
 
         Sentences are scored as for a distilled context (`scoring`), and by their neighbours. ``…``
@@ -81,9 +88,11 @@ class Excerpts:
             found: best first.
             limits: UTF-8 bytes for each memory, about four for a token of English; one sentence is
                 shown even if it is longer.
+            whole: memories whose every sentence is compared; of later ones the passage that was
+                found.
         """
-        outlines = self._outlines.of(found[:READ_WHOLE])
-        outlines += [self._outlines.of_passage(hit) for hit in found[READ_WHOLE:]]
+        outlines = self._outlines.of(found[:whole])
+        outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
         known = [
             own if own is not None and own.statements else self._outlines.of_passage(hit)
             for hit, own in zip(found, outlines, strict=True)
