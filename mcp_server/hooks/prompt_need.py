@@ -19,14 +19,12 @@ from memvault.model.search import FoundBy, Hit
 
 # Log-odds, fitted to four vaults and to captured sessions. `tests.benchmarks.bench_prompt_need`
 # judges them, and prints what other vaults would give.
-_INTERCEPT = -6.74
-_RELEVANCE = 21.37  # per unit of a memory's relevance
-_WORK = -3.22  # per half of the way from questions to work
+_INTERCEPT = -6.27
+_RELEVANCE = 22.04  # per unit of a memory's relevance
+_WORK = -3.28  # per half of the way from questions to work
 _QUESTION = 0.92  # for a prompt that ends with a question mark
 _RELATION = 5.0  # for a memory that relations led to, whose relevance is no cosine
-NEEDED = (
-    0.7  # from here on, a memory is given: what is given and not needed costs more than silence
-)
+NEEDED = 0.75  # from here on a memory is given: what nobody needs costs more than silence
 
 _WORK_SAMPLES = (
     "Refactor this class into smaller functions",
