@@ -179,6 +179,7 @@ def _modified(file: Path) -> float:
 
 RETRY_SECONDS = 30.0  # after a capture that could not be written
 CLOSE_SECONDS = 10.0
+ABANDONED_SECONDS = 3_600.0
 REPEATED_SHARE = 0.8  # of a sentence's word stems
 WAIT_SECONDS = 4.0
 AGENTS = (
@@ -218,6 +219,10 @@ class CaptureQueue:
         self._thread = threading.Thread(target=self._run, name="memvault-capture", daemon=True)
 
     def start(self) -> None:
+        oldest = time.time() - ABANDONED_SECONDS
+        for half_kept in self._folder.glob("*.tmp"):  # of hooks that were killed
+            if _modified(half_kept) < oldest:
+                half_kept.unlink(missing_ok=True)
         self._thread.start()
 
     def ask_over(self, sampling: SamplingClients) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,28 @@ def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
     finally:
         engine.terminate()
         engine.wait()
+
+
+def test_a_hook_killed_at_any_moment_leaves_a_whole_capture_or_none(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    hooks.vault.rmdir()  # so that no engine is started
+    given = json.dumps(hooks.stop_input(tmp_path) | {"last_assistant_message": "x " * 200_000})
+    state, vault = f"--state={hooks.state.root}", f"--vault={hooks.vault}"
+    command = [sys.executable, "-m", "memvault.cli", "hook", "Stop", state, vault]
+    acknowledged = 0
+    for n in range(16):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=hooks.environment)
+        killer = threading.Timer(0.01 * n, process.kill)
+        killer.start()
+        with suppress(BrokenPipeError):
+            process.communicate(given.encode())
+        killer.cancel()
+        acknowledged += process.returncode == 0
+    assert hooks.run("Stop", given.encode()).returncode == 0
+    kept = [json.loads(path.read_bytes().split(b"\n", 1)[1]) for path in hooks.pending()]
+    assert len(kept) >= acknowledged + 1
+    assert {len(each["last_assistant_message"]) for each in kept} == {399_999}
 
 
 def test_a_hundred_hooks_at_once_are_all_answered(hooks: Hooks) -> None:

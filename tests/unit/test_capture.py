@@ -120,6 +120,31 @@ def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
     assert "needs no server" in item.text
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Wir haben uns nach langem Hin und Her für PostgreSQL entschieden.", ItemKind.DECISION),
+        ("Ab sofort bauen wir jeden Montag eine neue Fassung.", ItemKind.DECISION),
+        ("Nous avons finalement décidé de garder le serveur à Lyon.", ItemKind.DECISION),
+        ("Hemos decidido usar tarifas planas para los clientes.", ItemKind.DECISION),
+        ("来週から新しいサーバーを使うことにしました。", ItemKind.DECISION),
+        ("Ich bevorzuge kurze Antworten ohne Aufzählungen.", ItemKind.PREFERENCE),
+        ("Je préfère les réponses courtes et sans listes.", ItemKind.PREFERENCE),
+        ("Prefiero las respuestas cortas y sin listas.", ItemKind.PREFERENCE),
+        ("短い答えのほうがいいです、箇条書きは要りません。", ItemKind.PREFERENCE),
+        ("Es ist noch nicht entschieden, wer den Umzug bezahlt.", ItemKind.OPEN_QUESTION),
+        ("Ce n'est pas encore clair qui paie le déménagement.", ItemKind.OPEN_QUESTION),
+        ("El presupuesto de la mudanza sigue pendiente de Ana.", ItemKind.OPEN_QUESTION),
+        ("引っ越しの費用は未定なので、アナに聞きます。", ItemKind.OPEN_QUESTION),
+        ("Das Büro liegt im dritten Stock neben der Bäckerei.", ItemKind.FACT),
+        ("会議室は三階のパン屋の隣にあります。", ItemKind.FACT),
+    ],
+)
+def test_what_marks_a_sentence_is_known_in_five_languages(said: str, kind: ItemKind) -> None:
+    (item,) = extract([Turn("person", said)])
+    assert (item.kind, item.text) == (kind, said)
+
+
 def test_what_a_person_says_is_told_apart() -> None:
     items = extract(
         said(

@@ -1,8 +1,8 @@
 """What a conversation leaves behind: decisions, preferences, facts, open questions, requests.
 
 Extractive: every item is a sentence that somebody said, without secrets, and says who. The rules
-look at the words that mark a decision, a preference or an open question in English; a plain
-statement by the person is a fact in any language.
+look at the words that mark a decision, a preference or an open question in English, German,
+French, Spanish and Japanese; a plain statement by the person is a fact in any language.
 """
 
 from __future__ import annotations
@@ -65,7 +65,13 @@ _DECIDES = re.compile(
     r"|\b(?:we|i)(?:'ll| will| shall|'re going to| are going to|'m going to| am going to)"
     r"\s+(?:use|go with|stick (?:with|to)|switch|drop|adopt|keep|stay with|move to|migrate)\b"
     r"|\bgoing (?:forward|with)\b|\bfrom now on\b"
-    r"|\bwe (?:must|should) (?:not |always |never )?(?:use|keep|avoid|store|write)\b",
+    r"|\bwe (?:must|should) (?:not |always |never )?(?:use|keep|avoid|store|write)\b"
+    r"|\b(?:wir haben|ich habe) (?:\S+ ){0,12}?(?:entschieden|beschlossen|geeinigt|vereinbart)\b"
+    r"|\b(?:entscheidung|beschluss|beschlossen|vereinbart)\s*:|\bab (?:jetzt|sofort)\b"
+    r"|\bwir (?:bleiben bei|wechseln zu|steigen auf)\b"
+    r"|\b(?:on a|nous avons|j['’]ai) (?:\w+ )?décidé\b|\bdécision\s*:|\bd(?:ésorma|orénavan)[it]s?\b"
+    r"|\b(?:hemos decidido|decidimos|he decidido)\b|\bdecisión\s*:|\ba partir de ahora\b"
+    r"|(?:こと|よう)に(?:決め|決定|し(?:た|ました|ます))|(?:決定|採用)(?:した|しました|します)",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -78,7 +84,12 @@ _PREFERS = re.compile(
     r"\bi(?:'d| would)? (?:always |really |much |usually |strongly )?(?:prefer|like|love|hate|dislike|"
     r"want you to|favou?r|can't stand|don't like|do not like|never want|always want)\b"
     r"|\bmy (?:favou?rite|preference|preferred)\b"
-    r"|\b(?:please )?(?:always|never) (?:\w+)\b.*|^(?:please )?(?:do not|don't) ever\b",
+    r"|\b(?:please )?(?:always|never) (?:\w+)\b.*|^(?:please )?(?:do not|don't) ever\b"
+    r"|\bich (?:bevorzuge|mag|liebe|hasse|hätte lieber|möchte (?:immer|nie|lieber))\b|\bmir ist lieber\b"
+    r"|\bbitte (?:immer|nie|niemals)\b|\bmeine? liebling\w+"
+    r"|\bje (?:préfère|déteste|veux toujours)\b|\bj['’](?:aime|adore)\b|\bmon \w+ préféré"
+    r"|\b(?:prefiero|odio|me gusta|me encanta)\b|\bmi \w+ favorit[oa]\b"
+    r"|が(?:大)?(?:好き|嫌い)|の(?:ほう|方)が(?:いい|良い|好み)|は(?:必ず|常に|絶対に)",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -86,7 +97,11 @@ _OPEN = re.compile(
     r"|\b(?:still|yet) (?:need|have|has|needs|unclear|open|undecided|to (?:decide|do|fix|find|check))\b"
     r"|\b(?:not|un)(?: yet)? ?(?:sure|clear|decided|certain) (?:whether|if|how|what|which|when|why|about)\b"
     r"|\b(?:i|we) (?:don't|do not) (?:yet )?know (?:whether|if|how|what|which|when|why)\b"
-    r"|\b(?:undecided|unresolved|remains open|follow[- ]?up)\b|\bwe(?:'ll| will)? need to (?:find out|decide|check|figure)\b",
+    r"|\b(?:undecided|unresolved|remains open|follow[- ]?up)\b|\bwe(?:'ll| will)? need to (?:find out|decide|check|figure)\b"
+    r"|\boffene[rns]? (?:frage|punkt)|\bnoch (?:offen|unklar|ungeklärt|nicht (?:klar|sicher|entschieden))\b"
+    r"|\bquestion ouverte\b|\bpas encore (?:clair|décidé|sûr)|\breste à (?:décider|vérifier|faire)\b"
+    r"|\bpregunta abierta\b|\b(?:pendiente|por decidir)\b|\b(?:aún|todavía) no (?:está claro|se ha decidido|sabemos)\b"
+    r"|未定|未決定|未解決|要確認|検討中|まだ(?:決ま|決め|分か|わか)っていま?",
     re.IGNORECASE,
 )
 _NARRATES = re.compile(
