@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -52,17 +52,11 @@ class ActivityPage:
 
     def _show(self, request: Request) -> Response:
         container, asked = self._site.container, request.query_params
-        history = container.curator.history
         client, kind = asked.get("client", ""), asked.get("kind", "")
         day = _day(asked.get("day", ""))
         kinds = [ChangeKind(kind)] if kind in {each.value for each in ChangeKind} else None
-        changes = history.changes(
-            client=None if not client else "" if client == PERSON else client,
-            day=day,
-            kinds=kinds,
-            before=asked.get("before") or None,
-            limit=PAGE_SIZE + 1,
-        )
+        before = asked.get("before") or None
+        changes = self._chosen(client, day, kinds, before, PAGE_SIZE + 1)
         chosen_day = day.isoformat() if day else ""
         filters: dict[str, Any] = {"client": client, "kind": kind, "day": chosen_day}
         rows = changes[:PAGE_SIZE]
@@ -70,7 +64,7 @@ class ActivityPage:
             "activity.html",
             request,
             changes=shown(container, rows, lines=True),
-            all_shown=undoable(rows),
+            all_shown=undoable(self._chosen(client, day, kinds)) if client or day else [],
             older=rows[-1].reversal_hash if len(changes) > PAGE_SIZE else None,
             query=urlencode({key: value for key, value in filters.items() if value}),
             clients=self._clients(),
@@ -80,6 +74,18 @@ class ActivityPage:
             gated=self._gated(client) if not asked.get("before") else [],
             **filters,
         )
+
+    def _chosen(
+        self,
+        client: str,
+        day: date | None,
+        kinds: Sequence[ChangeKind] | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+    ) -> list[Change]:
+        name = None if not client else "" if client == PERSON else client
+        history = self._site.container.curator.history
+        return history.changes(client=name, day=day, kinds=kinds, before=before, limit=limit)
 
     def _clients(self) -> list[str]:
         """Who changed anything: a person, then the clients by name."""

@@ -42,7 +42,11 @@ class Answer:
 
     @property
     def preview(self) -> str | None:
-        """The page that shows what a merge changes, before it is done; None for other answers."""
+        """The page that shows what a merge changes or an undo takes back, before it is done; None
+        for other answers."""
+        undoing = [call.arguments for call in self.calls if call.tool == "undo_change"]
+        if undoing:
+            return "/activity?" + urlencode(undoing[0])
         merges = [call.arguments for call in self.calls if call.tool == "merge_concepts"]
         if not merges:
             return None
@@ -60,6 +64,10 @@ def answers_to(task: CurationTask) -> list[Answer]:
 
 def called(task: CurationTask, key: str) -> Answer | None:
     return next((each for each in answers_to(task) if each.key == key), None)
+
+
+def _client(task: CurationTask) -> list[Answer]:
+    return [Answer("1", "Undo all its changes of that day", task.settled_by, danger=True)]
 
 
 def _none(_: CurationTask) -> list[Answer]:
@@ -144,6 +152,7 @@ def _first(task: CurationTask, tool: str) -> TaskAction | None:
 
 
 _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
+    TaskType.CLIENT_ACTIVITY: _client,
     TaskType.NEAR_DUPLICATES: _duplicates,
     TaskType.CONFLICTING_FACTS: _conflict,
     TaskType.STALE_FACT: _fact,

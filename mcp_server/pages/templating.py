@@ -158,6 +158,7 @@ _TASK_KINDS = {
     "superseded": "Replaced notes",
     "stale_fact": "Possibly outdated",
     "unverified_critical": "To be verified",
+    "client_activity": "Many changes by an AI client",
     "unresolved_links": "Links without a note",
     "orphan": "Notes without links",
     "finished_project": "Finished projects",

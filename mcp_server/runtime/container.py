@@ -29,6 +29,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
 from memvault.curation import actions
 from memvault.curation.actions import Actions
+from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.concepts import IndexedVault
@@ -122,6 +123,10 @@ class Container:
         self.gate_log = GateLog(self.journal)
         self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
         self.curator.recover()
+        self.client_limits = ClientLimits(
+            self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
+        )
+        self.curator.refuse = self.client_limits.check
         self.actions = Actions(self.curator, self._indexed, self._index_written)
 
     def _load_models(self, opened: ExitStack) -> None:
@@ -156,7 +161,11 @@ class Container:
     def _start_jobs(self) -> None:
         """The background work: indexing, curation tasks, upkeep."""
         self.curation = CurationTasks(
-            lambda: self.live, self.curator, DismissedTasks(self.journal), self.worker
+            lambda: self.live,
+            self.curator,
+            DismissedTasks(self.journal),
+            self.worker,
+            self.client_limits,
         )
         self.indexing = IndexingService(
             self.settings,

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.tasks.finder import DismissedTasks, TaskFinder
-from memvault.curation.tasks.note_tasks import NoteFacts
+from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError
 
@@ -65,12 +66,15 @@ class CurationTasks:
         curator: Curator,
         dismissed: DismissedTasks,
         worker: Worker,
+        limits: ClientLimits,
+        *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._live = live
         self._curator = curator
         self.dismissed = dismissed
         self._worker = worker
+        self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting = _Waiting()
@@ -184,7 +188,9 @@ class CurationTasks:
             self._notes[record.memory.path] = kept
         notes = [facts for _, facts in self._notes.values()]
         paths = None if everything else waiting.paths
-        self._tasks = tuple(self._finder[1].find(notes, paths, self._clock()))
+        tasks = self._finder[1].find(notes, paths, self._clock())
+        tasks += client_tasks(self._limits.excesses(), live.indexer.catalogue.by_path)
+        self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
     def _go_on(self) -> None:
         """Called between steps of a search."""

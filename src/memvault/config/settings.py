@@ -161,6 +161,20 @@ class LimitSettings(BaseModel):
         description="sustained tool calls per second and client; 0 means no limit",
     )
     burst: int = Field(2_000, ge=1, description="tool calls that a client may make in a burst")
+    changes_per_hour: int = Field(
+        10_000, ge=0, description="changes of the vault by one AI client; 0 means no limit"
+    )
+    similar_per_day: int = Field(
+        2_000, ge=0, description="nearly identical memories of one AI client; 0 means no limit"
+    )
+    reversals_per_day: int = Field(
+        20,
+        ge=0,
+        description="times that AI clients may write the same into a note again; 0 means no limit",
+    )
+    links_per_note: int = Field(
+        500, ge=0, description="links that an AI client may add to a note; 0 means no limit"
+    )
     answer_seconds: float = Field(
         10.0, gt=0, description="seconds after which a partial answer is returned"
     )

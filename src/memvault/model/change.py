@@ -149,6 +149,7 @@ class TaskType(StrEnum):
 
     MALFORMED_FRONTMATTER = "malformed_frontmatter"
     MALFORMED_TEXT = "malformed_text"
+    CLIENT_ACTIVITY = "client_activity"
     CONFLICTING_FACTS = "conflicting_facts"
     UNVERIFIED_CRITICAL = "unverified_critical"
     NEAR_DUPLICATES = "near_duplicates"

@@ -23,6 +23,7 @@ from memvault.text.embedding import Embedder
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
 SEEDS = 4  # links are followed from the first of these
+CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
 
 
@@ -97,7 +98,7 @@ class Association:
         links = [
             (seed.memory.id, edge)
             for seed in seeds
-            for edge in self._view.of(seed.memory.id)[:MOST_EDGES]
+            for edge in self._strongest(seed.memory.id)
             if edge.origin is not EdgeOrigin.TAG
         ]
         fitting = self._fitting(query, {edge.sentence for _, edge in links})
@@ -105,7 +106,22 @@ class Association:
             far = edge.target if edge.source == near else edge.source
             cosine = fitting.get(edge.sentence, 0.0)
             if far != near and cosine > 0.0:
-                yield near, far, edge, cosine
+                yield near, far, edge, cosine * (CLAIMED if self._is_claim(edge) else 1.0)
+
+    def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
+        """Edges of a node; where there are too many, what the person stated comes first."""
+        edges = self._view.of(node_id)
+        if len(edges) <= MOST_EDGES:
+            return edges
+        return sorted(edges, key=self._is_claim)[:MOST_EDGES]
+
+    def _is_claim(self, edge: GraphEdge) -> bool:
+        """Whether an edge is stated by others than the person, and not confirmed by them: then it
+        weighs less, so that nobody gains weight by linking to everything."""
+        memory = self._memory_of(edge.source)
+        if memory is None or memory.verified:
+            return False
+        return not memory.provenance.of_lines(LineRange(edge.line, edge.line)).is_person
 
     def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
         known = self._embedder.known(list(sentences)) if sentences else {}

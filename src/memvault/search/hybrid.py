@@ -21,7 +21,7 @@ from memvault.text.embedding import Embedder
 _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
-VERIFIED = 0.02  # share of the relevance that an unverified note lacks
+VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +259,9 @@ class HybridSearch:
 
 def prior(memory: Memory) -> float:
     """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
-    important and the verified come first."""
-    unverified = 0.0 if memory.verified else VERIFIED
-    return 1.0 - IMPORTANCE * (1.0 - memory.importance) - unverified
+    important and the verified come first, and the person's words before claims."""
+    doubts = 0 if memory.verified else 1 if memory.provenance.is_person else 2
+    return 1.0 - IMPORTANCE * (1.0 - memory.importance) - doubts * VERIFIED
 
 
 def _show(hit: Hit, chunk: Chunk) -> None:

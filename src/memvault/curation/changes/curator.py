@@ -94,6 +94,7 @@ class Curator:
         self._contents = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
+        self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
         self._lock = threading.RLock()
         self._other_processes = FileLock(
             vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
@@ -163,6 +164,7 @@ class Curator:
         Raises:
             InvalidParams: it changes nothing, or deletes for good what the person did not ask for.
             NoteConflict: a note is no longer as it was when this was planned; plan it again.
+            RateLimited: a client changes too much (`ClientLimits`).
             StorageError, DiskFull: nothing was done.
         """
         if plan.changes_nothing:
@@ -172,6 +174,7 @@ class Curator:
             if self._interrupted:
                 self._recover()
             self._check(plan)
+            self.refuse(plan, why)
             change = self._change(plan, why)
             self._contents.put(change.reversal_hash, plan.versions)
             self._make(plan, change, why.actor)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from textwrap import shorten
 
+from memvault.curation.changes.client_limits import Excess
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.memory import Lifecycle, Memory
@@ -366,3 +367,25 @@ def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
             link_to=[memory.id, nearest.id],
         ),
     )
+
+
+def client_tasks(
+    excesses: Iterable[Excess], memory_at: Callable[[str], Memory | None]
+) -> list[CurationTask]:
+    """A task for each client that did too much of something."""
+    tasks = []
+    for each in excesses:
+        memories = [memory for path in each.paths if (memory := memory_at(path)) is not None]
+        if memories:
+            tasks.append(
+                CurationTask(
+                    task_type=TaskType.CLIENT_ACTIVITY,
+                    target_nodes=tuple(memory.id for memory in memories),
+                    paths=tuple(memory.path for memory in memories),
+                    priority=Priority.MEDIUM,
+                    detail=f"{each.client or 'an unnamed client'} {each.what}; undo all its "
+                    "changes of that day, or dismiss this if you asked for them",
+                    settled_by=(TaskAction.by("undo_change", client=each.client, day=each.day),),
+                )
+            )
+    return tasks

@@ -1,0 +1,223 @@
+"""How much a client may change: limits against flooding, repeating, going back and forth, and
+linking to everything, so that no memory gains weight by numbers.
+
+All is read from the history. Since clients name themselves, all of them together have only three
+times what one has: another name brings little more room.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cachetools import LRUCache
+
+from memvault.config.settings import LimitSettings
+from memvault.curation.changes.history import History
+from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.provenance import added
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import MemvaultError, RateLimited
+from memvault.vault.files import Vault
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+TOGETHER = 3  # times the changes of one client
+ALIKE = 0.75  # share of words that two nearly identical memories have in common
+# From these numbers on the person is told, long before a limit is reached.
+MANY_CHANGES, MANY_ALIKE, MANY_REVERSALS = 300, 20, 5
+MOST_COMPARED = 5_000  # of a client's latest memories
+MOST_PATHS = 2  # that are shown
+MOST_SEARCHED = 100  # of a client's latest memories, for such as are alike
+_NO_TEXT = re.compile(r"\A---\r?\n.*?^---\r?$|^#[^\n]*$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_LINK = re.compile(r"\[\[[^\[\]]+\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """What a client did too much of on a day; ``paths`` are the last notes concerned."""
+
+    client: str
+    day: str
+    what: str
+    paths: tuple[str, ...]
+
+
+class ClientLimits:
+    """Thread-safe.
+
+    Args:
+        limits: the settings, which may change.
+        now: the time, with a zone.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        vault: Vault,
+        limits: Callable[[], LimitSettings],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._history = history
+        self._vault = vault
+        self._limits = limits
+        self._now = now
+        self._lock = threading.Lock()
+        self._known: LRUCache[str, frozenset[str]] = LRUCache(MOST_COMPARED)
+
+    def check(self, plan: Plan, why: Attribution) -> None:
+        """Refuse a client's change that goes beyond the limits; a person has none.
+
+        Raises RateLimited: what is too much, and what to do instead.
+        """
+        if why.kind != "client" or plan.kind is ChangeKind.CAPTURED:
+            return
+        limits = self._limits()
+        today = self._of_clients(DAY)
+        self._check_rate(today, why.client, limits.changes_per_hour)
+        self._check_links(plan, limits.links_per_note)
+        self._check_reversals(today, plan, limits.reversals_per_day)
+        if plan.kind is ChangeKind.CREATED:
+            self._check_alike(today, plan, why.client, limits.similar_per_day)
+
+    def _of_clients(self, span: timedelta) -> list[Change]:
+        """The changes of all clients within a span, newest first."""
+        changes = self._history.changes(since=self._now() - span, limit=None)
+        return [each for each in changes if each.actor.kind == "client"]
+
+    def _check_rate(self, today: Sequence[Change], client: str, most: int) -> None:
+        since = self._now() - HOUR
+        names = [each.client for each in today if each.at >= since]
+        if most and (names.count(client) >= most or len(names) >= TOGETHER * most):
+            raise RateLimited(
+                f"AI clients made {len(names):,} changes within an hour, and {most:,} of one client"
+                " are the limit. Nothing was changed. Store fewer and longer memories, or wait; the"
+                " person can raise limits.changes_per_hour in the configuration.",
+                retry_after_seconds=HOUR.total_seconds(),
+            )
+
+    def _check_links(self, plan: Plan, most: int) -> None:
+        for edit in plan.edits:
+            links = _links(edit.after) - _links(edit.before)
+            if most and links > most:
+                raise RateLimited(
+                    f"This adds {links} links to {edit.path}, and {most} are the limit for an AI "
+                    "client. Nothing was changed. Link only to what the text speaks of; the person "
+                    "can raise limits.links_per_note in the configuration.",
+                    path=edit.path,
+                )
+
+    def _check_reversals(self, today: Sequence[Change], plan: Plan, most: int) -> None:
+        new = {
+            edit.path: set(added(edit.before, edit.after))
+            for edit in plan.edits
+            if edit.before is not None and edit.after is not None
+        }
+        if not most or not any(new.values()):
+            return
+        for path, times in _written_again(today).items():
+            again = [digest for digest in new.get(path, ()) if times[digest] >= most]
+            if again:
+                raise RateLimited(
+                    f"AI clients wrote the same into {path} {most} times within a day, and others "
+                    "took it out again. Nothing was changed. Ask the person what holds; they can "
+                    "raise limits.reversals_per_day in the configuration.",
+                    path=path,
+                )
+
+    def _check_alike(self, today: Sequence[Change], plan: Plan, client: str, most: int) -> None:
+        stored = [c for c in today if c.kind is ChangeKind.CREATED and c.client == client]
+        new = next((edit for edit in plan.edits if edit.path.endswith(".md")), None)
+        if not most or len(stored) < most or new is None or new.after is None:
+            return
+        words = _words(new.after)
+        like = [path for path, other in self._texts(stored) if _alike(words, other)]
+        if len(like) >= most:
+            raise RateLimited(
+                f"{client} stored {len(like)} memories within a day that say nearly this, the last"
+                f" as {like[0]}. Nothing was changed. Edit that one with edit_memory; the person"
+                " can raise limits.similar_per_day in the configuration.",
+                path=like[0],
+            )
+
+    def _texts(self, stored: Sequence[Change]) -> Iterator[tuple[str, frozenset[str]]]:
+        """The words of what these changes stored, as far as it still is there."""
+        for change in stored[:MOST_COMPARED]:
+            path = change.files[0].path
+            with suppress(MemvaultError):
+                yield path, self._words_of(change.reversal_hash, path)
+
+    def _words_of(self, key: str, path: str) -> frozenset[str]:
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = _words(self._vault.read(path))
+            return self._known[key]
+
+    # -- for the person -------------------------------------------------------------------------
+
+    def excesses(self) -> list[Excess]:
+        """What clients did too much of within a day, far from the limits still."""
+        standing = [each for each in self._of_clients(DAY) if each.undone_by is None]
+        by_client: dict[str, list[Change]] = defaultdict(list)
+        for change in standing:
+            by_client[change.client].append(change)
+        found = []
+        for client, changes in by_client.items():
+            what = [*self._flood(changes), *self._repeated(changes)]
+            what += _reversed(changes)
+            if what:
+                day = changes[0].at.date().isoformat()
+                paths = dict.fromkeys(path for each in changes for path in each.paths)
+                shown = [path for path in paths if self._vault.stat(path) is not None][:MOST_PATHS]
+                found.append(Excess(client, day, " and ".join(what), tuple(shown)))
+        return found
+
+    def _flood(self, changes: Sequence[Change]) -> Iterator[str]:
+        since = self._now() - HOUR
+        count = sum(each.at >= since for each in changes)
+        if count >= MANY_CHANGES:
+            yield f"made {count:,} changes within an hour"
+
+    def _repeated(self, changes: Sequence[Change]) -> Iterator[str]:
+        stored = [each for each in changes if each.kind is ChangeKind.CREATED]
+        if len(stored) < MANY_ALIKE:
+            return
+        texts = [words for _, words in self._texts(stored[:MOST_SEARCHED])]
+        count = max((sum(_alike(one, other) for other in texts) for one in texts), default=0)
+        if count >= MANY_ALIKE:
+            yield f"stored {count} nearly identical memories"
+
+
+def _reversed(changes: Sequence[Change]) -> Iterator[str]:
+    for path, times in _written_again(changes).items():
+        count = max(times.values())
+        if count >= MANY_REVERSALS:
+            yield f"wrote the same into {path} {count} times"
+
+
+def _written_again(changes: Sequence[Change]) -> dict[str, Counter[str]]:
+    """How often each sentence was added to a note that was there, by path."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for change in changes:
+        for file in change.files:
+            if file.before is not None and file.added:
+                found[file.path].update(file.added)
+    return found
+
+
+def _words(data: bytes) -> frozenset[str]:
+    """The words of a note's text, without its properties and headings."""
+    return frozenset(_WORD.findall(_NO_TEXT.sub("", data.decode("utf-8", "replace")).casefold()))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * len(one | other)
+
+
+def _links(data: bytes | None) -> int:
+    return len(set(_LINK.findall(data.decode("utf-8", "replace")))) if data else 0

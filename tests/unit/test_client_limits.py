@@ -1,0 +1,142 @@
+"""A client cannot gain weight by numbers: limits on its changes, and what the person is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memvault.config.settings import LimitSettings
+from memvault.curation.changes.client_limits import MANY_ALIKE, MANY_REVERSALS, ClientLimits
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.remember import remember
+from memvault.model.change import ChangeKind
+from memvault.model.errors import RateLimited
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+
+EVE = Attribution("eve", "because it was asked for")
+PERSON = Attribution("page", "edited on the page", kind="person")
+
+
+class Desk:
+    """A vault whose clients have limits."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = Vault(folder)
+        self.curator = Curator(self.vault, Journal(self.vault))
+        self.settings = LimitSettings()
+        self.limits = ClientLimits(
+            self.curator.history, self.vault, lambda: self.settings, self.curator.now
+        )
+        self.curator.refuse = self.limits.check
+
+    def limit(self, **limits: int) -> None:
+        self.settings = LimitSettings(**limits)
+
+    def store(self, content: str, client: str = "eve", **more: object) -> str:
+        draft = Draft.checked(
+            content=content, rationale="asked to keep this", client=client, **more
+        )
+        return remember(self.curator, draft).result.path
+
+    def write(self, path: str, text: str, why: Attribution = EVE) -> None:
+        self.curator.perform(
+            lambda staging: staging.write(path, text.encode()), ChangeKind.EDITED, ("it",), (), why
+        )
+
+    def notes(self) -> int:
+        return len(list(self.vault.walk()))
+
+
+@pytest.fixture
+def desk(vault_folder: Path) -> Desk:
+    return Desk(vault_folder)
+
+
+WORDS = [
+    "anchor",
+    "basil",
+    "cobalt",
+    "dune",
+    "ember",
+    "fjord",
+    "garnet",
+    "hazel",
+    "iris",
+    "jasper",
+    "kelp",
+    "lagoon",
+]
+
+
+def test_a_flood_of_one_client_is_refused_and_nothing_is_lost(desk: Desk) -> None:
+    desk.limit(changes_per_hour=4)
+    for word in WORDS[:4]:
+        desk.store(f"Of {word}.", title=word)
+    with pytest.raises(RateLimited, match="changes_per_hour"):
+        desk.store("One more.", title="More")
+    assert desk.notes() == 4
+    desk.store("Of another.", client="tom", title="Another")
+
+
+def test_other_names_bring_a_client_little_more_room(desk: Desk) -> None:
+    desk.limit(changes_per_hour=2)
+    for number, word in enumerate(WORDS[:6]):
+        desk.store(f"Of {word}.", client=f"eve{number}", title=word)
+    with pytest.raises(RateLimited):
+        desk.store("One more.", client="eve7", title="More")
+
+
+def test_nearly_the_same_memory_is_refused_after_a_while(desk: Desk) -> None:
+    desk.limit(similar_per_day=3)
+    for number in range(3):
+        desk.store(f"The bank account of the harbour club is DE02 {number}.", title=f"B{number}")
+    with pytest.raises(RateLimited, match="edit_memory"):
+        desk.store("The bank account of the harbour club is DE02 9.", title="B9")
+    desk.store("The tide gauge is read at noon by the harbour lab.", title="Tides")
+
+
+def test_writing_a_fact_back_and_forth_is_refused(desk: Desk) -> None:
+    desk.limit(reversals_per_day=3)
+    desk.vault.create_at("Fee.md", b"The fee is 40.\n")
+    with pytest.raises(RateLimited, match="Ask the person"):
+        for number in range(20):
+            desk.write("Fee.md", f"The fee is {(50, 40)[number % 2]}.\n")
+    desk.write("Fee.md", "The fee is 40.\n", PERSON)
+    desk.write("Fee.md", "The fee is 50.\n", PERSON)  # a person has no limits
+
+
+def test_a_note_that_links_to_everything_is_refused(desk: Desk) -> None:
+    desk.limit(links_per_note=5)
+    links = " ".join(f"[[{word}]]" for word in WORDS)
+    with pytest.raises(RateLimited, match="links_per_note"):
+        desk.store(links, title="Hub")
+    desk.vault.create_at("Map.md", links.encode())  # the person's own
+    desk.write("Map.md", f"{links}\n\nAnd more of it.\n")
+
+
+def test_the_person_is_told_who_repeats_itself_until_its_changes_are_undone(desk: Desk) -> None:
+    for number in range(MANY_ALIKE):
+        desk.store(f"The bank account of the harbour club is DE02 {number}.", title=f"B{number}")
+    desk.vault.create_at("Fee.md", b"The fee is 40.\n")
+    for number in range(2 * MANY_REVERSALS):
+        desk.write("Fee.md", f"The fee is {(50, 40)[number % 2]}.\n")
+    (excess,) = desk.limits.excesses()
+    assert excess.client == "eve"
+    assert f"stored {MANY_ALIKE} nearly identical memories" in excess.what
+    assert f"Fee.md {MANY_REVERSALS} times" in excess.what
+    history = desk.curator.history
+    desk.curator.undo([each.reversal_hash for each in history.changes(client="eve", limit=None)],
+                      PERSON)  # fmt: skip
+    assert not desk.limits.excesses()
+    assert [stat.path for stat in desk.vault.walk()] == ["Fee.md"]
+    assert desk.vault.read("Fee.md") == b"The fee is 40.\n"
+
+
+def test_ordinary_work_is_not_reported(desk: Desk) -> None:
+    for word in WORDS:
+        desk.store(f"{word.title()} is kept in the shed since spring, says {word}.", title=word)
+    assert not desk.limits.excesses()
