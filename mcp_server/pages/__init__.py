@@ -9,7 +9,8 @@ from mcp_server.pages.activity import ActivityPage
 from mcp_server.pages.ask import AskPage
 from mcp_server.pages.concepts import CompressPage, ConceptsPage, MergePage
 from mcp_server.pages.curate import CuratePage
-from mcp_server.pages.memory import MemoriesPage, MemoryActions, MemoryPage
+from mcp_server.pages.memory import MemoriesPage, MemoryPage
+from mcp_server.pages.page_actions import MemoryButtons
 from mcp_server.pages.site import Events, Site
 from mcp_server.pages.timeline import TimelinePage
 from mcp_server.pages.today import PulseHistory, TodayPage
@@ -26,7 +27,7 @@ def pages_app(box: Toolbox, startup: Startup, course: PulseHistory) -> Starlette
         TimelinePage(site),
         MemoriesPage(site),
         MemoryPage(site),
-        MemoryActions(site),
+        MemoryButtons(site),
         MergePage(site),
         ConceptsPage(site),
         CompressPage(site),

@@ -104,7 +104,7 @@ class MergePage:
     def _show(self, request: Request) -> Response:
         asked = request.query_params
         sources = [each for each in asked.getlist("source") if each.strip()]
-        actions = self._site.actions
+        actions = self._site.container.actions
         named = [actions.target(name) for name in sources]
         # A note takes up what has none; else the first that was named stays.
         likely = next(
@@ -114,7 +114,8 @@ class MergePage:
         merged = [each for each in named if into is None or each.node_ids != into.node_ids]
         if into is None or not merged:
             raise InvalidParams("Choose at least two things to be merged.")
-        plan = actions.plan_merge(sources, into.node_ids[0])
+        preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
+        plan = preview.plan
         changed = plan.lines_changed(MOST_LINES + 1)
         by_path: dict[str, list[object]] = {}
         for line in changed[:MOST_LINES]:
@@ -133,10 +134,12 @@ class MergePage:
 
     def _merge(self, _: Request, form: Form) -> str:
         target = form.needed("target")
-        self._site.actions.merge(form.texts("source"), target, form.why())
+        actions = self._site.container.actions
+        why = by_person(form.why() or "merged on the page")
+        actions.merge(form.texts("source"), target, why)
         if form.text("then") == "curate":
             return "/curate"
-        into = self._site.actions.target(target).note
+        into = actions.target(target).note
         return f"/memory/{into.id}" if into else "/concepts"
 
 
@@ -240,14 +243,15 @@ class ConceptsPage:
 
     def _forget(self, _: Request, form: Form) -> str:
         targets = self._targets(form.texts("target"))
-        self._site.actions.forget_all(targets, form.why())
+        why = by_person(form.why() or "forgotten on the page")
+        self._site.container.actions.forget(targets, why)
         return form.text("back", "/concepts")
 
     def _targets(self, names: list[str]) -> list[Target]:
         """Raises InvalidParams: none or too many; NoteNotFound, AmbiguousTarget."""
         if not names or len(names) > MOST_AT_ONCE:
             raise InvalidParams(f"Choose one to {MOST_AT_ONCE} concepts.")
-        return [self._site.actions.target(name) for name in names]
+        return [self._site.container.actions.target(name) for name in names]
 
     def _naming(self, target: Target) -> list[str]:
         """Titles of notes that name it, whose text stays as it is."""

@@ -18,13 +18,16 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import marked, note_html
-from mcp_server.pages.page_actions import PERSON, Form
+from mcp_server.pages.page_actions import PERSON, Form, by_person, settle, verify
 from mcp_server.pages.site import Site
 from memvault.curation.proposals import ProposalKind
+from memvault.curation.targets import Target
 from memvault.model.change import Actor, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
+from memvault.vault.parse import parse_note
 
 MOST_HELD = 20  # texts in quarantine, and proposals, that are shown at once
 _PERSON = Actor(kind="person", name=PERSON)
@@ -284,7 +287,7 @@ class CuratePage:
         if answer.preview is not None:
             return answer.preview
         for call in answer.calls:
-            self._site.actions.settle(call)
+            settle(self._site.container, call)
         self._close(task)
         return form.text("back", "/curate")
 
@@ -294,24 +297,23 @@ class CuratePage:
         title = self._missing(task)
         if title is None:
             raise InvalidParams("No note is missing there.")
-        self._site.actions.write(title, form.needed("text"), beside=task.paths[0])
+        why = by_person("written on the page")
+        actions = self._site.container.actions
+        actions.write(title, form.needed("text"), why, beside=task.paths[0])
         self._close(task)
         return form.text("back", "/curate")
 
     def _leave(self, _: Request, form: Form) -> str:
         container = self._site.container
-        actor = Actor(kind="person", name=PERSON)
         task = self._task(form)
         container.curation.dismissed.dismiss(
-            task, container.live.catalogue.by_id, actor, datetime.now(UTC)
+            task, container.live.catalogue.by_id, _PERSON, datetime.now(UTC)
         )
         return form.text("back", "/curate")
 
     def _take_up(self, _: Request, form: Form) -> str:
-        actor = Actor(kind="person", name=PERSON)
-        self._site.container.curation.dismissed.reopen(
-            form.needed("left"), actor, datetime.now(UTC)
-        )
+        dismissed = self._site.container.curation.dismissed
+        dismissed.reopen(form.needed("left"), _PERSON, datetime.now(UTC))
         return form.text("back", "/curate")
 
     # -- quarantine and proposals ---------------------------------------------------------------
@@ -330,20 +332,23 @@ class CuratePage:
         held = next((each for each in container.guarded.held() if each.key == key), None)
         if held is None or not held.whole:
             raise InvalidParams("Only a note that is in quarantine as a whole can be moved there.")
-        self._site.actions.forget_unindexed(held.path, held.note_id)
+        note = parse_note(held.path, container.vault.read(held.path))
+        key = held.note_id or id_of_path(held.path)
+        memory = memory_of(note, fallback_time=datetime.now(UTC), id=key)
+        why = by_person("moved from quarantine to the trash")
+        container.actions.forget([Target(memory.title, memory)], why)
         return form.text("back", "/curate")
 
     def _accept(self, _: Request, form: Form) -> str:
         """Do what a client proposed."""
-        container, actions = self._site.container, self._site.actions
+        container = self._site.container
         proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
         if proposal.kind is ProposalKind.PERMANENT:
-            move = form.text("move") == "true"
-            actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, move=move)
+            why, move = by_person("made permanent on the page"), form.text("move") == "true"
+            container.actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
         else:
-            actions.verify(
-                proposal.note_id, verified=proposal.kind is ProposalKind.VERIFIED
-            )  # fmt: skip
+            right = proposal.kind is ProposalKind.VERIFIED
+            verify(container, proposal.note_id, verified=right)
         return form.text("back", "/curate")
 
     def _decline(self, _: Request, form: Form) -> str:

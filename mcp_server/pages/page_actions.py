@@ -6,23 +6,24 @@ import hmac
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
 
-from mcp_server.pages.note_text import edited
-from memvault.curation.changes.plan import Attribution, LineChange, Plan, lines_changed
+from mcp_server.pages.note_text import editable, edited
+from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
 from memvault.curation.operations.draft import Draft
-from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind, TaskAction
-from memvault.model.errors import InvalidParams
-from memvault.model.memory import Lifecycle, id_of_path
-from memvault.vault.frontmatter.properties import memory_of, read_importance
-from memvault.vault.parse import parse_note
+from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.model.memory import Lifecycle
+from memvault.vault.frontmatter.properties import read_importance
+from memvault.vault.parse import content_hash
 
 if TYPE_CHECKING:
+    from mcp_server.pages.site import Site
     from mcp_server.runtime.container import Container
     from memvault.curation.actions import Actions
 
@@ -188,106 +189,118 @@ PROMOTED = "kept on the page from a captured session"
 NAMELESS = "me"  # who verifies, where no name is configured
 
 
-class PageActions:
-    """Changes that a person makes on a page. Thread-safe.
+def verify(container: Container, name: str, *, verified: bool) -> None:
+    """Record that the person calls a memory right or wrong."""
+    by = container.settings.user.strip() or NAMELESS
+    why = by_person("verified on the page" if verified else "marked as wrong on the page")
+    container.actions.verify(name, why, verified=verified, by=by)
 
-    Each method either makes its change or raises MemvaultError and changes nothing.
+
+def settle(container: Container, call: TaskAction) -> None:
+    """Do what a curation task suggests.
+
+    Raises InvalidParams: the page cannot do it.
     """
+    actions, given = container.actions, call.arguments
+    match call.tool:
+        case "verify_memory":
+            verify(container, given["target"], verified=given["verified"])
+        case "forget_concept":
+            why = by_person("forgotten on the page", given.get("reason"))
+            actions.forget([actions.target(given["target"])], why)
+        case "annotate_node":
+            actions.annotate(given["target"], given["note"], by_person("annotated on the page"))
+        case "merge_concepts":
+            actions.merge(given["sources"], given["target"], by_person("merged on the page"))
+        case "archive_project":
+            actions.archive_project(given["project"], by_person("archived on the page"))
+        case "store_memory" if "content" in given:
+            actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
+        case _:
+            raise InvalidParams(f"The page cannot run {call.tool}.")
 
-    def __init__(self, container: Callable[[], Container]) -> None:
-        self._container = container
+
+class MemoryButtons:
+    """The buttons on the page of a memory."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        buttons: dict[str, Callable[[str, Form], object]] = {
+            "verify": lambda key, form: verify(
+                site.container, key, verified=_yes(form, "verified")
+            ),
+            "pin": self._pin,
+            "tags": lambda key, form: self._actions.set_tags(
+                key, form.text("tags").split(","), by_person("tagged on the page")
+            ),
+            "importance": self._importance,
+            "lifecycle": self._lifecycle,
+            "annotate": lambda key, form: self._actions.annotate(
+                key, form.needed("note"), by_person("annotated on the page")
+            ),
+            "forget": lambda key, _: self._actions.forget(
+                [self._actions.target(key)], by_person("forgotten on the page")
+            ),
+        }
+        self.routes: list[BaseRoute] = [
+            *(site.action(f"/memory/{{id}}/{name}", _back(do)) for name, do in buttons.items()),
+            site.action("/memory/{id}/edit", self._edit),
+        ]
 
     @property
     def _actions(self) -> Actions:
-        return self._container().actions
+        return self._site.container.actions
 
-    def target(self, name: str) -> Target:
-        """The note or concept with this id, path or name.
-
-        Raises NoteNotFound, AmbiguousTarget.
-        """
-        return self._actions.target(name)
-
-    def verify(self, name: str, *, verified: bool) -> None:
-        by = self._container().settings.user.strip() or NAMELESS
-        why = by_person("verified on the page" if verified else "marked as wrong on the page")
-        self._actions.verify(name, why, verified=verified, by=by)
-
-    def pin(self, name: str, *, pinned: bool) -> None:
+    def _pin(self, key: str, form: Form) -> None:
+        pinned = _yes(form, "pinned")
         why = by_person("pinned on the page" if pinned else "unpinned on the page")
-        self._actions.pin(name, why, pinned=pinned)
+        self._actions.pin(key, why, pinned=pinned)
 
-    def tag(self, name: str, tags: str) -> None:
-        """Set the tags in the properties, separated by commas."""
-        self._actions.set_tags(name, tags.split(","), by_person("tagged on the page"))
-
-    def boost(self, name: str, importance: str) -> None:
+    def _importance(self, key: str, form: Form) -> None:
+        importance = form.needed("importance")
         why = by_person(f"importance set to {importance} on the page")
-        self._actions.set_importance(name, why, importance=read_importance(importance))
+        self._actions.set_importance(key, why, importance=read_importance(importance))
 
-    def set_lifecycle(self, name: str, lifecycle: Lifecycle, *, move: bool = False) -> None:
-        why = by_person(f"made {lifecycle} on the page")
-        self._actions.set_lifecycle(name, lifecycle, why, move=move)
+    def _lifecycle(self, key: str, form: Form) -> None:
+        try:
+            lifecycle = Lifecycle(form.needed("lifecycle"))
+        except ValueError as error:
+            raise InvalidParams("A lifecycle is permanent, temporary or ephemeral.") from error
+        self._actions.set_lifecycle(key, lifecycle, by_person(f"made {lifecycle} on the page"))
 
-    def annotate(self, name: str, remark: str) -> None:
-        self._actions.annotate(name, remark, by_person("annotated on the page"))
+    def _edit(self, request: Request, form: Form) -> str | Response:
+        key, text = request.path_params["id"], form.text("text")
+        why = by_person(form.why() or "edited on the page")
+        try:
+            self._actions.rewrite(key, lambda data: edited(data, text), form.needed("version"), why)
+        except NoteConflict:
+            return self._both_versions(request, key, text, form.why())
+        return form.text("back")
 
-    def edit(self, name: str, text: str, version: str, why: str = "") -> None:
-        """Give a note this text, if it is still the version that the form showed. ``why``, here
-        and below, is the reason that the person gave, if any.
-
-        Raises NoteConflict: the note was saved elsewhere meanwhile; that version stays.
-        """
-        self._actions.rewrite(
-            name, lambda data: edited(data, text), version, by_person(why or "edited on the page")
+    def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
+        """Somebody else saved the note: keep theirs, and show the text of this form next to it."""
+        memory = self._site.box.memory(key)
+        data = self._site.container.vault.read(memory.path)
+        return self._site.render(
+            "conflict.html",
+            request,
+            status=409,
+            memory=memory,
+            text=text,
+            why=why,
+            version=content_hash(data),
+            is_text=editable(data) is not None,
+            lines=lines_changed(memory.path, data, text.encode("utf-8")),
         )
 
-    def forget(self, name: str, reason: str | None = None) -> None:
-        """Move a note to the vault's trash, or hide a concept without a note."""
-        self._actions.forget([self.target(name)], by_person("forgotten on the page", reason))
 
-    def forget_unindexed(self, path: str, note_id: str) -> None:
-        """Move a note that is in quarantine to the vault's trash."""
-        container = self._container()
-        note = parse_note(path, container.vault.read(path))
-        memory = memory_of(note, fallback_time=datetime.now(UTC), id=note_id or id_of_path(path))
-        why = by_person("moved from quarantine to the trash")
-        self._actions.forget([Target(memory.title, memory)], why)
+def _back(do: Callable[[str, Form], object]) -> Callable[[Request, Form], str]:
+    def act(request: Request, form: Form) -> str:
+        do(request.path_params["id"], form)
+        return form.text("back")
 
-    def forget_all(self, targets: Sequence[Target], why: str = "") -> None:
-        """Forget several memories or concepts as one change."""
-        self._actions.forget(targets, by_person(why or "forgotten on the page"))
+    return act
 
-    def plan_merge(self, sources: Sequence[str], target: str) -> Plan:
-        """What merging these into the target, which may be among them, would change."""
-        return self._actions.merge(sources, target, by_person("a preview"), preview=True).plan
 
-    def merge(self, sources: Sequence[str], target: str, why: str = "") -> None:
-        self._actions.merge(sources, target, by_person(why or "merged on the page"))
-
-    def write(self, title: str, text: str, *, beside: str) -> None:
-        """Write a new note of this title in the folder of the note at ``beside``."""
-        self._actions.write(title, text, by_person("written on the page"), beside=beside)
-
-    def settle(self, call: TaskAction) -> None:
-        """Do what a curation task suggests.
-
-        Raises InvalidParams: the page cannot do it.
-        """
-        given = call.arguments
-        match call.tool:
-            case "verify_memory":
-                self.verify(given["target"], verified=given["verified"])
-            case "forget_concept":
-                self.forget(given["target"], given.get("reason"))
-            case "annotate_node":
-                self.annotate(given["target"], given["note"])
-            case "merge_concepts":
-                self.merge(given["sources"], given["target"])
-            case "archive_project":
-                why = by_person("archived on the page")
-                self._actions.archive_project(given["project"], why)
-            case "store_memory" if "content" in given:
-                self._actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
-            case _:
-                raise InvalidParams(f"The page cannot run {call.tool}.")
+def _yes(form: Form, name: str) -> bool:
+    return form.needed(name) == "yes"

@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.startup import Startup
-from mcp_server.pages.page_actions import Form, FormToken, PageActions, back_to
+from mcp_server.pages.page_actions import Form, FormToken, back_to, last_of_person
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
@@ -66,7 +66,6 @@ class Site:
         self.box = box
         self.startup = startup
         self.token = FormToken()
-        self.actions = PageActions(lambda: box.container)
         self.revision = 0  # of what is made in the background
         # Called when somebody opens a page, to begin in the background what other pages need.
         self.on_visit: list[Callable[[], object]] = []
@@ -154,8 +153,6 @@ class Site:
 
     def last_change(self) -> Change | None:
         """The person's last change that still stands: what the undo key takes back."""
-        from mcp_server.pages.page_actions import last_of_person
-
         return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import PageActions
+from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -189,7 +189,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.proposals.waiting(container.live.catalogue.by_id):
             if proposal.kind is ProposalKind.VERIFIED:
-                PageActions(lambda: container).verify(proposal.note_id, verified=True)
+                verify(container, proposal.note_id, verified=True)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]

@@ -13,7 +13,7 @@ import pytest
 from fastmcp import Client
 from mcp_types import Implementation
 
-from mcp_server.pages.page_actions import PageActions
+from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -305,7 +305,7 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     memory = container.live.catalogue.by_id(stored["node_id"])
     assert memory is not None
     assert not memory.verified
-    PageActions(lambda: container).verify(memory.id, verified=True)
+    verify(container, memory.id, verified=True)
     found = call("recall_memory", query="What is the dose?")["nodes"]
     dose = next(each for each in found if each["id"] == memory.id)
     assert dose["verified"] is True
