@@ -8,9 +8,8 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter as Counts
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import accumulate
 from pathlib import Path
 from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.cognition.memory_loader import MemoryNodes
@@ -35,7 +33,6 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
 from memvault.model.errors import MemvaultError
 from memvault.model.state import CacheStats
-from memvault.stores.server import BOUNDS, CallStats
 
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
@@ -46,7 +43,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 
 
 class Metrics:
-    """One engine's figures."""
+    """The metrics of one engine."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -64,33 +61,33 @@ class Metrics:
         )
         self.notices = Counter(
             "memvault_tool_notices",
-            "Answers with a notice: most say what they lack, and why.",
+            "Answers with a notice, which mostly says what is missing.",
             ["tool"],
             registry=self.registry,
         )
         self.seconds = Histogram(
             "memvault_tool_seconds",
-            "Time a tool call took.",
+            "Duration of tool calls.",
             ["tool"],
             buckets=_BUCKETS,
             registry=self.registry,
         )
 
-    def watch(self, figures: Collector) -> None:
-        """Ask these too, each time somebody looks."""
-        self.registry.register(figures)
+    def watch(self, collector: Collector) -> None:
+        """Add what this collects on each request."""
+        self.registry.register(collector)
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
-        """Tell how many are connected."""
+        """Add how many clients are connected."""
         connections = Gauge(
             "memvault_connections",
-            "Open bridges, and requests under way.",
+            "Open bridges and running requests.",
             registry=self.registry,
         )
         connections.set_function(lambda: tracker.visits)
 
     def text(self) -> bytes:
-        """As Prometheus reads it."""
+        """All metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
 
@@ -126,7 +123,7 @@ ROLES = ("vectors", "graph", "keyvalue")
 
 
 class EngineCollector(Collector):
-    """Tells of one engine; until its indexes are open, of its process only."""
+    """Collects the state of one engine; of its process only until its indexes are open."""
 
     def __init__(self, startup: Startup, nodes: MemoryNodes, meter: PulseMeter) -> None:
         self._startup = startup
@@ -179,17 +176,19 @@ class EngineCollector(Collector):
             "memories": self._nodes.reads,
             "answers": container.answer_cache.reads,
         }
-        yield _by_cache("hits", "CacheStats that a cache had at hand.", reads)
-        yield _by_cache("misses", "CacheStats that it had not.", reads)
+        yield _by_cache("hits", "Reads answered by the cache.", reads)
+        yield _by_cache("misses", "Cache misses.", reads)
         rates = GaugeMetricFamily(
-            "memvault_cache_hit_rate", "Share of reads at hand.", labels=["cache"]
+            "memvault_cache_hit_rate", "Share of reads answered by the cache.", labels=["cache"]
         )
         for cache, each in reads.items():
             rates.add_metric([cache], each.hit_rate)
         yield rates
         evicted = {"memories": reads["memories"]}
-        yield _by_cache("evictions", "Entries that made room for others.", evicted)
-        size = GaugeMetricFamily("memvault_cache_entries", "What it holds.", labels=["cache"])
+        yield _by_cache("evictions", "Entries dropped to make room.", evicted)
+        size = GaugeMetricFamily(
+            "memvault_cache_entries", "Entries in the cache.", labels=["cache"]
+        )
         size.add_metric(["memories"], len(self._nodes))
         yield size
 
@@ -225,15 +224,15 @@ def _indexing(container: Container) -> Iterator[Metric]:
     standing = container.indexing.standing()
     yield _gauge(
         "indexer_present",
-        "1 if a process, this or another, indexes what changes.",
+        "1 if this process or another one indexes changes.",
         float(standing is not None),
     )
     if standing is not None:
         yield _counter("indexed_notes", "Notes written to the indexes.", standing.notes)
-        yield _counter("indexing_seconds", "Time that this took.", standing.seconds)
+        yield _counter("indexing_seconds", "Time spent indexing.", standing.seconds)
         yield _gauge(
             "index_lag_seconds",
-            "How long the oldest change that is not indexed yet has waited.",
+            "Age of the oldest change that is not indexed yet.",
             standing.lag_seconds,
         )
         yield _gauge(
@@ -250,35 +249,33 @@ def _stores(container: Container) -> Iterator[Metric]:
     labels = ["store", "engine"]
     up = GaugeMetricFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
     full = GaugeMetricFamily(
-        "memvault_store_full", "1 if it had no room for the last write.", labels=labels
+        "memvault_store_full", "1 if it was full at the last write.", labels=labels
     )
-    failures = CounterMetricFamily(
-        "memvault_store_failures", "CallRecorder without an answer.", labels=labels
-    )
+    failures = CounterMetricFamily("memvault_store_failures", "Calls that failed.", labels=labels)
     seconds = HistogramMetricFamily(
-        "memvault_store_seconds", "Time a call took that was answered.", labels=labels
+        "memvault_store_seconds", "Duration of answered calls.", labels=labels
     )
     stores = container.live.stores
     for role in ROLES:
         store = getattr(stores, role)
         server = getattr(store, "server", None)
-        figures = store.calls.stats()
         own = [role, "embedded" if server is None else server.name.lower()]
-        up.add_metric(own, float(not (figures.failing if server is None else server.unreachable)))
+        up.add_metric(
+            own, float(not (store.calls.failing if server is None else server.unreachable))
+        )
         full.add_metric(own, float(server is not None and server.full))
-        failures.add_metric(own, figures.failures)
-        seconds.add_metric(own, _buckets(figures), figures.seconds)
+        failures.add_metric(own, store.calls.failures)
+        for metric in store.calls.seconds.collect():
+            for sample in metric.samples:
+                if not sample.name.endswith("_created"):
+                    of_store = dict(zip(labels, own, strict=True))
+                    seconds.add_sample(sample.name, {**of_store, **sample.labels}, sample.value)
     yield from (up, full, failures, seconds)
-
-
-def _buckets(figures: CallStats) -> Sequence[tuple[str, float]]:
-    bounds = [*map(floatToGoString, BOUNDS), "+Inf"]
-    return list(zip(bounds, map(float, accumulate(figures.answered)), strict=True))
 
 
 def _disks(container: Container) -> Iterator[Metric]:
     free = GaugeMetricFamily(
-        "memvault_disk_free_bytes", "Room on the disk with this.", labels=["place"]
+        "memvault_disk_free_bytes", "Free space on the disk of this folder.", labels=["place"]
     )
     places: Iterable[tuple[str, Path]] = (
         ("vault", container.vault.root),

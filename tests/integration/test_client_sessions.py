@@ -11,15 +11,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
+from fastmcp.server.middleware import rate_limiting
 from mcp import MCPError
 
 from mcp_server.engine.launcher import read_address
-from mcp_server.middleware.limits import RateLimits
 from mcp_server.prompts import FRAGMENT
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
@@ -413,12 +414,11 @@ def test_the_instructions_speak_of_tools_that_exist_and_are_short(container):
 # -- how often ----------------------------------------------------------------------------------
 
 
-def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(container):
+def test_a_client_that_asks_too_often_is_refused_and_may_ask_again_later(container, monkeypatch):
     container.settings.limits = LimitSettings(calls_per_second=4.0, burst=3)
     server = build_server(container)
-    [limits] = [each for each in server.middleware if isinstance(each, RateLimits)]
     seconds = [0.0]
-    limits._clock = lambda: seconds[0]
+    monkeypatch.setattr(rate_limiting, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     asked = {"key": "reply language"}
 
     async def run() -> None:

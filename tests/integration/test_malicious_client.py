@@ -325,7 +325,7 @@ def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
         return any(each.path == "Mole.md" for each in waiting)
 
     assert waits()
-    PageActions(lambda: container).verify("Mole.md", verified=True)
+    verify(container, "Mole.md", verified=True)
     assert not waits()
 
 

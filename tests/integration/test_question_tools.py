@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import PageActions
+from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -129,7 +129,7 @@ Answered = Callable[[Container], object]
 
 
 def verified(path: str) -> Answered:
-    return lambda container: PageActions(lambda: container).verify(path, verified=True)
+    return lambda container: verify(container, path, verified=True)
 
 
 def written(path: str, text: str) -> Answered:

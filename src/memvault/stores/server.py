@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeVar
+
+from prometheus_client import Histogram
 
 from memvault.model.errors import DiskFull, MemvaultError, StoreUnavailable
 from memvault.stores import faults
@@ -17,51 +18,34 @@ from memvault.stores import faults
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-@dataclass(frozen=True, slots=True)
-class CallStats:
-    """Statistics of a store's calls since it was opened.
+class CallRecorder:
+    """Records the durations and failures of a store's calls (about 1 us each). Thread-safe.
 
     Attributes:
-        answered: histogram of durations: one count per bound, the last one for longer calls.
-        seconds: total duration of the answered calls.
+        seconds: histogram of the durations of answered calls.
         failures: number of failed calls.
         failing: whether the last call failed.
     """
 
-    answered: tuple[int, ...] = (0,) * (len(BOUNDS) + 1)
-    seconds: float = 0.0
-    failures: int = 0
-    failing: bool = False
-
-
-class CallRecorder:
-    """Records the durations and failures of a store's calls (about 1 us each). Thread-safe."""
-
     def __init__(self) -> None:
+        self.seconds = Histogram(
+            "memvault_store_seconds", "Duration of answered calls.", registry=None, buckets=BOUNDS
+        )
+        self.failures = 0
+        self.failing = False
         self._lock = threading.Lock()
-        self._answered = [0] * (len(BOUNDS) + 1)
-        self._seconds = 0.0
-        self._failures = 0
-        self._failing = False
 
     def answered(self, seconds: float) -> None:
-        place = bisect_left(BOUNDS, seconds)
-        with self._lock:
-            self._answered[place] += 1
-            self._seconds += seconds
-            self._failing = False
+        self.seconds.observe(seconds)
+        self.failing = False
 
     def failed(self) -> None:
         with self._lock:
-            self._failures += 1
-            self._failing = True
-
-    def stats(self) -> CallStats:
-        with self._lock:
-            return CallStats(tuple(self._answered), self._seconds, self._failures, self._failing)
+            self.failures += 1
+            self.failing = True
 
     def timed(self) -> TimedCall:
-        """A context manager that records a call."""
+        """Record the calls made within the ``with`` block."""
         return TimedCall(self)
 
 
