@@ -178,8 +178,8 @@ def _modified(file: Path) -> float:
 
 
 RETRY_SECONDS = 30.0  # after a capture that could not be written
-CLOSE_SECONDS = 10.0
 ABANDONED_SECONDS = 3_600.0
+CAPTURE, RETRY = "capture sessions", "retry captures"
 REPEATED_SHARE = 0.8  # of a sentence's word stems
 WAIT_SECONDS = 4.0
 AGENTS = (
@@ -212,30 +212,21 @@ class CaptureQueue:
         self._folder = Path(files.pending)
         self._capturer = Capturer(container.curator, self._path_of)
         self._sampling = SamplingClients()  # none, until a server has connections
-        self._condition = threading.Condition()
-        self._waiting = True
-        self._working = False
-        self._stopped = False
-        self._thread = threading.Thread(target=self._run, name="memvault-capture", daemon=True)
+        self._worker = container.worker
+        self._started = False
 
     def start(self) -> None:
+        """Make the captures that an earlier engine left, and from now on those that come."""
         oldest = time.time() - ABANDONED_SECONDS
         for half_kept in self._folder.glob("*.tmp"):  # of hooks that were killed
             if _modified(half_kept) < oldest:
                 half_kept.unlink(missing_ok=True)
-        self._thread.start()
+        self._started = True
+        self._begin()
 
     def ask_over(self, sampling: SamplingClients) -> None:
         """Ask the models of these connections for summaries from now on."""
         self._sampling = sampling
-
-    def close(self) -> None:
-        """Finish the capture under way; the others wait for the next start."""
-        with self._condition:
-            self._stopped = True
-            self._condition.notify_all()
-        if self._thread.is_alive():
-            self._thread.join(CLOSE_SECONDS)
 
     def add(self, client: str, event: str, data: bytes) -> None:
         """Keep a capture and return; it is made soon.
@@ -248,38 +239,22 @@ class CaptureQueue:
         if kept is None:
             raise ValueError("the input is not a JSON object")
         self._files.keep(client, event, kept)
-        with self._condition:
-            self._waiting = True
-            self._condition.notify_all()
+        if self._started:
+            self._begin()
 
     def wait(self, timeout: float = WAIT_SECONDS) -> bool:
         """Wait until everything is captured; False when the time ran out."""
-        with self._condition:
-            return self._condition.wait_for(
-                lambda: self._stopped or not (self._waiting or self._working), timeout
-            )
+        return self._worker.wait(CAPTURE, timeout)
 
-    def _run(self) -> None:
-        while True:
-            with self._condition:
-                self._condition.wait_for(lambda: self._stopped or self._waiting)
-                if self._stopped:
-                    return
-                self._waiting, self._working = False, True
-            done = self._work_off()
-            with self._condition:
-                self._working = False
-                self._condition.notify_all()
-                if not done:  # again after a while, or with the next one that comes
-                    self._condition.wait_for(lambda: self._stopped or self._waiting, RETRY_SECONDS)
-                    self._waiting = True
+    def _begin(self) -> None:
+        self._worker.run(CAPTURE, self._work_off)
 
-    def _work_off(self) -> bool:
-        """Whether everything that waited is captured, or never can be."""
+    def _work_off(self) -> None:
+        """Make all captures that can be made; try the others again after a while."""
         complete = True
         for file in sorted(self._folder.glob("*.hook")):
-            if self._stopped:
-                return True
+            if self._worker.stopped:  # the others wait for the next start
+                return
             try:
                 captured = self._capture_kept(file)
             except MemvaultError as error:
@@ -292,7 +267,8 @@ class CaptureQueue:
                 captured = True
             if captured:
                 file.unlink(missing_ok=True)
-        return complete
+        if not complete:
+            self._worker.run(RETRY, self._begin, after=RETRY_SECONDS)
 
     def _capture_kept(self, file: Path) -> bool:
         head, _, data = file.read_bytes().partition(b"\n")

@@ -55,9 +55,6 @@ class HookService:
         self._container.worker.run("look for blind spots", self.look_for_blind_spots, after=60.0)
         self.captures.start()
 
-    def close(self) -> None:
-        self.captures.close()
-
     def answer(self, client: str, event: str, data: bytes) -> bytes:
         """What the hook prints. Never raises: what goes wrong is logged, and nothing is printed."""
         began = time.perf_counter()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as WaitedInVain
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +16,7 @@ from mcp_server.pages.site import Site
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
 from memvault.curation.operations.brief import Brief, Sources, key_facts
 from memvault.curation.targets import Target
-from memvault.model.errors import InvalidParams, NoteNotFound
+from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 
 MOST_SOURCES = 20
@@ -144,7 +141,8 @@ class MergePage:
 
 
 MOST_AT_ONCE = 10  # concepts that are forgotten in one go, as with the manifest
-PATIENCE = 0.2  # seconds that a page waits for them
+LIST = "list concepts"
+PATIENCE, FIRST_PATIENCE = 0.2, 60.0  # seconds that a page waits for them, and for the first list
 MOST_NAMING = 20  # notes that a preview lists
 
 
@@ -154,10 +152,7 @@ _Known = tuple[object, list[Concept]]  # and the state of the index that they ar
 class ConceptsPage:
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._lock = threading.Lock()
         self._known: _Known | None = None
-        self._making: Future[list[Concept]] | None = None
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="concepts")
         site.on_visit.append(self._begin_making)
         self.routes: list[BaseRoute] = [
             site.page("/concepts", self._show),
@@ -188,36 +183,28 @@ class ConceptsPage:
         )
 
     def _concepts(self) -> list[Concept]:
-        """The most named first. Where the index has changed, they are made anew in the background;
-        whoever will not wait that long is given those of before, and their page is renewed."""
-        known, making = self._begin_making()
-        if making is not None:
-            with suppress(WaitedInVain):
-                return making.result(None if known is None else PATIENCE)
-        return known[1] if known is not None else []
+        """The most named first. After a change of the indexes they are listed again in the
+        background: meanwhile a page shows the last list, and is then renewed."""
+        self._begin_making()
+        known = self._known
+        self._site.container.worker.wait(LIST, FIRST_PATIENCE if known is None else PATIENCE)
+        if self._known is None:
+            self._make()
+        return self._known[1] if self._known is not None else []
 
-    def _begin_making(self) -> tuple[_Known | None, Future[list[Concept]] | None]:
-        """What is known, and what is being made because that is no longer true."""
-        state = self._state()
-        with self._lock:
-            if self._known is not None and self._known[0] == state:
-                return self._known, None
-            if self._making is None:
-                self._making = self._worker.submit(self._make, state)
-            return self._known, self._making
+    def _begin_making(self) -> None:
+        if self._known is None or self._known[0] != self._state():
+            self._site.container.worker.run(LIST, self._make_in_background)
 
-    def _make(self, state: object) -> list[Concept]:
-        try:
-            container = self._site.container
-            found = concepts_of(container.live.catalogue.all(), container.live.graph_view).values()
-            ordered = sorted(found, key=lambda each: (-each.naming, each.key))
-            with self._lock:
-                self._known = (state, ordered)
-            return ordered
-        finally:
-            with self._lock:
-                self._making = None
-            self._site.renew()
+    def _make_in_background(self) -> None:
+        with suppress(MemvaultError):  # the page reports it
+            self._make()
+
+    def _make(self) -> None:
+        state, live = self._state(), self._site.container.live
+        found = concepts_of(live.catalogue.all(), live.graph_view).values()
+        self._known = (state, sorted(found, key=lambda each: (-each.naming, each.key)))
+        self._site.renew()
 
     def _state(self) -> tuple[object, int]:
         """Another when the index has changed."""

@@ -297,11 +297,11 @@ class Container:
             return
         self._closed.set()
         self.wind_down()
-        # A batch may hold a note of many megabytes: what of it is embedded is cached.
+        # A batch may hold a note of many megabytes; what is embedded of it is cached. This is a
+        # timer, since the worker starts no more jobs.
         impatience = threading.Timer(BATCH_SECONDS, self.embedder.interrupt)
         impatience.daemon = True
         impatience.start()
-        self.hooks.close()
         self.indexing.stop(LAST_WORDS_SECONDS)
         indexers = [generation.indexer for generation in self._generations.all()]
         if all(indexer.wait_until_idle(LAST_WORDS_SECONDS) for indexer in indexers):
