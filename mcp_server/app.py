@@ -129,4 +129,4 @@ async def _send(websocket: WebSocket, outbound: MemoryObjectReceiveStream[Sessio
             try:
                 await websocket.send_bytes(text.encode())
             except (WebSocketDisconnect, RuntimeError):
-                return  # the bridge left while an answer was on its way
+                return  # the bridge left before its answer was sent

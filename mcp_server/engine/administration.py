@@ -29,28 +29,28 @@ _Line = dict[str, Any]
 
 
 class Backend(Protocol):
-    """What the engine asks of the container it keeps running."""
+    """What the HTTP server needs of the opened vault."""
 
     metrics: Metrics
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
-        """Called when the engine listens: open what answers, in the background."""
+        """Open the vault in the background; called when the engine listens."""
         ...
 
     def health(self) -> dict[str, Any]:
-        """``status`` (ok, starting, degraded, failed) and what goes with it; answers at once."""
+        """``status`` (ok, starting, degraded, failed) and its details; returns at once."""
         ...
 
     def status(self) -> dict[str, Any]: ...
     def doctor(self, *, fix: bool) -> Sequence[Any]: ...
     def rebuild(self, report: Report) -> object: ...
     def hook(self, client: str, event: str, data: bytes) -> bytes | None:
-        """What a client's hook prints; None while nothing is open that could answer."""
+        """What a client's hook prints; None until the vault is open."""
         ...
 
     def write_manifest(self) -> object: ...
     def wind_down(self) -> None:
-        """Make long work end soon; returns at once."""
+        """Stop long work soon; returns at once."""
         ...
 
     def close(self) -> None: ...
@@ -59,9 +59,9 @@ class Backend(Protocol):
 def admin_routes(
     backend: Backend, tracker: ActivityTracker, stop: Callable[[], None]
 ) -> list[Route]:
-    """Routes under ``/admin``; the guard lets in only who holds the token of ``engine.json``.
+    """Routes under ``/admin``; they require the token of ``engine.json``.
 
-    ``stop`` makes the engine end once the answers under way are out.
+    ``stop`` ends the engine when its current answers are sent.
     """
     rebuilding = threading.Lock()
 
@@ -120,8 +120,8 @@ def _wire_error(error: MemvaultError) -> dict[str, Any]:
 def _start_rebuild(
     backend: Backend, tracker: ActivityTracker, rebuilding: threading.Lock
 ) -> asyncio.Queue[_Line | None]:
-    """Rebuild in a thread of its own, which goes on when nobody listens any more; it puts
-    progress into the queue, then the outcome, then None, and releases the lock."""
+    """Rebuild in a thread of its own, even if the client leaves; it puts progress into the queue,
+    then the outcome, then None, and releases the lock."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[_Line | None] = asyncio.Queue()
 

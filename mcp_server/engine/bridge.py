@@ -1,10 +1,10 @@
 """The bridge that AI clients start: stdio on one side, the engine's websocket on the other.
 
-One JSON-RPC message is one line here and one frame there, its bytes untouched. When the engine
-goes away the bridge finds or starts another, says the client's handshake and subscriptions again,
-and asks again what was never answered if asking twice does no harm: anything but a call of a tool
-that is not known to be read-only or idempotent. Such a call is answered with an error that says
-so, since the tool may have run.
+One JSON-RPC message is one line here and one frame there, its bytes unchanged. If the engine is
+lost, the bridge finds or starts another, repeats the client's handshake and subscriptions, and
+sends unanswered requests again where repeating does no harm: all but calls of tools that are not
+known to be read-only or idempotent. Such a call gets an error that says so, since the tool may have
+run.
 
 A client starts one or more of these at its own start, so this imports neither MCP nor pydantic.
 """
@@ -28,10 +28,10 @@ from memvault.model.errors import EngineUnavailable
 
 _DRAIN_SECONDS = 2.0
 _POLL_SECONDS = 0.01
-# An engine that dies sooner after it answered is not started again until it is asked for.
+# An engine that dies sooner is not started again until the client sends something.
 _STEADY_SECONDS = 5.0
 _UNAVAILABLE = -32002
-# A start that takes no longer is not worth a word to the person.
+# A quicker start is not reported to the person.
 _QUIET_SECONDS = 4.0
 _OWN_ID = "memvault bridge: which tools may be asked twice"
 
@@ -52,16 +52,18 @@ class Bridge:
         self._stdin = stdin
         self._stdout = stdout
         self._write_lock = threading.Lock()
-        self._send_lock = threading.Lock()  # guards the connection and what waits for one
+        self._send_lock = (
+            threading.Lock()
+        )  # guards the connection and the messages that wait for one
         self._connection: ClientConnection | None = None
         self._waiting: deque[bytes] = deque()
         self._wanted = threading.Event()
         self._ending = False
         self._unanswered: dict[Any, _Request] = {}
-        self._repeatable_tools: set[str] | None = None  # None until an engine has told
+        self._repeatable_tools: set[str] | None = None  # None until an engine has listed its tools
         self._handshake: list[bytes] = []  # the client's initialize, then its initialized
         self._subscribed: dict[str, bytes] = {}  # by resource, how the client asked for updates
-        self._swallow: set[Any] = set()  # ids whose answer the client has already had
+        self._swallow: set[Any] = set()  # ids of repeated requests: their answers are not sent
 
     def run(self) -> None:
         """Pass messages until the client closes its end."""
@@ -92,8 +94,9 @@ class Bridge:
                 self._wanted.set()
 
     def _tools_question(self, message: dict[str, Any]) -> bytes | None:
-        """Before the first call of a client that never listed the tools: the bridge must know
-        which calls it may repeat. In the stateless protocol ``_meta`` says who asks."""
+        """A request for the list of tools, before the first call of a client that never requested
+        it: the bridge must know which calls it may repeat. In the stateless protocol ``_meta``
+        names the client."""
         if message.get("method") != "tools/call" or self._repeatable_tools is not None:
             return None
         meta = _fields(_fields(message.get("params")).get("_meta"))
@@ -103,7 +106,7 @@ class Bridge:
         return json.dumps(question).encode()
 
     def _note(self, message: dict[str, Any], line: bytes) -> None:
-        """Remember what an engine that comes later would have to know."""
+        """Remember what the next engine needs to know."""
         method, id_ = message.get("method"), message.get("id")
         params = _fields(message.get("params"))
         if method == "notifications/cancelled":
@@ -121,8 +124,8 @@ class Bridge:
             self._unanswered[_key(id_)] = _Request(line, method, tool)
 
     def _drain(self) -> None:
-        """Let answers under way reach a client that has said all it wanted to; while an engine
-        is starting, they take as long as that takes."""
+        """Pass on the outstanding answers to a client that sends no more; this includes waiting for
+        an engine that is starting."""
         left = _DRAIN_SECONDS
         while self._unanswered and left > 0:
             time.sleep(_POLL_SECONDS)
@@ -142,7 +145,7 @@ class Bridge:
             except EngineUnavailable as error:
                 self._give_up(error.message)
                 continue
-            except Exception as error:  # the thread must live on, and the client must be told
+            except Exception as error:  # the thread must go on, and the client needs an answer
                 self._give_up(f"The memvault engine cannot be reached: {error}")
                 continue
             since = time.monotonic()
@@ -156,18 +159,18 @@ class Bridge:
                 self._wanted.set()
 
     def _say_what_takes_long(self) -> None:
-        """On stderr, which clients keep as this server's log."""
+        """Report a long start on stderr, which clients keep as this server's log."""
         time.sleep(_QUIET_SECONDS)
 
-        def tell(doing: str) -> None:
+        def report(doing: str) -> None:
             sys.stderr.write(f"memvault is {doing}\n")
             sys.stderr.flush()
 
         with suppress(OSError, ValueError):
-            self._launcher.watch_opening(tell)
+            self._launcher.wait_until_open(report)
 
     def _resume(self, connection: ClientConnection) -> None:
-        """Bring a new engine to where the last one was, then send what waited."""
+        """Repeat the handshake and subscriptions to a new engine, then send what waited."""
         with self._send_lock:
             waiting = set(self._waiting)
             lines = self._handshake_to_repeat(waiting)
@@ -187,8 +190,8 @@ class Bridge:
                 _sent(connection, line)
 
     def _handshake_to_repeat(self, waiting: set[bytes]) -> list[bytes]:
-        """What the client said and had answered, and what it subscribed to: the answers to the
-        repetition are not for it."""
+        """The answered part of the handshake, and the subscriptions; the client does not get the
+        answers to the repetition."""
         if not self._handshake or self._handshake[0] in waiting:
             return []
         id_ = _key(_parsed(self._handshake[0]).get("id"))
@@ -209,7 +212,8 @@ class Bridge:
         return known_harmless and request.asked <= 1
 
     def _receive(self, connection: ClientConnection) -> bool:
-        """Pass answers on until the connection ends; True if the engine did not say goodbye."""
+        """Pass answers on until the connection ends; True if the engine did not close it
+        properly."""
         try:
             while True:
                 frame = connection.recv()
@@ -273,7 +277,7 @@ def _key(id_: Any) -> tuple[str, Any]:
 
 
 def _parsed(message: bytes) -> dict[str, Any]:
-    """Empty for anything but an object; the engine will say what is wrong with it."""
+    """Empty for anything but an object; the engine reports what is wrong with it."""
     try:
         value = json.loads(message)
     except (ValueError, RecursionError):

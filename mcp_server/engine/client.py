@@ -1,4 +1,4 @@
-"""The command line's way to the engine: tools over the websocket, administration over HTTP."""
+"""The command line's client of the engine: tools by websocket, administration by HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
 
 _PROTOCOL = "2025-06-18"
-_GONE = "The engine stopped while it was being asked; try again."
+_GONE = "The engine stopped during this call; try again."
 
 
 class EngineClient:
@@ -39,7 +39,7 @@ class EngineClient:
 
         Raises:
             MemvaultError: the tool's own error, with its message.
-            EngineUnavailable: the engine went away.
+            EngineUnavailable: the engine stopped.
         """
         result = self._request("tools/call", name=name, arguments=arguments)
         structured = result.get("structuredContent") or {}
@@ -143,7 +143,7 @@ def _raise_if_error(answer: dict[str, Any]) -> None:
 
 
 def _keywords(data: Any) -> dict[str, Any]:
-    """Without ``message``, which is the error's own."""
+    """The data without ``message``, which the error has already."""
     return {k: v for k, v in data.items() if k != "message"} if isinstance(data, dict) else {}
 
 
@@ -157,11 +157,10 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 @contextmanager
 def connect(
-    launcher: Launcher, state: StateFolder, tell: Callable[[str], None] | None = None
+    launcher: Launcher, state: StateFolder, report: Callable[[str], None] | None = None
 ) -> Iterator[EngineClient]:
-    """A client of the vault's engine, which is started if it does not run.
-
-    With ``tell`` its indexes are waited for, and ``tell`` hears what takes long.
+    """A client of the vault's engine, which is started if needed. With ``report`` it waits for the
+    indexes, and ``report`` is called with what takes long.
 
     Raises:
         EngineUnavailable: it could not be started.
@@ -170,6 +169,6 @@ def connect(
         address = read_address(state)
         if address is None:
             raise EngineUnavailable(_GONE)
-        if tell is not None:
-            launcher.watch_opening(tell)
+        if report is not None:
+            launcher.wait_until_open(report)
         yield EngineClient(connection, address)

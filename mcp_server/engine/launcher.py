@@ -1,6 +1,6 @@
 """Find the engine of a vault, or start one: what bridges and the command line share.
 
-Imported on every start of a bridge, so what only a start needs is imported when it is needed.
+Every bridge imports this when it starts, so what only starting an engine needs is imported then.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class EngineAddress:
 
 
 def read_address(state: StateFolder) -> EngineAddress | None:
-    """The address last written, which a killed engine leaves behind; None when there is none
-    or it is not one."""
+    """The last address written, perhaps of a killed engine; None if there is no valid one."""
     try:
         values = json.loads(state.engine_address.read_bytes())
         return EngineAddress(**values)
@@ -53,7 +52,7 @@ def read_address(state: StateFolder) -> EngineAddress | None:
 def write_address(state: StateFolder, address: EngineAddress) -> None:
     """Replace the file in one step, readable by its owner alone."""
     temporary = state.engine_address.with_suffix(f".{os.getpid()}.tmp")
-    # The mode counts only when the file is created: one left by a crash might be wider.
+    # The mode applies only to a new file; one left by a crash may have another.
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -62,7 +61,7 @@ def write_address(state: StateFolder, address: EngineAddress) -> None:
 
 
 def remove_address(state: StateFolder, address: EngineAddress) -> None:
-    """Take our own address away, never that of a later engine."""
+    """Remove our own address, never that of a later engine."""
     if read_address(state) == address:
         state.engine_address.unlink(missing_ok=True)
 
@@ -75,8 +74,8 @@ _LOG_KEEP_BYTES = 5_000_000
 
 
 def engine_command(vault: Path, config: Path | None = None) -> list[str]:
-    """The command line of an engine that ends by itself when nobody needs it."""
-    # -P: the folder a client was started in must not lend modules to the engine.
+    """The command line of an engine that stops when no client needs it."""
+    # -P: the engine must not import modules from the folder that a client was started in.
     command = [sys.executable, "-P", "-m", "memvault.cli", "--vault", str(vault)]
     if config is not None:
         command += ["--config", str(config.absolute())]
@@ -104,14 +103,14 @@ class Launcher:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
 
         However many call this at the same instant, one engine starts. An engine of an older
-        memvault is told to end and replaced; a newer one is taken as it is.
+        memvault is stopped and replaced; a newer one is used.
 
         Raises:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
                 not answer in time.
         """
         if self._started is not None:
-            self._started.poll()  # or an engine that ended would stay a zombie of ours
+            self._started.poll()  # or a stopped engine would stay our zombie
         connection = self._try()
         if connection is not None:
             return connection
@@ -126,26 +125,26 @@ class Launcher:
             raise self._too_late() from None
 
     def address(self) -> EngineAddress:
-        """The address of an engine that answers, started if need be."""
+        """The address of an engine that answers, started if needed."""
         self.connect().close()
         address = read_address(self._state)
         if address is None:
             raise EngineUnavailable("The engine stopped just now; try again.")
         return address
 
-    def watch_opening(self, tell: Callable[[str], None]) -> None:
-        """Return when the engine's indexes are open, or cannot be opened; ``tell`` hears, when it
-        changes, what the engine does until then."""
-        told = ""
+    def wait_until_open(self, report: Callable[[str], None]) -> None:
+        """Wait until the engine's indexes are open, or cannot be opened; ``report`` is called with
+        each step."""
+        reported = ""
         address = read_address(self._state)
         with suppress(EngineUnavailable, ValueError):
             while address is not None:
                 health = json.loads(ask(address, "GET", "/healthz"))
                 if health["status"] != "starting":
                     return
-                if health["doing"] != told:
-                    told = str(health["doing"])
-                    tell(told)
+                if health["doing"] != reported:
+                    reported = str(health["doing"])
+                    report(reported)
                 time.sleep(_OPENING_POLL_SECONDS)
 
     def _try(self) -> ClientConnection | None:
@@ -176,7 +175,7 @@ class Launcher:
             if connection is not None:
                 return connection
             gone = child is None or child.poll() is not None
-            # A lock held by another process: an engine that starts, or ends, just now.
+            # Another process holds the lock: an engine is just starting or stopping.
             if gone and not self._engine_lock_is_held():
                 if child is not None:
                     raise self._died(child.returncode)
@@ -204,7 +203,7 @@ class Launcher:
     def _spawn(self) -> subprocess.Popen[bytes]:
         self._shorten_log()
         environment = dict(os.environ)
-        if "PYTHONPATH" in environment:  # relative entries mean the folder we are in
+        if "PYTHONPATH" in environment:  # relative entries refer to the current folder
             entries = environment["PYTHONPATH"].split(os.pathsep)
             environment["PYTHONPATH"] = os.pathsep.join(str(Path(e).absolute()) for e in entries)
         with self._state.log.open("ab") as log:
@@ -248,7 +247,7 @@ def ask(address: EngineAddress, method: str, path: str) -> bytes:
         response = connection.getresponse()
         body = response.read()
     except (OSError, HTTPException) as error:
-        raise EngineUnavailable("The engine stopped while it was being asked.") from error
+        raise EngineUnavailable("The engine stopped during this request.") from error
     finally:
         connection.close()
     if response.status >= 400 and not body.startswith(b"{"):
@@ -285,7 +284,7 @@ def _detached(
         return start(0)
     flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     try:
-        # Clients keep their servers in a job that ends with them; leave it where that is allowed.
+        # Clients keep their servers in a job that ends with them; leave it if that is allowed.
         return start(flags | subprocess.CREATE_BREAKAWAY_FROM_JOB)
     except OSError:
         return start(flags)

@@ -35,16 +35,16 @@ from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultErro
 
 _log = logging.getLogger(__name__)
 
-# A bridge looks whether the lock is free by taking it for a moment.
+# A bridge tests the lock by taking it for a moment.
 _LOCK_SECONDS = 0.5
 _SHUTDOWN_SECONDS = 3
 # Seconds in which the first handshake and list of tools need not share the processor with the
 # opening of the indexes.
 _HEAD_START = 0.3
-# An engine whose stores cannot open tells so to whoever asks in this time; the next call starts
-# another, which may find the trouble mended.
+# An engine whose stores cannot open says so for this long; the next call starts
+# another, for which the cause may be gone.
 _LINGER_SECONDS = 5.0
-# What has not ended by then never will; a killed engine loses nothing that it answered for.
+# What has not ended by then never will; an engine killed now loses nothing that it confirmed.
 _LAST_RESORT_SECONDS = 60.0
 _MAX_FRAME_BYTES = 64 * 2**20
 
@@ -60,8 +60,8 @@ def run_engine(
     """Serve until a signal, ``/admin/shutdown`` or, with ``idle_exit``, until
     ``settings.idle_exit_seconds`` after the last client left.
 
-    ``assemble`` is called once the vault's lock is held; the backend that it gives is started
-    when the engine listens.
+    ``assemble`` is called once the vault's lock is held; its backend starts when the engine
+    listens.
 
     Raises:
         EngineUnavailable: another engine serves the vault, or the port is taken.
@@ -217,7 +217,7 @@ def _timer(seconds: float, then: Callable[[], None]) -> threading.Timer:
 
 
 def _end_the_process() -> None:
-    _log.error("the engine does not end by itself: ending it")
+    _log.error("shutdown timed out; forcing exit")
     os._exit(1)
 
 
@@ -227,8 +227,8 @@ def _reachable(host: str) -> str:
 
 
 class _EngineServer(uvicorn.Server):
-    """uvicorn, which also says when it listens, ends when idle, lets tool calls end before it
-    does, and returns after a signal.
+    """uvicorn, which also reports when it listens, stops when idle, lets tool calls finish first,
+    and returns after a signal.
 
     ``failure`` is why the backend could not start, if it could not.
     """
@@ -286,5 +286,5 @@ class _EngineServer(uvicorn.Server):
     async def _end_when_idle(self, seconds: float) -> None:
         while self._tracker.idle_seconds() < seconds:
             await asyncio.sleep(max(0.05, min(1.0, seconds / 4)))
-        _log.info("no client for %.0f seconds", seconds)
+        _log.info("stopping: no client for %.0f seconds", seconds)
         self.should_exit = True

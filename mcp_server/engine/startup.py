@@ -1,5 +1,5 @@
-"""The container while they open: the engine listens and lists its tools at once, and what needs
-the indexes waits here until they are there."""
+"""Opens the container in the background: the engine lists its tools at once, and calls wait here
+until the indexes are open."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from memvault.curation.manifest.keeper import WrittenManifest
 
 _log = logging.getLogger(__name__)
-PATIENCE_SECONDS = 120.0  # that a call waits for the indexes to open
-SCAN_PATIENCE_SECONDS = 45.0  # a call waits so long for the scan at the engine's start,
+PATIENCE_SECONDS = 120.0  # a call waits at most so long for the indexes to open,
+SCAN_PATIENCE_SECONDS = 45.0  # and so long for the scan at the engine's start,
 SCAN_GRACE_SECONDS = 120.0  # but no longer than until so long after that scan began
-_CLOSE_SECONDS = 20.0  # that closing waits for a batch in hand
-_STOPPING = "The memvault engine is stopping; ask again and another one starts."
+_CLOSE_SECONDS = 20.0  # that closing waits for the current batch
+_STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
 
 Tell = Callable[[str], None]
 
 
 class Startup:
-    """Opens the container in a thread of its own, then has them index what changed.
+    """Opens the container in a thread of its own, then indexes what changed. Thread-safe.
 
-    Thread-safe. ``open_container`` gets a function to tell what it is doing, in words that follow
+    ``open_container`` is given a function that reports what it does, in words that follow
     "memvault is": "loading the model".
     """
 
@@ -70,20 +70,20 @@ class Startup:
 
     @classmethod
     def of(cls, container: Container) -> Startup:
-        """Container that are open already, and that whoever opened them closes."""
+        """For a container that is open already; its opener closes it."""
         startup = cls(lambda _: container)
         startup._opened.set_result(container)
         startup._indexed.set()
         return startup
 
     def start(self, failed: Callable[[MemvaultError], None]) -> None:
-        """Begin to open; ``failed`` is called if that cannot be done."""
+        """Start opening; ``failed`` is called if that fails."""
         self._failed = failed
         if not self._stopping.is_set():
             self._thread.start()
 
     def when_open(self, callback: Callable[[Container], None]) -> None:
-        """Call this with the container as soon as they are open."""
+        """Call this with the container as soon as it is open."""
 
         def opened(future: Future[Container]) -> None:
             if future.exception() is None:
@@ -92,25 +92,25 @@ class Startup:
         self._opened.add_done_callback(opened)
 
     def now(self) -> Container:
-        """The container, for a call that was let through.
+        """The open container.
 
         Raises:
-            StoreUnavailable: they are not open yet.
-            MemvaultError: they could not be opened.
+            StoreUnavailable: it is not open yet.
+            MemvaultError: it could not be opened.
         """
         if not self._opened.done():
             raise self._not_yet()
         return self._opened.result()
 
     def wait(self) -> Container:
-        """As `now`, after waiting for as long as a call waits."""
+        """As `now`, but waits as long as a call does."""
         try:
             return self._opened.result(self._patience)
         except WaitedInVain:
             raise self._not_yet() from None
 
     async def ready(self) -> None:
-        """As `wait`, without holding a thread."""
+        """As `wait`, without blocking a thread."""
         if not self._opened.done():
             with_limit = asyncio.wrap_future(self._opened)
             try:
@@ -129,23 +129,21 @@ class Startup:
         return self._stopping.is_set()
 
     def notice(self) -> str | None:
-        """What whoever reads an answer should know: that not all notes are indexed yet, or that a
-        server does not answer or has no room."""
+        """What may be missing from answers now: notes that are not indexed yet, or what an
+        unreachable or full server holds."""
         vault = self.now().vault if self._opened.done() else None
         if vault is not None and vault.is_missing():
             return vault_missing(vault.root).message
         stores = self.now().live.stores if self._opened.done() else None
         if stores is not None and (silent := stores.unreachable()):
-            names = " and ".join(silent)
-            return f"{names} cannot be reached: this answer was made without, and may lack some."
+            return f"{_are(silent)} unreachable; results may be incomplete."
         if stores is not None and (full := stores.full()):
-            names = " and ".join(full)
-            return f"{names} has no room: what was written last is kept, but not found yet."
+            return f"{_are(full)} full; recent changes are saved but not searchable yet."
         if self._indexed.is_set():
             return None
         indexing = self.now().status()["indexing"] or {}
         done, total = indexing.get("done", 0), indexing.get("total", 0)
-        return f"Indexing is under way ({done:,} of {total:,} notes): this answer may lack some."
+        return f"Indexing is running ({done:,} of {total:,} notes); results may be incomplete."
 
     def health(self) -> dict[str, Any]:
         """``status`` is ok, starting (``doing`` says at what), degraded (``not_answering``,
@@ -165,7 +163,7 @@ class Startup:
         return {"status": "degraded" if told else "ok", **told}
 
     def status(self) -> dict[str, Any]:
-        """What the container say, or how far their startup is."""
+        """The status of the container, or how far its opening is."""
         if self._opened.done():
             return self.now().status()
         return {
@@ -182,8 +180,8 @@ class Startup:
         return self.wait().indexing.rebuild(report)
 
     def hook(self, client: str, event: str, data: bytes) -> bytes | None:
-        """The answer to a client's hook, which waits for nothing: None until the container are
-        open."""
+        """The answer to a client's hook; None until the container is open, since hooks do not
+        wait."""
         if not self._opened.done() or self._opened.exception() is not None:
             return None
         return self._opened.result().hooks.answer(client, event, data)
@@ -192,7 +190,7 @@ class Startup:
         return self.wait().manifest().write()
 
     def wind_down(self) -> None:
-        """Make long work end soon, and answer who still waits; returns at once."""
+        """Stop long work soon, and refuse the calls that still wait; returns at once."""
         self._stopping.set()
         self._indexed.set()
         with self._lock:
@@ -203,7 +201,7 @@ class Startup:
             self._opened.result().wind_down()
 
     def close(self) -> None:
-        """Close what is open; a model export under way is left to end by itself."""
+        """Close what is open; a running model export ends by itself."""
         self.wind_down()
         deadline = time.monotonic() + _CLOSE_SECONDS
         while self._thread.is_alive() and time.monotonic() < deadline:
@@ -221,15 +219,15 @@ class Startup:
             self._give_up(error)
             return
         except Exception as error:
-            _log.exception("startup the indexes failed")
-            reason = error.strerror if isinstance(error, OSError) else "its log says why"
+            _log.exception("opening the indexes failed")
+            reason = error.strerror if isinstance(error, OSError) else "see the engine's log"
             self._give_up(EngineUnavailable(f"memvault could not open its indexes: {reason}."))
             return
         with self._lock:
             if not self._stopping.is_set():
                 self._opened.set_result(container)
         if self._stopping.is_set() and self._opened.exception() is not None:
-            container.close()  # nobody else knows of them
+            container.close()  # nobody else can
             return
         _log.info("indexes open after %.1f s", time.monotonic() - began)
         self._index(container)
@@ -261,10 +259,14 @@ class Startup:
 
     def _not_yet(self) -> StoreUnavailable:
         return StoreUnavailable(
-            f"memvault is still getting ready: it is {self._doing}. Ask again in a minute; "
-            "`memvault status` shows how far it is.",
+            f"memvault is still starting: it is {self._doing}. Try again in a minute; "
+            "`memvault status` shows the progress.",
             doing=self._doing,
         )
+
+
+def _are(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
@@ -275,8 +277,7 @@ def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
 
 
 class WaitForStartup(Middleware):
-    """Holds calls, prompts and resources back until the container are open; lists go through at
-    once."""
+    """Lets calls, prompts and resources wait until the container is open, but not lists."""
 
     def __init__(self, startup: Startup) -> None:
         self._startup = startup

@@ -67,17 +67,17 @@ class Site:
         self.startup = startup
         self.token = FormToken()
         self.revision = 0  # of what is made in the background
-        # Called when somebody opens a page, to begin in the background what other pages need.
+        # Called when a page is opened, to prepare in the background what other pages need.
         self.on_visit: list[Callable[[], object]] = []
         self.on_undo: list[Callable[[], None]] = []  # called after an undo
 
     @property
     def container(self) -> Container:
-        """Raises StoreUnavailable: they are not open yet."""
+        """Raises StoreUnavailable: it is not open yet."""
         return self.box.container
 
     def app(self, routes: list[BaseRoute]) -> Starlette:
-        """The pages at these routes, with what they look like."""
+        """The pages at these routes, and their static files."""
         static = Mount("/static", StaticFiles(directory=HERE / "static"))
         return Starlette(
             routes=[*routes, static],
@@ -89,11 +89,11 @@ class Site:
         return await run_in_threadpool(self.render, "lost.html", request, status=404)
 
     def renew(self) -> None:
-        """Have open pages ask for themselves again."""
+        """Make open pages reload."""
         self.revision += 1
 
     def page(self, path: str, show: Show) -> Route:
-        """A page that is read; ``show`` runs in a thread of its own."""
+        """A page; ``show`` runs in a thread of its own."""
 
         async def shown(request: Request) -> Response:
             return await run_in_threadpool(self._answered, lambda: show(request), request)
@@ -109,7 +109,9 @@ class Site:
             except MemvaultError as error:
                 return self._refused(request, error)
             if not self.token.fits(form.text("token")):
-                stale = InvalidParams("This page is from before; open it again and repeat that.")
+                stale = InvalidParams(
+                    "The engine restarted since this page was opened. Open it again and repeat."
+                )
                 return self._refused(request, stale, status=403)
             return await run_in_threadpool(self._answered, lambda: done(request, form), request)
 
@@ -135,7 +137,7 @@ class Site:
         return environment()
 
     def _frame(self, request: Request) -> Mapping[str, Any]:
-        """What stands around every page."""
+        """What every page shows around its content."""
         path = request.url.path
         here = path + (f"?{request.url.query}" if request.url.query else "")
         frame = {"path": path, "here": here, "version": __version__, "vault": "", "tasks": 0}
@@ -152,7 +154,7 @@ class Site:
         }
 
     def last_change(self) -> Change | None:
-        """The person's last change that still stands: what the undo key takes back."""
+        """The person's last change that is not undone: the undo key undoes it."""
         return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
@@ -192,7 +194,7 @@ class _Guarded:
 
 
 LOOK_SECONDS = 0.5
-ALIVE_SECONDS = 15.0  # between two lines at most, so that a dead connection is noticed
+ALIVE_SECONDS = 15.0  # at most between two lines, so that a dead connection is noticed
 
 
 class Events:
@@ -207,7 +209,8 @@ class Events:
         )
 
     async def _lines(self, request: Request) -> AsyncIterator[bytes]:
-        """Ends with the engine, so that an open page does not keep it from ending."""
+        """The lines of one page; they end when the engine stops, which an open page must not
+        delay."""
         await run_in_threadpool(self._begin)
         told, silent = "", 0.0
         while not self._site.startup.stopping and not await request.is_disconnected():
@@ -222,7 +225,7 @@ class Events:
             silent += LOOK_SECONDS
 
     def _begin(self) -> None:
-        with suppress(MemvaultError):  # still startup
+        with suppress(MemvaultError):  # not open yet
             for begin in self._site.on_visit:
                 begin()
 

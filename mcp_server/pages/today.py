@@ -70,9 +70,9 @@ class PulseHistory:
         self._course: PulseLog | None = None
 
     def points(self, days: int) -> Sequence[PulsePoint]:
-        """Those of so many days, and how it is at this moment.
+        """The pulse of the last so many days, and the current one.
 
-        Raises StoreUnavailable: the container are not open yet.
+        Raises StoreUnavailable: the container is not open yet.
         """
         now = datetime.now(UTC)
         pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)

@@ -1,7 +1,7 @@
-"""Telling clients that the pulse has changed.
+"""Notifies subscribed clients when the pulse changes.
 
-Clients of the handshake protocols ask for it with ``resources/subscribe`` and hear of it on their
-connection; those of the stateless protocol hold a ``subscriptions/listen`` stream open.
+Clients of the handshake protocols subscribe with ``resources/subscribe`` and are notified on their
+connection; those of the stateless protocol keep a ``subscriptions/listen`` stream open.
 """
 
 from __future__ import annotations
@@ -27,27 +27,26 @@ from memvault.model.errors import InvalidParams, MemvaultError
 
 _log = logging.getLogger(__name__)
 LEAST_SECONDS = 5.0  # between two updates of one subscriber (graph-tools 1.3)
-LOOK_SECONDS = 0.5  # between two looks at the pulse, while anybody wants to know
+LOOK_SECONDS = 0.5  # between two measurements of the pulse, while anybody is subscribed
 
 Context = ServerRequestContext[Any, Any]
 
 
 @dataclass(slots=True)
 class _Subscriber:
-    """``told`` is the pulse it last heard of, ``at`` when (seconds, monotonic)."""
+    """``last`` is the pulse of the last notification, ``at`` its time (seconds, monotonic)."""
 
     session_id: str
-    tell: Callable[[], Awaitable[None]]
-    told: str | None
+    notify: Callable[[], Awaitable[None]]
+    last: str | None
     at: float
 
 
 class PulseUpdates:
-    """Watches the pulse for those who subscribed to it, and only while somebody has.
+    """Watches the pulse while anybody is subscribed.
 
     Args:
-        look: the pulse of a session, as text that compares. Raises MemvaultError while it cannot
-            be had.
+        look: gives the pulse of a session as text; raises MemvaultError while that is impossible.
         least: seconds between two updates of one subscriber.
     """
 
@@ -71,7 +70,7 @@ class PulseUpdates:
         )
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._subscribers.clear()
         if self._watching is not None:
             with suppress(RuntimeError):  # its event loop is gone already
@@ -105,21 +104,21 @@ class PulseUpdates:
         bus = InMemorySubscriptionBus()  # this stream's own: each session has its own pulse
         stream = object()
 
-        async def tell() -> None:
+        async def notify() -> None:
             await bus.publish(ResourceUpdated(PULSE_URI))
 
         if PULSE_URI in map(str, params.notifications.resource_subscriptions or ()):
-            await self._add(stream, connection_of(ctx.session), tell)
+            await self._add(stream, connection_of(ctx.session), notify)
         try:
             return await ListenHandler(bus)(ctx, params)
         finally:
             self._subscribers.pop(stream, None)
 
     async def _add(
-        self, key: Hashable, session_id: str, tell: Callable[[], Awaitable[None]]
+        self, key: Hashable, session_id: str, notify: Callable[[], Awaitable[None]]
     ) -> None:
-        told = await asyncio.to_thread(self._seen, session_id)
-        self._subscribers[key] = _Subscriber(session_id, tell, told, -self._least)
+        last = await asyncio.to_thread(self._seen, session_id)
+        self._subscribers[key] = _Subscriber(session_id, notify, last, -self._least)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="memvault-pulse")
 
@@ -138,13 +137,13 @@ class PulseUpdates:
             )
             for key, each in due.items():
                 pulse = seen[each.session_id]
-                if pulse is None or pulse == each.told or key not in self._subscribers:
+                if pulse is None or pulse == each.last or key not in self._subscribers:
                     continue
-                each.told, each.at = pulse, time.monotonic()
+                each.last, each.at = pulse, time.monotonic()
                 try:
-                    await each.tell()
+                    await each.notify()
                 except Exception:  # one client's broken pipe is not another's
-                    _log.debug("a subscriber could not be told", exc_info=True)
+                    _log.debug("a subscriber could not be notified", exc_info=True)
                     self._subscribers.pop(key, None)
 
     def _seen(self, session_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Keeping the indexes of one vault true to it: from the start, while notes change, anew."""
+"""Keeps the indexes in step with the vault: the first scan, the watcher and rebuilds."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ LINKS, ENTITIES, UNLOAD, CHECK = (
     "unload the entity pipeline",
     "check the servers",
 )
-SETTLE_SECONDS = 0.1  # in which an answer is given before links are written
+SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
 
 
 class IndexingService:
-    """What of it is done here: all, or nothing while another process indexes into the same stores.
-    Thread-safe.
+    """Indexes the vault, or follows the process that does. Thread-safe.
 
     Args:
-        counters: of what all generations have indexed.
-        began: called when indexing has begun in earnest, after the first scan.
-        moving: told the generation that is about to be live.
-        moved: called when it is.
+        counters: count what all generations have indexed.
+        began: called after the first scan.
+        moving: called with the generation that is about to go live.
+        moved: called when it is live.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class IndexingService:
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now."""
-        if self._live.stores.outdated:  # the rebuild that runs finds what is written meanwhile
+        if self._live.stores.outdated:  # the running rebuild finds new notes
             return
         try:
             if self._replication is not None and self._replication.follows:
@@ -119,12 +118,11 @@ class IndexingService:
         except StorageError:
             if not (self._live.stores.unreachable() or self._live.stores.full()):
                 raise
-            logger.warning("what was written is indexed when the servers can take it again")
+            logger.warning("new notes are indexed when the servers accept writes again")
             self._scan_soon()
 
     def settle(self, timeout: float = 60.0) -> None:
-        """Wait for the change in hand, and until nothing is left to be linked, nor for the entity
-        pass to do."""
+        """Wait until the current change is indexed and linked, and the entity pass is done."""
         self._live.indexer.wait_until_idle(timeout)
         self._worker.wait(LINKS, timeout)
         self._worker.wait(ENTITIES, timeout)
@@ -143,7 +141,8 @@ class IndexingService:
             return result
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
-        """What is wrong, and how to mend it; with `fix`, mended where that loses nothing."""
+        """Problems and how to repair them; with `fix`, those that can be repaired without loss
+        are."""
         findings = examine(self._live.indexer)
         if fix and any(finding.repaired_by_scan for finding in findings):
             self.scan()
@@ -161,13 +160,13 @@ class IndexingService:
             self._find_entities(indexed.paths)
 
     def standing(self) -> IndexerStatus | None:
-        """How far indexing is, here or where it is done; None if no process seems to do it."""
+        """The progress of indexing, here or in the process that indexes; None if none seems to."""
         if self._replication is not None and self._replication.follows:
             return self._replication.elsewhere()
         return self._own_standing()
 
     def watching(self) -> str:
-        """How changes of the vault become known."""
+        """How changes of the vault are detected."""
         if self._follows:
             return "elsewhere"
         if self._watcher is None:
@@ -175,8 +174,8 @@ class IndexingService:
         return "polling" if self._watcher.polling else "events"
 
     def wind_down(self) -> None:
-        """Make scans, rebuilds and the entity pass end after the batch in hand; returns at once.
-        What a scan had not reached is indexed at the next start."""
+        """Stop scans, rebuilds and the entity pass after the current batch; returns at once.
+        The next start indexes the rest."""
         self._winding_down.set()
         self._worker.ask_to_stop()
         for generation in self._generations.all():
@@ -250,8 +249,8 @@ class IndexingService:
         settle()
 
     def _write_links(self) -> float | None:
-        """What an answered change left: links of other notes, and the flush to the disk. After a
-        failure the catalogue still has it, and the next scan does it as well."""
+        """Write links of other notes and flush to disk, after the answer. After a failure the
+        next scan does it."""
         return 0.0 if self._live.indexer.finish_some() else None
 
     def _replicated(self) -> Replication:
@@ -276,8 +275,8 @@ class IndexingService:
     # -- when something is amiss ----------------------------------------------------------------
 
     def _check_servers(self) -> float:
-        """Ask the servers whether they are there, and still have what they were given. So
-        `Stores.silent` is true also while nobody asks anything."""
+        """Check that the servers answer and still have their data, so that `Stores.unreachable`
+        is current even while no client calls."""
         try:
             lost = self._live.indexer.has_lost_an_index()
         except MemvaultError as error:
@@ -289,20 +288,20 @@ class IndexingService:
         return CHECK_SECONDS
 
     def _restore(self) -> None:
-        """A server came back without what it had: the name of the generation may be among it."""
+        """Restore a server that lost its data, perhaps including the name of the generation."""
         if not self._follows:
             self._generations.name_live()
             self._scan_soon()
 
     def _mended(self, error: StorageError, report: Report) -> ScanReport:
-        """What to do when the first scan could not be done."""
+        """Recover from a first scan that failed."""
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
         passing = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
         if self._winding_down.is_set() or not passing:
             raise error
-        logger.error("%s IndexingService begins when that is over.", error.message)
+        logger.error("%s Indexing starts after that.", error.message)
         self._scan_soon()
         return ScanReport()
 
@@ -313,8 +312,8 @@ class IndexingService:
     # -- another generation ---------------------------------------------------------------------
 
     def _swap(self, fresh: Generation) -> None:
-        """Make the fresh generation live. The watcher moves over first, so that what is saved
-        meanwhile reaches the fresh one; a last scan takes in what the old one was told."""
+        """Make the fresh generation live. The watcher moves first, so that new changes reach the
+        fresh one; a last scan indexes the changes that reached the old one."""
         watcher = self._watcher
         if watcher is not None:
             watcher.stop()
@@ -329,7 +328,7 @@ class IndexingService:
         fresh.indexer.scan()
 
     def _move(self) -> None:
-        """Go over to the generation that another process has made live."""
+        """Switch to the generation that another process has made live."""
         fresh = self._generations.opened_elsewhere()
         if fresh is not None:
             self._moving(fresh)

@@ -1,4 +1,5 @@
-"""What waits for a person, as get_memetic_status tells it: found in real notes, gone when mended."""
+"""What waits for a person, as get_memetic_status tells it: found in real notes, gone when
+mended."""
 
 from __future__ import annotations
 

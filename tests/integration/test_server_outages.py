@@ -157,7 +157,7 @@ def test_a_redis_without_memory_keeps_what_it_has_and_takes_the_rest_later(
         recalled = quickly(caller, "recall_memory", query="varnished boats")
         assert recalled["nodes"][0]["title"] == "Kestrel"
         stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
-        assert "Redis has no room" in stored["notice"]
+        assert "Redis is full" in stored["notice"]
         assert "leaks" in (container.vault.root / stored["path"]).read_text()
     finally:
         client.config_set("maxmemory", "0")
