@@ -1,10 +1,9 @@
-"""From the notes that a question finds to the notes that they link to, or are linked from.
+"""Adds to the notes that a question finds those that they link to or are linked from.
 
-A question often needs a second note that has none of its words: the director's wife is named in
-the director's note, not in the film's. One step along the links of the best results finds it. The
-sentence that makes the link says how well it fits the question, as the passages of HippoRAG 2
-(arXiv 2502.14802) are weighed, but without a language model to read them. A second step gains
-nothing (docs/benchmarks.md).
+A question often needs a second note without any of its words: the director's wife is named in the
+director's note, not in the film's. One step along the links of the best results finds it. A link
+weighs by how well its sentence fits the question, similar to passages in HippoRAG 2 (arXiv
+2502.14802), but without a language model. A second step gains nothing (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer tha
 
 
 class Association:
-    """Adds to hits what they are linked with; safe in any thread.
+    """Adds linked notes to hits. Thread-safe.
 
-    The sentences of links were embedded when their notes were indexed; one whose vector is not in
-    the embedder's cache is skipped.
+    Links' sentences were embedded when their notes were indexed; one without a cached vector is
+    skipped.
     """
 
     def __init__(
@@ -50,15 +49,14 @@ class Association:
         self._view.load()
 
     def extend(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Hit]:
-        """The hits and what the best of them are linked with, best first.
+        """The hits and the notes linked with the best of them, best first.
 
-        A linked note is as relevant as its own text (as the last hit, if it is none), plus the
-        relevance of the hit that it is linked with times the cosine between the question and the
-        sentence of the link; its best link counts. Hits that keep their places show their best
-        link, too.
+        A linked note's relevance is that of its own text (of the last hit, if it was not found),
+        plus the hit's relevance times the cosine between the question and the link's sentence; its
+        best link counts. Hits that gain no rank show their best link, too.
 
         Args:
-            hits: best first; those past `POOL` stay behind all others.
+            hits: best first; those after `POOL` stay behind all others.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.

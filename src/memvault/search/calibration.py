@@ -1,13 +1,13 @@
 """Calibrated confidence: how probable it is that a memory answers the question.
 
-A relevance of 0.4 may be sure in one vault and a shot in the dark in another. So confidence is a
-logistic map (Platt 1999) of features that say how a memory stands among what was found for the
-same question. Its coefficients are fitted to which memories were right in the development
-questions, and wrong to questions that the vault cannot answer (another vault's).
+A relevance of 0.4 may be certain in one vault and a guess in another. So confidence is a logistic
+map (Platt 1999) of features that compare a memory with the others found for the same question. Its
+coefficients are fitted on the development questions: memories that answer them, and memories found
+for questions that the vault cannot answer (another vault's).
 
-The model enters only through the cosine's share of the relevance. Models differ in how alike they
-find texts that have nothing to do with each other (0.05 with the default model, 0.8 with others),
-so the relevance is first lowered by that much more than the default model's (`background`).
+The embedding model affects only the cosine's share of the relevance. Models differ in the cosine
+of unrelated texts (0.05 with the default model, 0.8 with others), so the relevance is first lowered
+by the difference to the default model's (`background`).
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from memvault.search.relations.question import stems
 Floats = npt.NDArray[np.float32]
 Features = npt.NDArray[np.float64]
 DEFAULT_BACKGROUND = 0.047  # `background` of all-MiniLM-L6-v2, which the maps were fitted with
-UNVERIFIED_MOST = 0.69  # confidence of what nobody confirms (FR-46)
-_MOST_ODDS = 30.0  # e**30 is as sure as a float can say
+UNVERIFIED_MOST = 0.69  # confidence of a claim that nobody confirms (FR-46)
+_MOST_ODDS = 30.0  # e**30 is close to the largest odds of a float
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic map; ``python -m tests.benchmarks.bench_calibration`` fits and judges it.
+    """A logistic map; ``python -m tests.benchmarks.bench_calibration`` fits and evaluates it.
 
     Attributes, each but the first the log-odds per unit of a feature:
-        intercept: log-odds where every feature is 0.
+        intercept: log-odds if every feature is 0.
         relevance: fused relevance.
-        gap: relevance above (below: negative) the best of the others.
-        words: share of the question's words, by their rarity among what was found, that stand in
-            the memory's title, heading and passage.
-        rank: natural logarithm of its place, the first being 1.
-        step: relevance above the one that comes next.
+        gap: relevance minus that of the best other memory.
+        words: share of the question's words, weighted by rarity among the results, that the
+            memory's title, heading and passage contain.
+        rank: natural logarithm of its rank, counted from 1.
+        step: relevance minus that of the next memory.
         relation: 1 if relations led to it.
         relation_relevance: its relevance if relations led to it.
         link: 1 if a link led to it.
@@ -93,8 +93,8 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
     """(n, 8) features of a question's hits, best first, as `Calibration` names them.
 
     Args:
-        shift: what to take off the relevance for the model (`relevance_shift`); what relations led
-            to keeps its relevance, which is no cosine.
+        shift: subtracted from the relevance for the model (`relevance_shift`), except for
+            memories that relations led to, whose relevance is no cosine.
     """
     count = len(hits)
     by_relation = [hit.found_by is FoundBy.RELATION for hit in hits]
@@ -162,7 +162,7 @@ def relevance_shift(model_background: float, fusion: FusionSettings | None = Non
 
 
 def confidence(likely: float, check: Verification) -> float:
-    """Confidence in [0, 1] that a memory can be relied on for the question.
+    """Confidence in [0, 1] that a memory answers the question correctly.
 
     Contradicted: its chance times its share of the witnesses. A claim that the person's words
     confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the

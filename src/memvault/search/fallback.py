@@ -1,8 +1,8 @@
-"""Answers that come whatever is down (triple E-02, E-07, section 7.2).
+"""Partial answers if a store fails or is slow (triple E-02, E-07, section 7.2).
 
-Without the graph the vectors answer; without the vectors the graph, from the names in the question;
-without both, what the same question found before. An answer that takes too long gives way to what
-can be had at once. Each says so.
+Without the graph, vectors answer; without vectors, the graph, by the names in the question; without
+both, the cached answer of the same question. An answer that takes too long is replaced by a quick
+one. Each partial answer has a notice.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ logger = logging.getLogger(__name__)
 KEPT = 512  # questions whose answers are remembered
 AT_ONCE = 8  # questions under way
 WHOLE = 0.8  # share of the time limit for the whole answer; the rest is for a part of it
-NAMED = 0.5  # relevance of what a question names
-SHORTEST_NAME = 3  # characters; shorter names stand in too many words
+NAMED = 0.5  # relevance of a note that the question names
+SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 
 NO_GRAPH = "The graph does not answer; these are the notes nearest to the question."
 NO_VECTORS = (
@@ -86,7 +86,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FallbackResult:
-    """Hits, best first; ``notice`` says what could not be asked."""
+    """Hits, best first; ``notice`` says which store did not answer."""
 
     hits: list[Hit]
     notice: str | None = None
@@ -99,7 +99,7 @@ class _Kept:
 
 
 class AnswerCache:
-    """What questions found, the last `KEPT` of them; thread-safe."""
+    """The hits of the `KEPT` questions used last. Thread-safe."""
 
     def __init__(self) -> None:
         self.reads = CacheStats()
@@ -120,11 +120,11 @@ class AnswerCache:
 
 
 class Fallback:
-    """Gives part of an answer where the whole one fails or is late; safe in any thread.
+    """Gives a partial answer if the whole one fails or is late. Thread-safe.
 
     Args:
-        read: a note's bytes, by path.
-        limit_seconds: what an answer may take.
+        read: returns the bytes of the note at a path.
+        limit_seconds: time limit of an answer.
     """
 
     def __init__(
@@ -147,10 +147,10 @@ class Fallback:
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
 
     def answer(self, asked: SearchRequest, whole: Callable[[], FallbackResult]) -> FallbackResult:
-        """What ``whole`` finds; else what can be had.
+        """The result of ``whole``, or a partial one.
 
         Raises:
-            StoreUnavailable: nothing at all can be had.
+            StoreUnavailable: not even a partial answer exists.
         """
         began = time.monotonic()
         under_way = self._begin(whole)
@@ -182,7 +182,7 @@ class Fallback:
             raise faults.closed() from error
 
     def _part(self, asked: SearchRequest, slow: bool, seconds: float) -> FallbackResult:
-        """What can be had without the whole; the vectors are asked again where they were slow."""
+        """A partial answer; slow vectors are tried once more."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
         by_name = self._begin(lambda: self._named(asked))
@@ -209,7 +209,7 @@ class Fallback:
         return hits
 
     def _named(self, asked: SearchRequest) -> list[Hit]:
-        """Without the vectors: the notes that the question names, and what they are linked with."""
+        """An answer without vectors: the notes that the question names and their linked notes."""
         self._association.warm_up()
         words = asked.query.casefold()
         named = [
@@ -240,14 +240,14 @@ class Fallback:
 
 
 def _stands_in(name: str, asked: str) -> bool:
-    """Whether a name stands in a question as whole words."""
+    """Whether the question contains the name as whole words."""
     if len(name) < SHORTEST_NAME or name not in asked:
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
 
 
 def _soon(asked: Future[list[Hit]], seconds: float) -> list[Hit] | None:
-    """What was asked for; None if it is down or not there in time."""
+    """The result of the work; None if its store failed or it is late."""
     try:
         return asked.result(max(0.0, seconds))
     except (*DOWN, NotInTime, CancelledError):

@@ -18,16 +18,16 @@ Floats = npt.NDArray[np.float32]
 
 
 def diverse(relevance: Sequence[float], vectors: Floats, count: int, diversity: float) -> list[int]:
-    """The places of ``count`` items in the order in which they serve best.
+    """Indexes of ``count`` items by maximal marginal relevance, best first.
 
     Each next one has the greatest ``(1 - diversity) * relevance - diversity * nearest``, where
     ``nearest`` is its cosine to the most similar one chosen before (Carbonell and Goldstein, SIGIR
-    1998, with lambda = 1 - diversity). Ties go to the one that stands first.
+    1998, with lambda = 1 - diversity). Ties go to the first.
 
     Args:
         relevance: (n,) in [0, 1].
-        vectors: (n, dim), normalised; a row of zeros is unlike everything.
-        count: how many to choose; all are ordered if there are fewer.
+        vectors: (n, dim), normalised; a row of zeros is similar to nothing.
+        count: number to choose; fewer items are all ordered.
         diversity: in [0, 1]; 0 orders by relevance alone.
     """
     worth = np.asarray(relevance, np.float64)
@@ -46,12 +46,12 @@ def diverse(relevance: Sequence[float], vectors: Floats, count: int, diversity: 
 
 @dataclass(frozen=True, slots=True)
 class ModePlan:
-    """What a mode asks of recall.
+    """The parameters of a mode.
 
     Attributes:
-        most: memories shown, unless the caller names a number.
-        threshold: the least confidence, in [0, 1], of what is shown.
-        diversity: weight of being unlike what is shown already, in [0, 1] (`diversity.diverse`).
+        most: number of memories shown, unless the caller gives one.
+        threshold: least confidence of a shown memory, in [0, 1].
+        diversity: weight of novelty in `diverse`, in [0, 1].
     """
 
     most: int
@@ -73,7 +73,7 @@ _EXECUTION = re.compile(rf"\b(?:{_EXECUTION_VERBS})\b")
 _SAID_AGAINST = re.compile(
     r"\b(?:do not|don't|never|without|instead of|rather than|not)\s+(?:\w+ )?$"
 )
-# What is asked of the asker's own plans: "How do I deploy …", "What should we explore …".
+# Questions about the asker's own plans: "How do I deploy …", "What should we explore …".
 _OWN_PLAN = re.compile(
     r"\b(?:(?<!what )do|should|shall|can|could|might|would|will|may|must) (?:i|we|you)\b|\bhow to\b"
 )
@@ -91,8 +91,8 @@ _FOR_SEVERAL = re.compile(
 def detect_mode(query: str) -> Mode:
     """The mode of a question, by keyword (triple 11.4); microseconds.
 
-    Planning's words win over execution's. Where they stand in a question for a fact, in a past
-    form or behind a *not*, they say nothing, and what is ambiguous is default.
+    Planning words outrank execution words. In a question for a fact, in a past form or after *not*
+    they do not count. Ambiguous questions get the default mode.
     """
     text = " ".join(query.lower().replace("’", "'").split())
     asks = _ASKS.search(text) is not None

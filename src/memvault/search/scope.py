@@ -1,4 +1,4 @@
-"""Which memories a question may see, and looking further where a filter leaves too few."""
+"""The memories that a question may see, and wider searches if a filter leaves too few."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memvault.model.search import Filters, Scope
 
 
 class MemoryLookup(Protocol):
-    """What is known of the notes that are indexed."""
+    """Looks up the memories of indexed notes."""
 
     def by_id(self, memory_id: str) -> Memory | None: ...
 

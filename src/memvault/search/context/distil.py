@@ -1,7 +1,7 @@
-"""Recalled memories distilled to what answers a question, within a budget of tokens.
+"""Distils recalled memories to the sentences that answer a question, within a token budget.
 
-Distillation is extractive: every sentence of the context is a sentence of a note, word for word as
-it reads, and every memory's share carries its citation tag.
+Distillation is extractive: every sentence of the context is a sentence of a note, word for word,
+and each memory's part has its citation tag.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from memvault.search.context.scoring import Scores, relevant_properties, scores
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder, TokenCounter
 
-CUT = "…"  # after a sentence that is cut, which happens only where no whole one fits
+CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MUCH_CODE = 0.25  # share of code in the memories' tokens, by relevance, that makes code the point
 
 
 @dataclass(frozen=True, slots=True)
 class ContextBudget:
-    """How much a context may hold.
+    """The size limit of a context.
 
     Attributes:
-        tokens: of the text, together with what ``beside`` counts.
-        beside: tokens that naming each of these memories costs outside of the text.
-        least: tokens of text that the first memory may have in any case.
-        terse: the memories are named elsewhere and room is short, so prose does without titles,
-            and prose is what the content's own form is.
+        tokens: of the text and of ``beside``.
+        beside: for each memory, the tokens that naming it costs outside of the text.
+        least: tokens of text that the first memory may always have.
+        terse: prose without titles, because space is short and memories are named elsewhere.
     """
 
     tokens: int
@@ -42,10 +41,10 @@ class ContextBudget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``text`` takes ``tokens``; all text and code of the memories given took ``before``.
+    """A distilled ``text`` of ``tokens`` tokens; the memories' whole text and code has ``before``.
 
-    ``compression`` is the share of tokens saved, 1 - tokens / before, and 0 where nothing was left
-    out. ``excerpts`` are what is shown of each memory, the most relevant memory first.
+    ``compression`` is 1 - tokens / before, or 0 if nothing was omitted. ``excerpts`` has the shown
+    part of each memory, the most relevant memory first.
     """
 
     text: str
@@ -57,11 +56,12 @@ class Context:
 
 
 class Distiller:
-    """Thread-safe.
+    """Distils memories to a context. Thread-safe.
 
     Args:
-        read: gives a note's bytes by its path, as `Vault.read` does.
-        starting: the ids of all memories that begin with these digits, for tags to tell apart.
+        read: returns the bytes of the note at a path.
+        starting: returns the ids of all memories that begin with these digits, so that tags are
+            unique.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class Distiller:
         """The context for a question.
 
         Args:
-            found: what was recalled, best first.
-            form: None decides by the content: code_focused where a quarter of the memories' text
-                is code, else raw where all of it fits, else structured where most of what says
-                something to the question are short facts, else narrative.
+            found: the recalled memories, best first.
+            form: None decides by the content: code_focused if a quarter of the text is code, else
+                raw if all of it fits, else structured if most relevant sentences are short facts,
+                else narrative.
         """
         outlined = [
             (hit, outline)
@@ -129,7 +129,7 @@ class _Distilling:
         self._before = sum(outline.tokens for outline in outlines)
 
     def context(self, form: Form | None) -> Context:
-        """At least the beginning of a sentence, where the room has space for any."""
+        """The beginning of the best sentence, if the budget allows any text."""
         context = self._context(form)
         if context.excerpts or not self._sentences():
             return context

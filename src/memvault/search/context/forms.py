@@ -31,8 +31,7 @@ def digits(memory_id: str) -> str:
 
 
 def tags(ids: Collection[str], starting: Starting) -> dict[str, str]:
-    """``node_…`` for each id: its first eight digits, or as many more as tell it from every other
-    id there is."""
+    """``node_…`` for each id: its first eight digits, or more if another id begins with them."""
     return {each: "node_" + _start(digits(each), starting) for each in ids}
 
 
@@ -45,9 +44,9 @@ def _start(own: str, starting: Starting) -> str:
 
 
 def cited(tag: str, starting: Starting) -> list[str] | None:
-    """The ids that a tag may stand for; None if it is no tag.
+    """The ids that a tag may mean; None if it is no tag.
 
-    A tag is written with or without brackets and ``node_``, shorter or longer, or as a whole id.
+    A tag may lack brackets or ``node_``, have more or fewer digits, or be a whole id.
     """
     given = _GIVEN.fullmatch(tag.strip())
     start = digits(given[1]) if given else ""
@@ -68,9 +67,11 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of one memory, in the order of its note; ``properties`` are frontmatter fields
-    that say something to the question (``status: done``). ``named`` asks for the title above prose
-    that does not say it."""
+    """The shown part of one memory, in the order of its note.
+
+    ``properties`` are frontmatter fields relevant to the question (``status: done``). ``named``
+    asks for the title above prose that does not contain it.
+    """
 
     memory: Memory
     tag: str
@@ -86,7 +87,7 @@ class Excerpt:
 
     @property
     def heading(self) -> str:
-        """The heading that all of it stands under, ``A > B``; empty where there is none."""
+        """The heading path that all sentences share, ``A > B``; empty if there is none."""
         paths = [each.heading for each in self.statements]
         paths += [each.block.heading for each in self.code]
         shared = paths[0]
@@ -112,7 +113,7 @@ def written(form: Form, excerpts: Sequence[Excerpt]) -> str:
 def frame(
     form: Form, memory: Memory, tag: str, properties: Sequence[str] = (), *, named: bool = True
 ) -> str:
-    """What a memory's excerpt has beside its own sentences, for counting what it will take."""
+    """An excerpt's text other than its sentences, to count its tokens in advance."""
     if form is Form.NARRATIVE:
         return f"{memory.title} [{tag}]" if named else f"[{tag}]"
     return _header(form, memory, tag, _LONG) + " ".join(properties)
@@ -146,7 +147,7 @@ def _in_place(excerpt: Excerpt) -> list[str]:
 
 
 def _narrative(excerpt: Excerpt) -> str:
-    """A paragraph; its note's title stands above it unless its own sentences say it."""
+    """A paragraph, below its note's title unless its sentences contain it."""
     text = f"{_flowing(excerpt.statements)} [{excerpt.tag}]"
     title = excerpt.memory.title
     said = not excerpt.named or title.casefold() in text.casefold()
@@ -154,7 +155,7 @@ def _narrative(excerpt: Excerpt) -> str:
 
 
 def _flowing(statements: Sequence[Statement]) -> str:
-    """One paragraph; what does not end as a sentence does ends its line."""
+    """One paragraph; a line break follows text that does not end like a sentence."""
     text = ""
     for each in filter(None, (each.quoted for each in statements)):
         glue = " " if _ENDED.search(text) else "\n"

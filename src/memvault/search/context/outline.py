@@ -1,5 +1,7 @@
-"""A note as distillation sees it: its sentences, each with its place, its code, and what both are
-compared by. Kept while the note stays as it is."""
+"""Outlines: a note's sentences with their places, its code, and the vectors and words to compare.
+
+Outlines are cached until the note changes.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
-Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros where none is known
+Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,8 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """``tokens`` is what all its sentences and code take; ``vectors`` are those of its units
-    with the title and headings above each, weighted as in a chunk."""
+    """``tokens`` counts all its sentences and code; ``vectors`` are those of its units, each
+    with the title and headings above it, weighted as in a chunk."""
 
     statements: tuple[Statement, ...]
     code: tuple[Code, ...]
@@ -99,11 +101,11 @@ class _Read:
 
 
 class Outlines:
-    """Reads notes and remembers their outlines by the hash of their bytes. Thread-safe.
+    """Reads notes and caches their outlines by the hash of their bytes. Thread-safe.
 
     Args:
-        read: gives a note's bytes by its path, as `Vault.read` does.
-        most_kept: sentences that are remembered, those of the notes used last.
+        read: returns the bytes of the note at a path.
+        most_kept: number of cached sentences; the least recently used notes are dropped.
     """
 
     def __init__(
@@ -115,9 +117,9 @@ class Outlines:
         self._lock = threading.Lock()
 
     def of(self, found: Sequence[Hit]) -> list[Outline | None]:
-        """The outline of each memory's note as it is indexed; None of a note that is gone.
+        """The outline of each memory's note; None if the note was deleted.
 
-        Sentences have a vector where their text has been embedded before; nothing is embedded now.
+        Only text that was embedded before has a vector; nothing is embedded here.
         """
         outlines: dict[int, Outline] = {}
         fresh: dict[int, tuple[str, _Read]] = {}
@@ -135,13 +137,12 @@ class Outlines:
         return [outlines.get(place) for place in range(len(found))]
 
     def of_passage(self, hit: Hit) -> Outline:
-        """The outline of the passage that was found alone: a quick one, without vectors and
-        tokens."""
+        """A quick outline of the found passage only, without vectors and tokens."""
         statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
         return Outline(statements, (), np.zeros((1, self._embedder.dimension), np.float16), 0)
 
     def _pieces(self, hit: Hit) -> tuple[str, _Read] | None:
-        """What is to be outlined, and the key to remember it by; empty for a part of a note."""
+        """The text to outline, and its key in the cache (empty for a part of a large note)."""
         try:
             data = self._read(hit.memory.path)
         except (NoteNotFound, StorageError):

@@ -1,18 +1,18 @@
-"""How much each sentence of the memories found says to the question.
+"""Scores of sentences: how relevant each sentence of the found memories is to the question.
 
     score = relevance of its memory * (DENSE * cosine + (1 - DENSE) * words)
 
-``cosine`` is that of the question and the text that the sentence was embedded in, not below 0, and
-down to a quarter of it where the sentence itself has few words that tell anything ("What's new?").
-``words`` is the share of the question's words that it has, each weighed by its inverse document
-frequency among the sentences compared, as BM25 weighs it (Robertson and Zaragoza 2009),
+``cosine`` is that of the question and the text that the sentence was embedded with, at least 0, and
+reduced to a quarter if the sentence has few content words ("What's new?"). ``words`` is the share
+of the question's words that it contains, each weighted by its inverse document frequency among the
+compared sentences, as in BM25 (Robertson and Zaragoza 2009),
 
     idf(t) = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 
-A word of its title or headings counts half, so that "Lead: Ada" answers who leads what the note is
-about. A sentence's short neighbours, embedded with it, lend it a quarter of their words. A sentence
-that states a step of the road to a memory says what the question needs, whatever its words: its
-score is the best of all, times the share that this memory's relevance is of the best.
+A word of its title or headings counts half, so that "Lead: Ada" answers who leads the note's
+subject. A sentence gets a quarter of the words of short neighbours that were embedded with it. A
+sentence that states a followed relation is what the question needs, whatever its words: its score
+is the best of all, times the memory's relevance relative to the best memory's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def boosted_by_session(found: Sequence[Hit], near: Mapping[str, float]) -> list[
 
     Args:
         found: best first.
-        near: how near the session is to a memory, in [0, 1]; 0 for one that is not named.
+        near: by memory id, how near the session is to it, in [0, 1]; missing ids count as 0.
     """
 
     def worth(hit: Hit) -> float:
@@ -72,8 +72,7 @@ LONGEST = 80  # characters of a value
 
 
 def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
-    """``key: value``: what kind of note it is, its project and date, and any other field of which
-    the question has a word."""
+    """``key: value`` of the note's type, project, date, and fields with a word of the question."""
     asked = {word for word in some_words(composed(query)) if word not in STOP_WORDS}
     always = {
         "type": memory.type if memory.type != "note" else None,
@@ -103,7 +102,7 @@ def _said(value: object) -> str | None:
 
 
 DENSE = 0.6  # share of the cosine
-ABOVE = 0.5  # what a word of title or headings counts
+ABOVE = 0.5  # weight of a word of title or headings
 NEIGHBOURS = 0.25  # share of the words around a sentence
 TELLING = 4  # words that are no function words, from which on a sentence counts as one
 
@@ -132,7 +131,7 @@ def scores(
 
 
 def _weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
-    """The question's words and what each counts; they sum to 1."""
+    """The question's words and their weights, which sum to 1."""
     asked = bm25.query(query)
     among = frozenset(asked.indices)
     texts = [each.terms for outline in outlines for each in outline.statements]

@@ -21,17 +21,17 @@ from memvault.search.context.scoring import Scores
 from memvault.text.embedding import TokenCounter
 
 LEAN = 0.75  # to relevance, against variety
-LEAST = 0.3  # share of the best score; what scores less is not worth its tokens
-SAME = 0.95  # similarity above which a text says nothing new
+LEAST = 0.3  # share of the best score below which a sentence is not worth its tokens
+SAME = 0.95  # similarity above which a text adds nothing
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is taken whole or not at all: places of sentences and of code in one memory's outline.
+    """A unit of selection: places of sentences and code in one memory's outline.
 
-    ``vector`` is (dim,) float32, normalised, or zeros; ``said`` tells equal texts.
+    ``vector`` is (dim,) float32, normalised, or zeros; ``said`` is equal for equal texts.
     """
 
     memory: int
@@ -45,14 +45,14 @@ class Part:
 
 @dataclass(slots=True)
 class Budget:
-    """Tokens of the text, counted as parts are taken.
+    """The token budget, reduced as parts are chosen.
 
     Attributes:
-        limit: tokens of the text, and of what ``beside`` counts.
+        limit: tokens of the text and of ``beside``.
         frame: for each memory, tokens of its tag or header in the text.
         beside: for each memory, tokens that it costs outside of the text.
-        least: tokens of text that are free in any case for the first memory.
-        item: tokens that every part costs beside its own.
+        least: tokens of text that the first memory may always have.
+        item: tokens that every part costs in addition to its own.
     """
 
     limit: int
@@ -94,8 +94,8 @@ class Budget:
 def select(
     parts: Sequence[Part], budget: Budget, *, lean: float = LEAN, least: float = LEAST
 ) -> list[Part]:
-    """The chosen parts, in the order they were chosen. Where none says anything to the question,
-    what comes first is chosen."""
+    """The chosen parts, in the order of choice. If none is relevant to the question, the first
+    ones are chosen."""
     if not parts:
         return []
     best = max(part.score for part in parts)
@@ -131,7 +131,7 @@ _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 def sentences(
     outlines: Sequence[Outline], scores: Sequence[Scores], least: float = LEAST
 ) -> list[Part]:
-    """Each sentence by itself, but for those whose score is below this share of the best."""
+    """Each sentence as one part, without those that score below this share of the best."""
     found = []
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
@@ -153,7 +153,7 @@ def sentences(
 
 
 def passages(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part]:
-    """What stands together, without a blank line between, cut where it gets long; and code."""
+    """Sentences without a blank line between them as one part, split if long; and code."""
     found = []
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
         for run in _runs(outline.statements):
@@ -230,7 +230,7 @@ def first_lines(code: Code, tokens: TokenCounter, limit: int) -> Code | None:
 
 
 def is_fact(statement: Statement) -> bool:
-    """A short line that says one thing: ``Lead: Ada``, a list's item, a table's row."""
+    """Whether it is a short fact: ``Lead: Ada``, a list item, a table row."""
     text = statement.text
     if " | " in text:
         return True
@@ -240,6 +240,6 @@ def is_fact(statement: Statement) -> bool:
 
 
 def usual_form(found: Sequence[Statement]) -> Form:
-    """Structured where most of what was chosen are short facts, else narrative."""
+    """Structured if most chosen sentences are short facts, else narrative."""
     facts = sum(is_fact(each) for each in found)
     return Form.STRUCTURED if 2 * facts > len(found) else Form.NARRATIVE

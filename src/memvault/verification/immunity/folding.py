@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -107,9 +106,3 @@ def squeezed(folded: str) -> str:
 
 def without_invisible(text: str) -> str:
     return _INVISIBLE.sub("", text)
-
-
-def line_of(text: str, offset: int) -> int:
-    """The line, from 1, of an offset."""
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    return bisect_right(starts, offset)
