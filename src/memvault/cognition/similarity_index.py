@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +18,9 @@ import numpy.typing as npt
 from memvault.cognition.coherence import Surroundings
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
-from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, Vector, mean_vector
 from memvault.model.search import ChunkHit
+from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.stores.vectors import VectorStore
 
@@ -100,14 +99,6 @@ MOST_SHARING = 50  # notes that name one thing, for it to relate them
 _FAULTS = (StorageError, GraphQueryError)
 
 
-class Memories(Protocol):
-    """The notes that are indexed."""
-
-    def by_id(self, memory_id: str) -> Memory | None: ...
-
-    def all(self) -> Iterable[Memory]: ...
-
-
 class SimilarityIndex:
     """How the memories of one generation of indexes are placed among each other. Thread-safe.
 
@@ -115,7 +106,7 @@ class SimilarityIndex:
     counts as empty.
     """
 
-    def __init__(self, view: GraphView, vectors: VectorStore, memories: Memories) -> None:
+    def __init__(self, view: GraphView, vectors: VectorStore, memories: MemoryLookup) -> None:
         self._view = view
         self._store = vectors
         self._memories = memories

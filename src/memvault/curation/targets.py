@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
 from memvault.model.memory import Memory, id_of_entity
+from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key
@@ -19,16 +20,6 @@ from memvault.vault.ignore import NOTE_SUFFIXES
 # forgotten with the note of that day.
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
-
-
-class MemoryLookup(Protocol):
-    """The memories of the indexed notes."""
-
-    def by_id(self, memory_id: str) -> Memory | None: ...
-
-    def by_path(self, path: str) -> Memory | None: ...
-
-    def all(self) -> Iterable[Memory]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from urllib.parse import unquote
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.properties import property_of, set_property, spelling
-from memvault.curation.targets import MemoryLookup, Target, concept_ids, names_of_memory
+from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Fact, FactKind
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
+from memvault.search.scope import MemoryLookup
 from memvault.text.statements import without_repeats
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, close_open_fence, lines_of, newline_of, note_text
