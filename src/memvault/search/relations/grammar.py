@@ -1,7 +1,7 @@
-"""A parsed sentence read as things and relations.
+"""Reads terms and relations from a parsed question.
 
-Things are question words, nouns and names; every path of the dependency tree between two things
-is a relation. English only, as the trained pipeline is.
+Terms are question words, nouns and names; every path of the dependency tree between two terms is a
+relation. English only, like the trained pipeline.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SILENT = ("auxpass", "aux", "punct", "det", "cc")
 
 
 class Grammar:
-    """Reads one parsed question. ``names`` gives the nodes of the tokens that stand for names."""
+    """Reads one parsed question; ``names`` maps tokens to the nodes that they name."""
 
     def __init__(self, doc: Doc, names: Mapping[int, tuple[str, ...]]) -> None:
         self._doc = doc
@@ -63,7 +63,7 @@ class Grammar:
     # -- heads ----------------------------------------------------------------------------------
 
     def _mend_heads(self) -> None:
-        """Move clauses to the noun they speak of, where the parser gives them to another word."""
+        """Move clauses to the noun they describe if the parser attached them to another word."""
         for token in self._doc:
             if token.lower_ in _FREE_RELATIVES and token.dep_ in (*_SUBJECTS, "dobj", "attr"):
                 self._swap(token.i, token.head.i)  # whoever runs it: a noun with its clause
@@ -121,7 +121,7 @@ class Grammar:
             if thing is not None and child.dep_ in ("prep", *_CLAUSES) and child.i > thing.i:
                 self._head[child.i] = thing.i
 
-    # -- things ---------------------------------------------------------------------------------
+    # -- terms ---------------------------------------------------------------------------------
 
     def _thing(self, token: Token) -> Thing | None:
         low = token.lower_
@@ -213,7 +213,7 @@ class Grammar:
         return (asked or free or [0])[0]
 
     def _relations(self, root: int) -> list[Relation]:
-        """Walk outward over the tree: each thing met next is related to the last."""
+        """Walk outward over the tree and relate each term to the one before it."""
         near: dict[int, set[int]] = {token.i: set() for token in self._doc}
         for child, head in self._head.items():
             if child != head:
@@ -251,8 +251,8 @@ class Grammar:
         return Relation(a, b, text, frozenset(lemmas))
 
     def _companions(self, verb: int) -> set[int]:
-        """Particles, negations, adverbs, stranded prepositions and the speaker, who belong to a
-        word of the path though they lie beside it."""
+        """Particles, negations, adverbs, stranded prepositions and the speaker: they belong to a
+        word of the path but are not on it."""
         found = set()
         for child in self._children[verb]:
             token = self._doc[child]

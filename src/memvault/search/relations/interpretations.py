@@ -1,4 +1,4 @@
-"""The ways to read a question: which of its nouns are things, which only words of a relation."""
+"""Interpretations of a question: which of its nouns are terms, and which part of a relation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LINKING = _BE | {"", "be", "been"}
 
 
 def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
-    """The question as parsed, and with nouns that name no kind of note read as words of their
-    relation (*in charge of*, *the budget of*), best guess first.
+    """The question as parsed, and with nouns that name no kind of note as part of their relation
+    (*in charge of*, *the budget of*), best guess first.
 
     Args:
-        kinds: for each thing whether its noun names a kind of note of the vault.
+        kinds: for each term whether its noun names a kind of note.
     """
     for k, thing in enumerate(question.things):
         free = not (thing.named or thing.person or kinds[k]) and thing.text not in ANYTHING
@@ -37,8 +37,8 @@ def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
 
 
 def _attachments(question: Question) -> list[Question]:
-    """The question, and with what is said of the one behind *of* rather than of the one before:
-    *the authors of books that won …*, where the books won."""
+    """The question, and one with a clause moved to the noun after *of*: in *the authors of books
+    that won …* the books won."""
     found = [question]
     things = question.things
     for inner in question.relations:
@@ -75,7 +75,7 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
 
 
 def contracted(question: Question, k: int) -> Question:
-    """The same question with thing ``k`` read as words of the relations that it joined."""
+    """The question with term ``k`` as part of the relations that it connected."""
     thing = question.things[k]
     above = next((r for r in question.relations if r.b == k), None)
     if above is None:
@@ -92,7 +92,7 @@ def contracted(question: Question, k: int) -> Question:
 
 
 def _folded(question: Question, kinds: Sequence[bool]) -> Question:
-    """A noun that leads nowhere and names no kind becomes words of its neighbour."""
+    """Make a noun without relations and kind part of its neighbour."""
     things, relations = list(question.things), list(question.relations)
     while True:
         leaf = next(
@@ -127,7 +127,7 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
 
 
 def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
-    """A value (a place, a day) belongs to one thing: what else is said, is said of that."""
+    """Move other relations of a value (a place, a day) to the one term it belongs to."""
     asked, below = question.asked, question.below(question.root)
     if len(below) < 2 or kinds[question.root] or asked.person or asked.named:
         return question
@@ -137,7 +137,7 @@ def _value_of_one_thing(question: Question, kinds: Sequence[bool]) -> Question:
 
 
 def merged(question: Question, doc: Doc) -> Question:
-    """Two words for one thing made one: *the project X*, *who is the lead*, *X is the lead of*."""
+    """Merge two words for one term: *the project X*, *who is the lead*, *X is the lead of*."""
     if not question.things:
         return question
     while True:
@@ -199,7 +199,7 @@ def _without(question: Question, relation: Relation, drop: int, keep: int) -> Qu
 
 
 def _outward(question: Question) -> Question:
-    """Every relation points away from what is asked for."""
+    """Direct every relation away from the term asked for."""
     relations: list[Relation] = []
     seen, left = {question.root}, list(question.relations)
     while True:

@@ -27,27 +27,29 @@ from memvault.text.words import composed, name_key
 
 @dataclass(frozen=True, slots=True)
 class RelationSettings:
-    """Chosen by measurement on vaults of several domains; similarities are cosines plus `shared`.
+    """Weights of relation search, measured on vaults of several domains.
+
+    The fit of a step is its cosine to the phrase plus `shared`.
 
     Attributes:
-        fall: how fast a step loses worth behind the step that says the same words best.
-        listed: taken from a step whose target stands in a list where one thing is meant.
-        shared: worth of the question's word stems found in a step, all of them together.
-        right_kinds: least worth of an edge that joins the kinds asked for, in whatever words.
+        fall: how fast a step loses weight relative to the best fitting step.
+        listed: subtracted for a target in a list if one node is meant.
+        shared: added if a step has all word stems of the phrase; less for a part of them.
+        right_kinds: least weight of an edge between the right kinds, whatever its words.
         two_steps: how much better two edges together must fit than one edge; ``two_steps_loose``
-            if one edge would do or the question's words say little; ``same_sentence`` and
+            if one edge suffices or the question's words are vague; ``same_sentence`` and
             ``same_sentence_loose`` for two edges of one sentence.
-        reversed_value: taken from a step to a value that another note states.
-        own_note: worth of a thing's own note where a value of it is asked for.
-        kind_cosine: from which on a noun is taken to mean a kind of note.
-        kind_spread: how fast other kinds lose weight behind the one meant.
-        wrong_kind, other_kind: least weight of a kind that is not the one named, or not the
-            nearest.
-        contracted: factor for each noun that is read as words of a relation.
+        reversed_value: subtracted for a step to a value that another note states.
+        own_note: weight of a node's own note if a value is asked for.
+        kind_cosine: least cosine of a noun and the kind of note that it means.
+        kind_spread: how fast other kinds lose weight relative to the meant one.
+        wrong_kind, other_kind: least weight of a kind that is not the named, or not the nearest
+            one.
+        contracted: factor for each noun read as part of a relation.
         topic_floor: least factor for a result that does not fit the words before its noun.
-        topic_words: worth of those words' stems found in a title.
-        outside_times, undated_inside: factors for what happened at another time, and at no known
-            time, where a time is asked for; ``undated_step`` for a step without any date.
+        topic_words: added if a title has all stems of those words.
+        outside_times, undated_inside: factors for what happened at another, or at no known time
+            if the question names one; ``undated_step`` for a step without a date.
         seen: least score of a node that is followed; ``followed`` nodes at most per relation.
     """
 
@@ -79,19 +81,21 @@ Floats = npt.NDArray[np.float32]
 People = Callable[[Sequence[str]], list[bool]]
 
 MOSTLY = 0.6  # share from which on a kind is people: the pipeline misses rare names
-SAMPLE = 15  # names of a kind that are looked at to tell whether they are people's
+SAMPLE = 15  # names of a kind that the pipeline checks
 
 
 class PersonKinds:
-    """How far the notes of a kind are people: the share of their names that a trained pipeline
-    takes for a person's, all of it where that is most. Each name is looked at once."""
+    """The share of a kind's notes that are people, by the names that a trained pipeline recognises.
+
+    A majority counts as all. Each name is checked once.
+    """
 
     def __init__(self, people: People) -> None:
         self._people = people
         self._is_person: dict[str, bool] = {}
 
     def share(self, kind: str, names: Iterable[str]) -> float:
-        if kind == NodeKind.NOTE:  # says nothing
+        if kind == NodeKind.NOTE:  # any note
             return 0.0
         if KIND_OF_TYPE.get(kind) is not None:
             return float(KIND_OF_TYPE[kind] == NodeKind.PERSON)
@@ -110,11 +114,11 @@ def _lot(name: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class KindReading:
-    """What kinds of nodes a thing of a question may be.
+    """The kinds of nodes that a term of a question may mean.
 
     Attributes:
         weights: for each kind, (n_kinds,) in [0, 1].
-        named: whether the thing's noun says the kind of note that is meant.
+        named: whether the term's noun names a kind of note.
     """
 
     weights: Floats
@@ -171,7 +175,7 @@ class Kinds:
     def read(self, thing: Thing, settings: RelationSettings, vector: Floats | None) -> KindReading:
         """
         Args:
-            vector: of the thing's noun; None if it says a kind only by its own word.
+            vector: of the term's noun; None if only its word decides.
         """
         any_kind = KindReading(np.ones(len(self._words), np.float32), False)
         if thing.named or thing.is_question_word:
@@ -228,8 +232,8 @@ class Lexicon:
         self.vocabulary = Vocabulary(self.find_names, words, roles, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
-        """What a question names that the vault itself has a name for, but for its tags, which are
-        everyday words, and words for kinds of notes."""
+        """Names of the vault in a question, except tags (everyday words) and words for kinds of
+        notes."""
         found = []
         for mention in self._names.find(text, question=True):
             word = mention.text
@@ -254,7 +258,7 @@ class Lexicon:
         return stem(noun) in self._relation_stems
 
     def event_day(self, text: str) -> date | None:
-        """The day of the one thing that a text is the name of, if it has a day."""
+        """The day of the node that a text names, if it is unambiguous and has a day."""
         bare = text.removeprefix("the ")
         name = self._names.lookup(text) or self._names.lookup(bare)
         node = self.graph.number_of.get(name.target) if name is not None else None
@@ -265,9 +269,9 @@ class Lexicon:
     def kinds_in(
         self, question: Question, settings: RelationSettings
     ) -> tuple[list[KindReading], list[bool]]:
-        """For each thing the kinds it may be of, and whether its noun alone says a kind.
+        """For each term the kinds that it may mean, and whether its noun alone names a kind.
 
-        A noun that names a relation (*the skipper*) says no kind, however near in meaning one is.
+        A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
         open_nouns = [
             thing.text
@@ -284,7 +288,7 @@ class Lexicon:
         return in_place, [t.person or r.named for t, r in zip(question.things, alone, strict=True)]
 
     def name_spans(self, sentence: str) -> list[tuple[int, int]]:
-        """Where a sentence of a note names things of the vault."""
+        """Spans of the vault's names in a sentence of a note."""
         return [(mention.start, mention.end) for mention in self._names.find(sentence)]
 
     def usable(self, project: str | None) -> Flags:

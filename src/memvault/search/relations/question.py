@@ -20,7 +20,7 @@ PERSON_WORDS = frozenset((
 ))  # fmt: skip
 ANYTHING = frozenset(("something", "anything", "everything"))
 BARE_ASKING = frozenset(("where", "when", "what", "which"))
-# Words that say nothing of a relation's meaning by themselves.
+# Words without meaning for a relation.
 LIGHT = frozenset((
     "whose", "have", "has", "had", "having", "do", "does", "did", "from", "of", "in", "on", "at",
     "with", "by", "to", "for", "was", "were", "is", "are", "be", "been", "that", "get", "got"
@@ -36,18 +36,18 @@ _ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something asked about, or named.
+    """A term of a question: a noun or a name.
 
     Attributes:
-        token: its place among the parsed words.
+        token: its index among the parsed words.
         text: its noun, lower case, in the singular.
         modifiers: words that narrow it (*storage* decisions).
-        nodes: ids of the graph's nodes that its name stands for; None where it is not named.
+        nodes: ids of the graph's nodes with its name; None if it is no name.
         person: whether only a person can be meant.
-        asked: the question word that stands for it or before it.
+        asked: the question word that it is, or that precedes it.
         role: whether the noun is a relation to something (*who is the lead*) rather than a kind.
         plural: whether several may be meant.
-        bare: whether it stands alone behind a preposition (*in charge of*).
+        bare: whether it follows a preposition alone (*in charge of*).
         times: when.
     """
 
@@ -77,7 +77,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The words that join thing ``a`` to thing ``b``, of which ``a`` is nearer to what is asked.
+    """The words that connect term ``a`` to term ``b``; ``a`` is nearer to what is asked.
 
     ``lemmas`` are the content words in their base form.
     """
@@ -91,9 +91,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``root`` is the thing asked for; the relations form a tree that leads away from it.
+    """A parsed question: ``root`` is the term asked for, the relations form a tree from it.
 
-    ``contracted`` counts the nouns that were read as words of a relation.
+    ``contracted`` counts the nouns that were read as part of a relation.
     """
 
     things: tuple[Thing, ...]
@@ -129,7 +129,7 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Stems of the words that say something; the mask ``X`` is none."""
+    """Stems of the content words, without the mask ``X``."""
     found: Iterable[str] = _WORD.findall(text)
     return frozenset(stem(word) for word in found if word.lower() not in _IDLE)
 
@@ -140,9 +140,9 @@ _BE = frozenset(("is", "are", "was", "were"))
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Ways to state a relation, ``X`` for what it leads to, and the stems of its words.
+    """Texts that state a relation, with ``X`` for its target, and the stems of its words.
 
-    Without stems the words say little, and any relation may be meant.
+    Without stems any relation may be meant.
     """
 
     ways: tuple[str, ...]
@@ -156,7 +156,7 @@ class Phrase:
 def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) -> Phrase:
     """
     Args:
-        has_kind: for each thing whether its noun alone says a kind of note.
+        has_kind: for each term whether its noun alone names a kind of note.
     """
     near, far = question.things[relation.a], question.things[relation.b]
     words = [word for word in relation.words.split() if word not in _BE]

@@ -1,4 +1,4 @@
-"""From the text of a question to things and relations.
+"""Parses the text of a question into terms and relations.
 
 Names are replaced by a given name and nouns that name the vault's own kinds by a plain noun before
 the parser sees them: it was trained on newspapers and takes a rare noun for a verb.
@@ -34,7 +34,7 @@ _DO_QUESTION = re.compile(rf"(.*?)\b(?:do|does|did) (.*\b{_PLACEHOLDER}) ((?:\w+
 
 @dataclass(frozen=True, slots=True)
 class NamedSpan:
-    """Where a question names something, and the nodes that the name stands for."""
+    """A name in a question, and the nodes that have it."""
 
     start: int
     end: int
@@ -43,13 +43,13 @@ class NamedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a vault calls things.
+    """The vocabulary of a vault.
 
     Attributes:
         find_names: the names in a text, in order, none overlapping another.
         kinds: words for its kinds of notes, singular, lower case.
-        roles: names of relations that hold a preposition (*man of the match*), lower case.
-        event_day: the day of something that it names, if it has one.
+        roles: names of relations with a preposition (*man of the match*), lower case.
+        event_day: returns the day of the event that a text names, if any.
     """
 
     find_names: Callable[[str], list[NamedSpan]]
@@ -60,7 +60,7 @@ class Vocabulary:
 
 @dataclass(slots=True)
 class _Plain:
-    """A question in words that the parser knows, and what they stand for."""
+    """A question in words that the parser knows, and what they replace."""
 
     text: str
     nouns: dict[str, str]

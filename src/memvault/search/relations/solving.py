@@ -1,4 +1,4 @@
-"""One question under way: its readings, its roads and the memories they lead to."""
+"""Solves the interpretations of a question: the chains of relations and the nodes at their ends."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def narrow(
     topic: Floats,
     settings: RelationSettings,
 ) -> None:
-    """Lower the results whose titles fit the thing's modifiers less.
+    """Lower the scores of results whose titles fit the modifiers less.
 
-    What all titles of a kind share tells none of them apart, so vectors are compared as they
-    differ from the kind's mean.
+    Titles of a kind resemble each other, so their differences from the kind's mean are compared.
 
     Args:
         kinds: weights of the kinds that the thing may be, (n_kinds,).
@@ -66,7 +65,7 @@ MOST = 200  # nodes of an answer
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node that a question's roads end at; ``also`` are last steps about as good."""
+    """A node at the end of a chain; ``also`` has last steps that are about as good."""
 
     node: int
     score: float
@@ -76,10 +75,10 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best reading of a question and what answers it, best first.
+    """The best interpretation of a question and the nodes that answer it, best first.
 
-    ``fit`` says how well the steps state the relations, in [0, 1]; ``kind_known`` whether the
-    question says what kind of note it asks for.
+    ``fit`` is how well the steps state the relations, in [0, 1]; ``kind_known`` whether the
+    question names a kind of note.
     """
 
     question: Question
@@ -107,7 +106,7 @@ class Solver:
 
     Args:
         kind_readings: of the question's things.
-        has_kind: for each thing whether its noun alone says a kind of note.
+        has_kind: for each term whether its noun alone names a kind of note.
         vectors: of all `texts_of` the readings.
     """
 
@@ -133,7 +132,7 @@ class Solver:
         self._settings = settings
 
     def best(self, readings: Iterable[Question]) -> Solution | None:
-        """The reading that the graph answers best; None if no road leads anywhere."""
+        """The interpretation that the graph answers best; None if no chain has an end."""
         best: Solution | None = None
         for question in readings:
             state, fit = self._solve(question, question.root)
@@ -155,7 +154,7 @@ class Solver:
         )
 
     def _solve(self, question: Question, k: int) -> tuple[State, float]:
-        """The nodes that thing ``k`` may be, and how well the relations below it are stated."""
+        """The nodes that term ``k`` may mean, and how well the relations below it are stated."""
         thing, below = question.things[k], question.below(k)
         own = self._named(thing) if thing.named else None
         if not below:
@@ -180,7 +179,7 @@ class Solver:
             self._roads.at_times(state, times)
 
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
-        """The nodes that this relation joins to what may be its other end."""
+        """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.b)
         near = question.things[relation.a]
         phrase = phrase_of(question, relation, self._has_kind)
@@ -197,7 +196,7 @@ class Solver:
         return state, fit * (min(1.0, max(0.05, best + 0.1)) if reached else 0.02)
 
     def _is_value(self, question: Question, relation: Relation, phrase: Phrase) -> bool:
-        """Whether what is asked for need not be a note: a place, a day, an amount."""
+        """Whether the answer may be a value rather than a note: a place, a day, an amount."""
         root, asked = question.root, question.asked
         only = relation.a == root and len(question.below(root)) == 1
         free = not (self._readings[root].named or asked.person or asked.named)

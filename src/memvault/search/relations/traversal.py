@@ -1,9 +1,9 @@
-"""Walking the graph along the relations of a question.
+"""Follows the relations of a question through the graph.
 
-Every relation takes the scores of the nodes that a thing may be to those of the thing it is joined
-to, over one edge or over two. An edge is worth exp((s - best) / fall), where s says how well its
-own sentence states the relation and best is the best s of all edges between the right kinds: so a
-*lead* is not a member of the *team* wherever some note of the vault names leads.
+Each relation carries scores from the nodes that one term may mean to those of the term that it
+connects to, over one edge or two. An edge weighs exp((s - best) / fall), where s is how well its
+sentence states the relation and best is the greatest s of all edges between the right kinds. So a
+*lead* is not taken for a member of the *team* if any note of the vault names leads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memvault.search.relations.question import Phrase
 from memvault.search.time_expressions import Span
 
 Places = npt.NDArray[np.int64]
-# A step of a road: the number of an edge, or -1 - k for the k-th value read from a note itself.
+# A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
 Road = tuple[int, ...]
 # For nodes, a phrase and the asking word: the value that each note states best, and how well.
 OwnValues = Callable[[Sequence[int], Phrase, str, float], dict[int, tuple[int, float]]]
@@ -36,9 +36,9 @@ _VALUES_READ = 8  # notes whose own sentences are read for a value
 
 @dataclass(slots=True)
 class State:
-    """Scores of all nodes as the value of one thing, (n_nodes,), each with its best road.
+    """Scores of all nodes for one term, (n_nodes,), each with its best chain.
 
-    ``road`` has the nearest step first; ``also`` are last steps of other roads about as good.
+    ``road`` has the nearest step first; ``also`` has last steps of chains about as good.
     """
 
     score: Floats
@@ -53,8 +53,8 @@ class Joint:
     Attributes:
         child_kinds, parent_kinds: weights, (n_kinds,).
         fit: of every edge, (n_edges,).
-        middle_fit: how well each kind serves as the thing between two edges, (n_kinds,).
-        loose: whether the words say little.
+        middle_fit: how well each kind fits between two edges, (n_kinds,).
+        loose: whether the words are vague.
         times: when.
     """
 
@@ -88,12 +88,12 @@ class _Moves:
 
 
 class Traversal:
-    """Walks of one question.
+    """Follows the relations of one question.
 
     Args:
         usable: nodes that the question may see, (n_nodes,).
-        similar: of each of the question's phrases to every step text, (n_texts,).
-        max_hops: edges of a road, at most.
+        similar: by phrase of the question, its similarity to every step text, (n_texts,).
+        max_hops: greatest number of edges in a chain.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Traversal:
         """How well each edge states a phrase, (n_edges,).
 
         Args:
-            single: one thing is meant (*the lead of*), which a list of members seldom states.
+            single: one node is meant (*the lead of*), which a list of members seldom states.
         """
         key = (phrase, single)
         if key not in self._fits:
@@ -166,7 +166,7 @@ class Traversal:
             child, joint, near, direct=bool(fits_kinds.any())
         )
         best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
-        if not math.isfinite(best):  # no edge anywhere joins such kinds
+        if not math.isfinite(best):  # no edge connects such kinds
             best = float(joint.fit[edge].max(initial=-1.0))
         fall = self._fall(best) * (2.0 if joint.loose else 1.0)
         one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
@@ -212,7 +212,7 @@ class Traversal:
         return at[kept], half[kept]
 
     def _fall(self, best: float) -> float:
-        """Where even the best step fits badly, the others are hardly worse."""
+        """How fast steps lose weight: slowly if even the best step fits badly."""
         return self._settings.fall * (1.0 + 2.0 * max(0.0, 0.55 - best))
 
     def _two_steps(
@@ -245,7 +245,7 @@ class Traversal:
         return first, second, beyond, found.astype(np.float32)
 
     def _taken(self, child: State, moves: _Moves, times: Span | None) -> State:
-        """The best move to every node; none goes where its road has been."""
+        """The best move to every node, without nodes that its chain contains."""
         out = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
         kept = np.flatnonzero(value >= _FAINT)
@@ -273,7 +273,7 @@ class Traversal:
         return out
 
     def _been(self, state: State, node: int) -> frozenset[int]:
-        """The node and all on its road."""
+        """The nodes of its chain and the node itself."""
         edges = [step for step in state.road.get(node, ()) if step >= 0]
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
@@ -298,8 +298,8 @@ class Traversal:
         *,
         single: bool,
     ) -> tuple[State, float]:
-        """Where a value is asked for that no note stands for (a place, a day): what the notes
-        around the child say of it, and the child's own note.
+        """Values without a note (a place, a day) that the notes around the child and its own note
+        state.
 
         Args:
             asking: the question's word for the value.
@@ -363,7 +363,7 @@ class Traversal:
         return out
 
     def at_times(self, state: State, times: Span) -> None:
-        """Lower what did not happen then."""
+        """Lower the scores of what happened at another time."""
         days, settings = self._graph.day, self._settings
         other = np.where(days != NO_DAY, settings.outside_times, settings.undated_inside)
         state.score = (state.score * np.where(_within(days, times), 1.0, other)).astype(np.float32)

@@ -1,7 +1,7 @@
-"""Values that notes state in their own sentences: days, places and numbers that no note stands for.
+"""Values that notes state in sentences: days, places and numbers without a note of their own.
 
-"Held in Gdansk on 20 March 2026" makes no edge where nothing in the vault is called Gdansk; so what
-is asked of a note is also looked for in its own text.
+"Held in Gdansk on 20 March 2026" makes no edge if nothing in the vault is called Gdansk. So values
+are also looked for in a note's own text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def values_of(passages: Iterable[Chunk], find_spans: FindSpans, asking: str) -> 
 
     Args:
         passages: of the note, in order.
-        find_spans: where a sentence names things of the vault.
+        find_spans: returns the spans of the vault's names in a sentence.
         asking: the question's word for the value.
     """
     found: list[StatedValue] = []
@@ -81,11 +81,10 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 class ValueFinder:
-    """Finds what notes state of a relation asked for; ``found`` holds what it came upon, each with
-    its note's node. Made for one question.
+    """Finds the values that notes state; ``found`` has each with its note's node. For one question.
 
     Args:
-        name_spans: where a sentence names things of the vault.
+        name_spans: returns the spans of the vault's names in a sentence.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class ValueFinder:
         return best
 
     def _stated(self, nodes: Sequence[int], asking: str) -> dict[int, list[StatedValue]]:
-        """What each note states; the readings of a question ask for the same ones."""
+        """The values of each note, cached because interpretations need the same ones."""
         ids = self._graph.node_ids
         unread = [node for node in nodes if (node, asking) not in self._read]
         passages = self._store.passages([ids[node] for node in unread]) if unread else {}
