@@ -200,7 +200,7 @@ def _wikilink(
     _self: RendererHTML, tokens: Sequence[Token], at: int, _options: object, env: _Env
 ) -> str:
     link, embed = tokens[at].meta["link"], tokens[at].meta["embed"]
-    shown = escapeHtml(("⧉ " if embed else "") + link.text)
+    shown = escapeHtml(("↳ " if embed else "") + link.text)
     address = env["resolve"](link.target)
     if address is None:
         return f'<span class="missing" title="no note yet">{shown}</span>'

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from memvault.model.memory import IMPORTANCE_NAMES
 from memvault.model.state import CognitivePulse
@@ -37,7 +37,8 @@ def environment() -> Environment:
         day,
         did,
         moment,
-        percent,
+        likelihood,
+        passage,
         plain,
         sentence,
         task_kind,
@@ -104,8 +105,34 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
-def percent(share: float) -> str:
-    return f"{share * 100:.0f}%"
+LIKELY = 0.1  # from here on a probability is worth a number
+
+
+def likelihood(share: float) -> str:
+    """How likely a memory is to answer, for a person."""
+    return f"{share * 100:.0f}% likely to answer" if share >= LIKELY else "unlikely to answer"
+
+
+def passage(text: str) -> Markup:
+    """An excerpt as it reads: its headings, list marks and fields are not shown as Markdown."""
+    lines = [_HEADING_LINE.sub(_heading, escape(line)) for line in text.split("\n")]
+    for pattern, mark in _MARKS:
+        lines = [pattern.sub(mark, line) for line in lines]
+    return Markup("\n".join(lines).replace("</strong>\n", "</strong>"))
+
+
+_HEADING_LINE = re.compile(r"^\[(?!!)([^\]]+)\]$")
+_MARKS = (
+    (re.compile(r"^( *)[-*+] \[ \] "), r"\1☐ "),
+    (re.compile(r"^( *)[-*+] \[[^\]]\] "), r"\1☑ "),
+    (re.compile(r"^( *)[-*+] "), r"\1• "),
+    (re.compile(r"^((?:… )?\w[\w -]*)::(?= )"), r"\1:"),
+    (re.compile(r"^\[!\w[\w-]*\]\s*"), ""),
+)
+
+
+def _heading(found: re.Match[str]) -> str:
+    return f"<strong>{found[1].replace(' &gt; ', ' › ')}</strong>"
 
 
 def worded(name: str) -> str:
@@ -168,9 +195,9 @@ _TASK_KINDS = {
 _ADVICE = {
     "consolidate": "Some notes repeat each other. Merge them.",
     "trigger_dream": "Many notes are not connected. Link or merge some.",
-    "epistemic_action": "Your notes leave questions open. Review them.",
+    "epistemic_action": "Your notes leave questions open.",
     "explore": "There are few notes on your subjects yet. Add some, or connect an AI client.",
-    "clarify": "Some notes disagree or are not connected. Review them.",
+    "clarify": "Some notes disagree or are not connected.",
     "curate": "Some notes wait for your decision.",
     "ready": "Nothing to do.",
 }

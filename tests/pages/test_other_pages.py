@@ -105,6 +105,8 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
         browser.click("Ask")
     else:
         browser.one("input[name=q]").send_keys(Keys.ENTER)
+    browser.sees("Why it was found")
+    browser.one("article summary").click()
     browser.sees("Similar meaning")
     nodes = site.caller.ok("recall_memory", query="Who leads the kelp census?")["nodes"]
     wait_until(lambda: browser.all("main h3"), "no answer")

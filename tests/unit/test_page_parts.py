@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mcp_server.pages.note_text import editable, edited, marked, note_html
 from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
-from mcp_server.pages.templating import ago, plain, when
+from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
 from memvault.cognition.pulse import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
@@ -233,3 +233,16 @@ def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:
     assert {(fact.memory.path, fact.line) for fact in facts} <= {("a.md", 3), ("a.md", 4),
                                                                  ("b.md", 4)}  # fmt: skip
     assert key_facts([memory("a.md")], lambda _: b"too short\n", embed) == []
+
+
+def test_an_excerpt_is_shown_without_the_marks_of_markdown() -> None:
+    shown = passage("[Plan > Next]\n- [ ] Buy <b>\n- [x] Ask\n- a point\nowner:: Ada\n[!note] Heed")
+    assert shown.split("\n") == [
+        *("<strong>Plan › Next</strong>☐ Buy &lt;b&gt;", "☑ Ask", "• a point"),
+        *("owner: Ada", "Heed"),
+    ]
+
+
+def test_a_small_probability_is_said_in_words() -> None:
+    assert likelihood(0.714) == "71% likely to answer"
+    assert likelihood(0.03) == "unlikely to answer"
