@@ -166,7 +166,8 @@ class EngineCollector(Collector):
         )
         for session in container.sessions.recent(MOST_SESSIONS):
             learnt = session_state(self._meter, session.working_set)
-            if len(learnt.memories) > 1:
+            # A session that saw most of a small vault cannot learn more than the vault holds.
+            if 1 < len(learnt.memories) <= len(container.live.catalogue) / 2:
                 scores.add_metric([session.id], learnt.utl_state.learning_score)
         yield scores
 

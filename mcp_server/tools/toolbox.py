@@ -69,6 +69,8 @@ def thing_called(container: Container, name: str) -> NodeRef:
     return node_ref(target.node_ids[0], container.live.graph_view)
 
 
+# Tasks that epistemic_action asks about.
+ASKED_ABOUT = (TaskType.CONFLICTING_FACTS, TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT)
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 LOOK_SECONDS = 0.5
@@ -87,10 +89,11 @@ class Toolbox:
         self.tool_set: ToolSet = "core"  # of connections that ask for none
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
-            lambda: self.container.curation.pending() > 0,
-            lambda: self.container.curation.has_pending(TaskType.NEAR_DUPLICATES),
-            self.offers,
-            lambda: self.container.worker,
+            curation_pending=lambda: self.container.curation.pending() > 0,
+            consolidation_due=lambda: self.container.curation.has_pending(TaskType.NEAR_DUPLICATES),
+            question_open=lambda: any(map(self.container.curation.has_pending, ASKED_ABOUT)),
+            offers=self.offers,
+            background=lambda: self.container.worker,
         )
         self.memory_nodes = MemoryNodes(
             self._memory_of,

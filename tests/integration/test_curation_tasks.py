@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import verify
+from mcp_server.pages.curate import answers_to
+from mcp_server.pages.page_actions import settle, verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -224,6 +225,12 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
     write("projects/jetty/Jetty.md", "---\ntype: project\nstatus: Done\n---\nOf the [[Yard]].\n")
     found = tasks(container)["finished_project"]
     assert found == [["projects/hull/Hull.md"], ["projects/jetty/Jetty.md"]]
+    for finished in container.curation.tasks():
+        [answer] = answers_to(finished)
+        for action in answer.calls:
+            settle(container, action)
+    assert (container.vault.root / "archive/projects/hull/Hull.md").exists()
+    assert tasks(container) == {}
 
 
 def test_any_dated_note_that_states_a_value_goes_stale_but_a_record_does_not(

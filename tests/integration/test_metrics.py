@@ -104,7 +104,7 @@ def test_what_is_indexed_and_what_the_caches_had_at_hand_is_told(scraped: Scrape
 
 
 def test_entropy_quadrants_and_what_sessions_learn_are_told(scraped: Scraped) -> None:
-    scraped.call("recall_memory", query="kelp census", session_id="studies")
+    scraped.call("recall_memory", query="kelp census", top_k=2, session_id="studies")
     until(lambda: scraped.value("utl_entropy_current"))
     assert 0 < scraped.value("utl_coherence_current") <= 1
     shares = [

@@ -51,7 +51,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "check_adversarial": {"content": "The mill was sold in May."},
     "entailment_query": {"general": "Tide mill", "specific": "Sluice"},
     "set_preference": {"key": "reply language", "value": "Norse", "rationale": WHY},
-    "store_memory": {"content": "The mill was sold in May.", "rationale": WHY},
+    "store_memory": {"content": "The mill was sold.", "project": "mill", "rationale": WHY},
     "forget_concept": {"target": "Old pier", "rationale": WHY},
     "restore_concept": {"target": "Old pier", "rationale": WHY},
     "edit_memory": {
@@ -63,6 +63,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "annotate_node": {"target": "Frost", "note": "Every year.", "rationale": WHY},
     "boost_importance": {"target": "Frost", "importance": 0.8, "rationale": WHY},
     "set_lifecycle": {"target": "Frost", "lifecycle": "temporary", "rationale": WHY},
+    "archive_project": {"project": "mill", "rationale": WHY},
     "verify_memory": {"target": "Frost", "rationale": WHY},
     "merge_concepts": {"sources": ["Frost", "Old pier"], "target": "Frost", "rationale": WHY},
     "get_node_lineage": {"node_id": "{mill}"},

@@ -140,18 +140,22 @@ def written(path: str, text: str) -> Answered:
     return write
 
 
+CLAIM = {
+    "title": "Rent of the quay", "type": "fact", "project": "quay",
+    "content": "The [[Yard]] pays it in May.", "rationale": "They said so.",
+}  # fmt: skip
 ANSWERS: dict[str, tuple[dict[str, str], str, set[str], Answered]] = {
     "conflicting_facts": (
         {"Quay.md": "Stones.\n", "Old quay.md": "contradicts:: [[Quay]]\n\nNo stones.\n"},
-        "Which of these holds?", {"Quay.md", "Old quay.md"}, verified("Quay.md"),
+        "Which of these holds? Old quay.md contradicts Quay.md", {"Quay.md", "Old quay.md"}, verified("Quay.md"),
     ),
     "unverified_critical": (
-        {"Rent of the quay.md": "---\ntype: fact\n---\nThe [[Yard]] pays it.\n", "Yard.md": "Wet.\n"},
-        "Is this right?", {"Rent of the quay.md"}, verified("Rent of the quay.md"),
+        {"Yard.md": "Wet.\n"}, "Is “Rent of the quay” right? Unverified financial information.",
+        {"projects/quay/Rent of the quay.md"}, verified("projects/quay/Rent of the quay.md"),
     ),
     "stale_fact": (
         {"Opening.md": OLD + "The [[Yard]] opens at seven.\n", "Yard.md": "Wet.\n"},
-        "Does this still hold?", {"Opening.md"}, verified("Opening.md"),
+        "Does “Opening” still hold? Not confirmed for ", {"Opening.md"}, verified("Opening.md"),
     ),
     "unresolved_links": (
         {"A.md": "Ask [[Mole]] or [[B]].\n", "B.md": "Ask [[Mole]].\n", "C.md": "See [[B]], [[Reef]].\n"},
@@ -174,6 +178,8 @@ def test_an_answer_lowers_the_entropy_of_its_question_by_a_third(
     container = opened(tmp_path, notes)
     caller = Caller(container, "full")
     try:
+        if reason == "unverified_critical":
+            caller.ok("store_memory", **CLAIM)
         before = caller.ok("epistemic_action", session_id="one")
         assert before["reason"] == reason and before["question"].startswith(asked)
         assert {each["path"] for each in before["settles"]} == settles

@@ -239,10 +239,12 @@ CELLS = [
 
 @pytest.mark.parametrize(("entropy", "coherence", "action"), CELLS)
 def test_every_cell_of_the_square_has_its_action(entropy, coherence, action):
-    """A question is suggested only where a task waits for its answer."""
+    """A question is suggested only where one is open."""
     assert suggest_action(entropy, coherence) is (READY if action is ASK else action)
     curating = suggest_action(entropy, coherence, curation_pending=True)
-    assert curating is (SuggestedAction.CURATE if action is READY else action)
+    assert curating is (SuggestedAction.CURATE if action in (READY, ASK) else action)
+    asking = suggest_action(entropy, coherence, curation_pending=True, question_open=True)
+    assert asking is (SuggestedAction.CURATE if action is READY else action)
     consolidating = suggest_action(entropy, coherence, consolidation_due=True)
     expected = SuggestedAction.CONSOLIDATE if action is ASK else action
     assert consolidating is expected
@@ -253,15 +255,15 @@ def test_an_action_that_is_a_tool_is_suggested_only_to_clients_that_have_it():
         return False
 
     for entropy, coherence, _ in CELLS:
-        action = suggest_action(entropy, coherence, curation_pending=True, offers=offers_none)
+        action = suggest_action(entropy, coherence, question_open=True, offers=offers_none)
         assert action not in (ASK, DREAM)
 
 
 def test_every_action_can_be_suggested():
     told = {
-        suggest_action(e, c, curation_pending=curation, consolidation_due=due)
+        suggest_action(e, c, curation_pending=pending, consolidation_due=due, question_open=pending)
         for e, c, _ in CELLS
-        for curation in (False, True)
+        for pending in (False, True)
         for due in (False, True)
     }
     assert told == set(SuggestedAction)

@@ -166,6 +166,7 @@ class PulseMeter:
         similarity_index: gives that of the stores that answer now.
         curation_pending: whether tasks wait for a person.
         consolidation_due: whether near-duplicates wait to be merged.
+        question_open: whether the person could settle a question.
         offers: whether the client that asks has a tool of this name.
         background: what measures while nobody waits; without it only what is asked is measured.
     """
@@ -173,8 +174,10 @@ class PulseMeter:
     def __init__(
         self,
         similarity_index: Callable[[], SimilarityIndex],
+        *,
         curation_pending: Callable[[], bool] = lambda: False,
         consolidation_due: Callable[[], bool] = lambda: False,
+        question_open: Callable[[], bool] = lambda: False,
         offers: Callable[[str], bool] = lambda _: True,
         background: Callable[[], Background | None] = lambda: None,
     ) -> None:
@@ -182,6 +185,7 @@ class PulseMeter:
         self._seen: SimilarityIndex | None = None
         self._curation_pending = curation_pending
         self._consolidation_due = consolidation_due
+        self._question_open = question_open
         self._offers = offers
         self._vault: _Vault | None = None
         self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
@@ -345,6 +349,7 @@ class PulseMeter:
             state.coherence,
             curation_pending=self._curation_pending(),
             consolidation_due=self._consolidation_due(),
+            question_open=self._question_open(),
             offers=self._offers,
         )
         return CognitivePulse(

@@ -38,13 +38,14 @@ def suggest_action(
     *,
     curation_pending: bool = False,
     consolidation_due: bool = False,
+    question_open: bool = False,
     offers: Callable[[str], bool] = lambda _: True,
 ) -> SuggestedAction:
     """The action that entropy and coherence suggest (REQ-CORE-004).
 
     Two rules of the specification share the cell entropy > 0.7, coherence > 0.5: *consolidate*
     ("process pending consolidation tasks") is suggested there if such tasks are pending, else
-    *epistemic_action* ("novel, adapting") if any task is: a question that a person could settle.
+    *epistemic_action* ("novel, adapting") if a question is open that a person could settle.
     *trigger_dream* (entropy > 0.7, coherence < 0.4) and *explore* (both below 0.4) are more
     specific than *clarify* (coherence < 0.4), so they take precedence over it. *curate* is
     suggested where no other rule applies and tasks wait, else *ready*.
@@ -56,7 +57,7 @@ def suggest_action(
     if entropy > 0.7 and coherence > 0.5:
         if consolidation_due:
             return SuggestedAction.CONSOLIDATE
-        if curation_pending and offers(SuggestedAction.EPISTEMIC_ACTION):
+        if question_open and offers(SuggestedAction.EPISTEMIC_ACTION):
             return SuggestedAction.EPISTEMIC_ACTION
     if coherence < 0.4:
         if entropy > 0.7 and offers(SuggestedAction.TRIGGER_DREAM):

@@ -33,9 +33,9 @@ GAP_NOTES = (3, 200)  # of a type, at least and at most
 UNCONFIRMED = 0.69  # the most that a claim counts for which nobody confirmed (triple FR-46)
 _GENERIC = frozenset({"note", "session"})  # types whose notes have nothing in common
 _WORDED = {
-    TaskType.CONFLICTING_FACTS: "Which of these holds?",
-    TaskType.UNVERIFIED_CRITICAL: "Is this right?",
-    TaskType.STALE_FACT: "Does this still hold?",
+    TaskType.CONFLICTING_FACTS: "Which of these holds? {detail}.",
+    TaskType.UNVERIFIED_CRITICAL: "Is “{title}” right? {detail}.",
+    TaskType.STALE_FACT: "Does “{title}” still hold? {detail}.",
 }
 
 
@@ -75,8 +75,10 @@ def _of_tasks(
         value = WEIGHTS.get(task.task_type)
         concerned = [by_id[key] for key in task.target_nodes if key in by_id]
         if value is not None and concerned:
-            detail = task.detail.strip().rstrip(".")
-            text = f"{_WORDED[task.task_type]} {detail[:1].upper()}{detail[1:]}."
+            detail = task.detail.partition(";")[0].strip().rstrip(".")
+            text = _WORDED[task.task_type].format(
+                title=concerned[0].title, detail=f"{detail[:1].upper()}{detail[1:]}"
+            )
             score = value * sum(_uses(key, view) for key in task.target_nodes)
             key = (task.task_type.value, *task.target_nodes)
             entropy = _entropy(_chances(task.task_type, concerned))
