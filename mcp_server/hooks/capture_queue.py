@@ -69,6 +69,7 @@ class SessionRecord(BaseModel):
     given: list[GivenEvent] = []
     files: list[str] = []
     changes: list[str] = []
+    missed_start: bool = False  # it began while no engine ran, and got nothing
     notices: int = 0  # told in this session
     unsummarised: list[str] = []  # lines captured since the last summary
     compacted: bool = False
@@ -279,7 +280,14 @@ class CaptureQueue:
         except ValueError as error:
             self._files.log("memvault", "capture", f"dropped: {error}")
             return True
-        if not self._excluded(call.folder):
+        if self._excluded(call.folder):
+            return True
+        if event == "SessionStart":
+            with self._records.lock(call.client, call.session_id):
+                record = self._records.get(call.client, call.session_id)
+                record.missed_start = True
+                self._records.save(record)
+        else:
             self._capture(call)
         return True
 

@@ -116,9 +116,14 @@ class HookService:
         return Reply(self._give(record, "SessionStart", found, "kept over the compaction", tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
+        start = Reply()
+        if record.missed_start:
+            record.missed_start = False
+            start = self._session_start(call, record)
         found = self._recall.with_prompt(call.prompt, record.project, record.given_quotations)
         tokens = self._settings.prompt_tokens
-        return Reply(self._give(record, call.event, found, "for this prompt", tokens))
+        own = self._give(record, call.event, found, "for this prompt", tokens)
+        return Reply("\n".join(filter(None, (start.context, own))), start.notice)
 
     def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         if not call.touched:

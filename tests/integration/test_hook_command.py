@@ -224,6 +224,26 @@ def test_without_an_engine_one_is_started_and_the_capture_is_made_then(
         os.kill(address.pid, signal.SIGTERM)
 
 
+def test_a_session_that_began_without_an_engine_gets_its_start_with_the_next_prompt(
+    hooks: Hooks,
+) -> None:
+    note = hooks.vault / "Cache.md"
+    note.write_text("---\ntype: preference\n---\nI prefer SQLite, because it needs no server.\n")
+    begun = {"session_id": "s-1", "source": "startup", "cwd": "/srv/aurora"}
+    assert hooks.run("SessionStart", begun).stdout == b""
+    until(lambda: read_address(hooks.state) is not None and hooks.pending() == [])
+    address = read_address(hooks.state)
+    assert address is not None
+    try:
+        thanks = {"session_id": "s-1", "cwd": "/srv/aurora", "prompt": "thanks"}
+        given = hooks.run("UserPromptSubmit", thanks).stdout
+        assert b"I prefer SQLite" in given
+        assert hooks.run("UserPromptSubmit", thanks).stdout == b""
+        assert hooks.run("UserPromptSubmit", thanks | {"session_id": "s-2"}).stdout == b""
+    finally:
+        os.kill(address.pid, signal.SIGTERM)
+
+
 def test_an_engine_killed_at_any_moment_loses_nothing_that_it_took(
     hooks: Hooks, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from memvault.config.hook_files import CAPTURES, LIMITS, MOST_TIMEOUTS, HookFiles
+from memvault.config.hook_files import KEPT, LIMITS, MOST_TIMEOUTS, HookFiles
 
 # Clients end sooner than that when a session ends (Claude Code after 1.5 s, Codex after 3 s). The
 # engine only has to take the request in that time; its work may take the 120 seconds.
@@ -108,8 +108,8 @@ def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
 def _without_engine(
     files: HookFiles, client: str, event: str, data: bytes, options: dict[str, str]
 ) -> None:
-    """Keep what is to be captured, and start the engine for the next call."""
-    if event in CAPTURES and data.strip():
+    """Keep what the engine must know of later, and start it for the next call."""
+    if event in KEPT and data.strip():
         from memvault.capture.hook_input import kept_input
 
         kept = kept_input(data)

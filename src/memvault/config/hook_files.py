@@ -23,6 +23,7 @@ LIMITS = {
     "PermissionRequest": 2.0,
 }
 CAPTURES = frozenset({"PreCompact", "Stop", "SubagentStop", "SessionEnd"})
+KEPT = CAPTURES | {"SessionStart"}  # until an engine runs
 MOST_TIMEOUTS = 3  # in a row; one more switches the hook off
 _LOG_BYTES = 1_000_000
 
