@@ -194,6 +194,13 @@ def test_four_time_outs_in_a_row_switch_the_hook_off_with_a_notice(
     assert hooks.log().count("timed out") == 4
 
 
+def test_time_outs_at_once_are_one_in_a_row(hooks: Hooks, silent_engine: None) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: hooks.run("PreToolUse", {"session_id": "s-1"}), range(8)))
+    assert hooks.log().count("timed out") == 8
+    assert not hooks.files.is_off("PreToolUse")
+
+
 def test_a_client_that_never_closes_stdin_does_not_hold_the_hook(hooks: Hooks) -> None:
     state, vault = f"--state={hooks.state.root}", f"--vault={hooks.vault}"
     command = [sys.executable, "-m", "memvault.cli", "hook", "PreToolUse", state, vault]

@@ -78,8 +78,14 @@ class HookFiles:
             raise
 
     def count_timeout(self, event: str) -> bool:
-        """Count a time-out, and tell whether the hook is off from now on."""
+        """Count a time-out, and tell whether the hook is off from now on.
+
+        Several at once, as when a machine wakes up, are one.
+        """
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):
+            if time.time() - os.stat(self.timeouts(event)).st_mtime < LIMITS[event] / 2:
+                return False
         with open(self.timeouts(event), "ab") as file:
             file.write(b".")
             count = file.tell()
