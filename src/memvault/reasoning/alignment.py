@@ -34,7 +34,7 @@ from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.clause import canonical, stems_of
 
 COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
-_COVERED_BUT_NAME = 0.34  # the same where the sentence names another
+_COVERED_BUT_NAME = 0.34  # the same if the sentence names another
 _DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
 _SAME_WORD = 0.62  # cosine from which two words count as one
 _KINDRED = (0.25, 0.9)  # cosine of two words in one place that do not mean the same
@@ -50,7 +50,7 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 class Relation(StrEnum):
-    """What a sentence says of a statement."""
+    """How a sentence relates to a statement."""
 
     SUPPORTS = "supports"
     VALUE = "other value"
@@ -60,7 +60,7 @@ class Relation(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """``confidence`` in [0, 1]; ``ours`` and ``theirs`` are the words that differ, of one kind;
-    ``dated`` tells that both sentences name a month or a weekday."""
+    ``dated``: whether both sentences name a month or a weekday."""
 
     relation: Relation
     confidence: float
@@ -72,10 +72,10 @@ class Alignment:
 
 
 def align(ours: Statement, theirs: Statement, around: Statement, embed: Embed) -> Alignment | None:
-    """What a sentence of a note says of a statement; None if it is about something else.
+    """Compare a sentence of a note with a statement; None if it is about something else.
 
     Args:
-        around: the note's title and headings, which say what the sentence is about.
+        around: the note's title and headings, which name the sentence's subject.
     """
     return _Comparison(ours, theirs, around, embed).outcome()
 
@@ -144,7 +144,7 @@ class _Comparison:
             return self._other_word()
         return None
 
-    # -- what differs ---------------------------------------------------------------------------
+    # -- differences ---------------------------------------------------------------------------
 
     def _other_name(self) -> Alignment | None:
         ours, theirs = self._ours, self._theirs
@@ -179,7 +179,7 @@ class _Comparison:
         }
 
     def _other_values(self) -> Alignment | bool | None:
-        """What differs; False where nothing does, None where too much does."""
+        """The difference; False if there is none, None if too much differs."""
         ours, theirs = self._ours, self._theirs
         kinds = self._differing_kinds()
         if len(kinds - {"date"}) > 1 or (len(kinds) > 1 and "ordinal" in kinds):
@@ -252,7 +252,7 @@ class _Comparison:
         return frozenset({max(best, key=lambda key: best[key])})
 
     def _weights(self, kind: str, keys: frozenset[str]) -> dict[str, float]:
-        """For each of a sentence's values how much of the statement's words stand near it."""
+        """For each value of a sentence, the share of the statement's words near it."""
         values = [each for each in self._theirs.tokens if each.kind == kind and each.key in keys]
         weights = dict.fromkeys((each.key for each in values), 0.0)
         mine = said_by(self._ours)
@@ -309,7 +309,7 @@ class _Comparison:
         )
 
     def _is_turned(self) -> bool | None:
-        """Whether two things are compared or ordered the other way round; None if they are not."""
+        """Whether two terms are compared or ordered in reverse; None if they are not compared."""
         one, other = compared(self._ours), compared(self._theirs)
         if one is None or other is None:
             return None
@@ -345,13 +345,13 @@ class _Comparison:
             elif len(self._missing - {canonical(word)}) > 1:
                 continue
             elif word in _TOO_COMMON:
-                continue  # too common by itself to stand in the place of the other
+                continue  # too common to replace the other
             sure = self._share * _CONFIDENCE["word"] + 0.1
             return Alignment(Relation.VALUE, sure, self._share, "word", (word,), (its[0],))
         return None
 
     def _stands_by(self, opposite: str, word: str) -> bool:
-        """Whether the words that only the statement's word is said with stand by its opposite."""
+        """Whether the words that accompany the statement's word accompany its opposite."""
         low = [match[0].lower() for match in TOKEN.finditer(self._theirs.text)]
         at, its = low.index(word), low.index(opposite)
         mine = {key for key in said_by(self._ours) if key not in (canonical(word),)}
@@ -436,7 +436,7 @@ def _is_derived(one: str, other: str) -> bool:
 
 
 def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether the same word stands before or behind two words."""
+    """Whether the same word precedes or follows two words."""
     return any(mine and mine == its for mine, its in zip(one, other, strict=True))
 
 

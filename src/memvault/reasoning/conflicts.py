@@ -34,8 +34,8 @@ LONGEST_VALUE = 80  # characters; longer is prose
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A note gives a subject a value. ``subject`` and ``relation`` are keys, ``value`` as written;
-    ``line`` is None where the frontmatter gives it."""
+    """A note's statement that a subject has a value. ``subject`` and ``relation`` are keys,
+    ``value`` is as written; ``line`` is None for frontmatter."""
 
     memory_id: str
     subject: str

@@ -45,7 +45,7 @@ MOST_SENTENCES = 12  # of the reasoning
 FOUND_FOR_EACH = 8  # memories per sentence
 MOST_CHARS = 200  # of a snippet
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
-_BY_ITS_NOTE = 0.8  # a sentence that does not itself name what it is about
+_BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
 _CAUSES = re.compile(
     r"\b(?:because|caused?|causes|due to|owing to|led to|leads? to|results? in|resulted in|"
     r"therefore|reason)\b",
@@ -65,9 +65,9 @@ _WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not lo
 _MOST_WORDS = 20_000  # whose vectors are kept
 _AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+", re.IGNORECASE)
 _PART_COVERED = 0.7  # share of the words of a part of a sentence, which may lack its subject
-_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # says what is to be done, not what is
+_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
-_CLAUSE_WORDS = 2  # that say something; a clause with fewer is not compared alone
+_CLAUSE_WORDS = 2  # content words; a clause with fewer is not compared alone
 _DENIED_WORDS = 0.5  # share of words that two sentences, one of them negated, must have in common
 _NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
 
@@ -130,11 +130,11 @@ class Critic:
     def critique(
         self, reasoning: str, focal: Sequence[str] = (), threshold: float = 0.5
     ) -> tuple[list[Contradiction], Advice]:
-        """What speaks against the reasoning, the surest first, each memory once.
+        """Memories that contradict the reasoning, most certain first, each once.
 
         Args:
             focal: ids of the memories to check against; the whole vault if there are none.
-            threshold: the least confidence of what is given.
+            threshold: least confidence of a contradiction.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -174,7 +174,7 @@ class Critic:
                 yield from _statements(sentence, passage, todo)
 
     def _of_parts(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
-        """What speaks against one of several things that a sentence says."""
+        """Contradictions of one of a sentence's statements."""
         parts = _AND.split(sentence)
         for part in parts if len(parts) > 1 else ():
             if len(stems_of(part)) < _CLAUSE_WORDS:
@@ -185,14 +185,14 @@ class Critic:
             if aligned.relation is not Relation.SUPPORTS:
                 yield _misaligned(aligned, *place)
 
-    # -- what it is compared with ---------------------------------------------------------------
+    # -- the memories to compare ---------------------------------------------------------------
 
     def _focal(self, ids: Sequence[str]) -> list[Hit]:
         memories = (self._memory_of(key) for key in ids)
         return [Hit(memory, 1.0) for memory in memories if memory is not None]
 
     def _open_tasks(self, hits: Sequence[Hit]) -> frozenset[str]:
-        """What is still to be done, which is no statement."""
+        """Open tasks, which state no fact."""
         return frozenset(
             told.text
             for outline in self._outlines.of(hits)
@@ -320,7 +320,7 @@ def _passage(hit: Hit) -> _Passage:
 
 
 def _said_in(told: Told) -> list[str]:
-    """A sentence; of a table's row each cell by itself, with what the row is about."""
+    """A sentence; of a table row each cell alone, with the row's subject."""
     cells = [cell.partition(": ") for cell in told.quoted.split(" | ")]
     if len(cells) < 2:
         return [told.text]
@@ -343,7 +343,7 @@ def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradic
 
 
 def _statements(sentence: str, passage: _Passage, todo: frozenset[str]) -> Iterator[Contradiction]:
-    """Sentences without a value: what is used, and what is said and denied."""
+    """Compares sentences without a value: tool usage, and affirmed against denied statements."""
     clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
     whole = stems_of(sentence) - _NEGATION_WORDS
     parts = [whole, *(part for part in clauses if len(part) >= _CLAUSE_WORDS)]
@@ -381,8 +381,8 @@ def _statements(sentence: str, passage: _Passage, todo: frozenset[str]) -> Itera
 
 
 def _turned(one: str, other: str) -> float:
-    """How sure it is that of two sentences on the same things one says that the first brings about
-    the second, and one that it hinders it: the share of their other words that both have."""
+    """Confidence that of two sentences about the same subjects one states that the first causes
+    the second and the other that it prevents it: the share of common other words."""
     raising, lowering = _RAISES.search(one), _LOWERS.search(one)
     raised, lowered = _RAISES.search(other), _LOWERS.search(other)
     if _denies(one) or _denies(other):

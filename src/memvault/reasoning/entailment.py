@@ -20,7 +20,7 @@ from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
 LISTED = 3  # links that make a note an index note
-LINK_SHARE = 0.5  # of its sentence, that a link takes up where it is a line of a list
+LINK_SHARE = 0.5  # share of its sentence that a link takes up in a list item
 LOOKED_AT = 500  # edges of a hub, the strongest first
 INDEX_STEMS = ("index", "_index", "readme", "moc")
 _LINKS = (EdgeOrigin.LINK, EdgeOrigin.EMBED)
@@ -140,12 +140,12 @@ def _above_in_tags(memory: Memory, edges: GraphView) -> Iterator[Related]:
                 yield Related(node_ref(node.id, edges), f"#{tag} lies under #{node.name}")
 
 
-MOST_STEPS = 12  # between a thing and what it is part of
+MOST_STEPS = 12  # between a part and its whole
 MOST_VISITED = 2_000
 
 
 class Hierarchy:
-    """What is more general than what, by the stated relations; remembered until the graph changes.
+    """Which node is more general than which, by stated relations; cached until the graph changes.
 
     Args:
         edges: the graph in memory.

@@ -25,7 +25,7 @@ MOST_CONFLICTS = 50
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """``weight`` in [0, 1] is that of the best path from an ``asked`` node, whose own weight is 1.
+    """``weight`` in [0, 1] is that of the best path from a given (``asked``) node, which has 1.
     ``kind`` is a note's type; ``path`` is None for entities without a note."""
 
     id: str

@@ -327,7 +327,7 @@ def _probes(
 
 
 def _direction(text: str) -> str:
-    """What query_causal is to follow: causes, effects or both."""
+    """Whether query_causal follows causes, effects or both."""
     backward, forward = _BACKWARD.search(text), _FORWARD.search(text)
     if (backward is None) == (forward is None):
         return "both"

@@ -30,7 +30,7 @@ _VALUE_OF = dict(
 _PERIOD = re.compile(
     r"\b(?:every|each|per|once an?|twice an?|times an?|an?)\s+(\w+)", re.IGNORECASE
 )
-_UNSURE_NUMBERS = ("one", "once")  # "one" may stand for a thing, "once" for "as soon as"
+_UNSURE_NUMBERS = ("one", "once")  # "one" may be a pronoun, "once" may mean "as soon as"
 _OFTEN = re.compile(r"once (?:an?|per|every|each|daily|weekly)\b", re.IGNORECASE)
 _PERIODS = {"hour", "day", "night", "morning", "evening", "week", "month", "year"}
 _WEEKDAYS = frozenset(KINDS["weekday"].split())
@@ -64,7 +64,7 @@ _NEGATION = re.compile(
     r"|gave up|given up|stopped|quit|ceased)\b|\b\w+n['’]t\b",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"\b(?:may|should|if)\b", re.IGNORECASE)  # said of what holds, not of a doubt
+_RULE = re.compile(r"\b(?:may|should|if)\b", re.IGNORECASE)  # affirmations, not doubts
 _CLAUSE_END = re.compile(r"[,;:.!?]|\b(?:but|and)\b", re.IGNORECASE)
 COMPARING = re.compile(
     r"\b(?P<how>\w{2,}er|more|less|fewer|better|worse|rather)\b(?: \w+)? than\b"
@@ -124,7 +124,7 @@ class Statement:
 
 
 def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
-    """Words that say something. What is capitalised within a sentence counts as a name, too."""
+    """Content words. Capitalised words within a sentence count as names, too."""
     found: list[Word] = []
     periods = {m.start(1) for m in _PERIOD.finditer(text) if m[1].lower() in _PERIODS}
     clause = 0
@@ -184,8 +184,8 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
 
 
 def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
-    """Stems of what each negation denies: the rest of its clause, or, where that says nothing
-    ("dogs are not"), what stands in front of it."""
+    """Stems of what each negation denies: the rest of its clause, or, if that is empty ("dogs are
+    not"), the part before it."""
     found = []
     for match in _NEGATION.finditer(text):
         end = _CLAUSE_END.search(text, match.end())
@@ -212,7 +212,7 @@ def said_by(statement: Statement) -> frozenset[str]:
 
 
 def compared(statement: Statement) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """How a sentence compares or orders two things, and the words on both sides."""
+    """How a sentence compares or orders two terms, and the words on both sides."""
     match = COMPARING.search(statement.text)
     if match is None:
         return None

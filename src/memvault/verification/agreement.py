@@ -1,4 +1,4 @@
-"""Whether two claims are of the same thing, and then whether they say the same."""
+"""Compares claims: whether two are about the same attribute, and whether they agree."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.claims import NAME, Claim
 from memvault.verification.clause import ROLE_VERBS, canonical, stems_of
 
-_COPIED_WORDS = 8  # a longer sentence that stands twice word for word was copied
+_COPIED_WORDS = 8  # a longer sentence that occurs twice, word for word, was copied
 
 
-_COPIED_PROSE = 3  # the same for one that names what it is about, unlike "Budget: 402k EUR"
+_COPIED_PROSE = 3  # the same for a sentence that names its subject, unlike "Budget: 402k EUR"
 
 
 _SINGLE = {frozenset(canonical(word) for word in name.split()) for name in SINGLE_VALUED} | {
@@ -24,13 +24,13 @@ _SINGLE = {frozenset(canonical(word) for word in name.split()) for name in SINGL
 class Verdict(Enum):
     AGREES = "agrees"
     DIFFERS = "differs"
-    APART = "apart"  # of other things, or not to be compared
+    APART = "apart"  # about different attributes, or not comparable
 
 
 def compare(one: Claim, other: Claim) -> Verdict:
-    """What another claim says to one: the same, something else, or nothing to the matter.
+    """Whether another claim confirms one, contradicts it or is unrelated.
 
-    Wishes, hearsay and what a sentence itself calls outdated say nothing either way.
+    Wishes, hearsay and statements called outdated by their sentence are unrelated.
     """
     if not all(each.asserted and not each.outdated for each in (one, other)):
         return Verdict.APART
@@ -46,8 +46,10 @@ def compare(one: Claim, other: Claim) -> Verdict:
 
 
 def same_attribute(one: Claim, other: Claim) -> bool:
-    """Equal words, or one has more and the other's surroundings say them: "Contract ends" in a
-    note, "Ends" in the note about the contract. A marketing budget is not the budget."""
+    """Whether the words are equal, or one's extra words are in the other's surroundings.
+
+    "Contract ends" equals "Ends" in the contract's note. A marketing budget is not the budget.
+    """
     if one.attribute == other.attribute:
         return True
     return any(
@@ -58,8 +60,8 @@ def same_attribute(one: Claim, other: Claim) -> bool:
 
 
 def same_subject(one: Claim, other: Claim) -> bool:
-    """Both name the same things; or one's note is about what the other's sentence speaks of; or one
-    stands alone and the attribute says what of: "the shop opened"."""
+    """Whether both name the same subjects; or one's note is about the other's subject; or one has
+    no subject but its attribute tells it: "the shop opened"."""
     if one.subjects & other.subjects:
         return one.subjects <= other.subjects or other.subjects <= one.subjects
     alone = not (one.subjects and other.subjects) and len(one.attribute) > 1
@@ -76,7 +78,7 @@ def _speaks_of_note(told: Claim, own: Claim) -> bool:
 
 
 def _same_time(one: Claim, other: Claim) -> bool:
-    """What is said for one year says nothing for another, nor for always."""
+    """Whether both are for the same time; a claim for one year does not concern another."""
     first = [each for each in one.when if not one.updates]
     second = [each for each in other.when if not other.updates]
     if not first and not second:
@@ -97,7 +99,7 @@ def _equal(one: Claim, other: Claim) -> bool | None:
 
 
 def independent(one: Claim, other: Claim) -> bool:
-    """Whether two notes say it each in its own right: a copied sentence is no second witness."""
+    """Whether two notes state it independently: a copied sentence is no second witness."""
     if one.source.note_id == other.source.note_id:
         return False
     copied = one.sentence.casefold() == other.sentence.casefold()
@@ -106,7 +108,7 @@ def independent(one: Claim, other: Claim) -> bool:
 
 
 def moment(claim: Claim) -> date | None:
-    """When a claim was made: the day it says that something changed, else its note's date."""
+    """The day of a claim: when it says that something changed, else its note's date."""
     days = [_day(each) for each in claim.when if claim.updates]
     return max((day for day in days if day is not None), default=claim.source.moment)
 

@@ -24,16 +24,15 @@ class AmountKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A value as a text states it.
+    """A value in a text.
 
     Attributes:
-        unit: what it is counted in: a currency, ``day``, a measure's base unit, a noun's stem;
-            empty if unsaid.
-        parts: (amount,), or (year, month, day) of a date with None for what is unsaid.
+        unit: a currency, ``day``, a measure's base unit, or a noun's stem; empty if missing.
+        parts: (amount,), or (year, month, day) of a date with None for a missing part.
         rough: whether the text says "about".
-        earlier: whether the text says that it has changed *from* this.
-        per: the period or thing that it is counted by ("a month"); empty if unsaid.
-        noun: what else stands between number and unit ("28 *vacation* days").
+        earlier: whether it is a former value (changed *from* it).
+        per: the period or unit it is counted by ("a month"); empty if missing.
+        noun: other words between number and unit ("28 *vacation* days").
     """
 
     kind: AmountKind
@@ -367,8 +366,8 @@ def same(one: Amount, other: Amount) -> bool | None:
 
 
 def _same_date(one: tuple[float | None, ...], other: tuple[float | None, ...]) -> bool | None:
-    """Parts that only one of them says neither agree nor differ; the day or, where neither says
-    one, all that both say must be equal."""
+    """Parts that only one of them has are ignored; the days, or without days all common parts,
+    must be equal."""
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if any(a != b for a, b in both):
         return False

@@ -28,15 +28,14 @@ class _Name:
 
 
 def may_state_role(text: str) -> bool:
-    """Whether a text has a word of a role, or says who is the what: without, `roles_in` finds
-    nothing."""
+    """Whether a text may state a role; a quick check before `roles_in`."""
     words = _LETTERS.findall(text.lower())
     said = not _IS.isdisjoint(words) and ("the" in words or "s" in words)
     return said or "as" in words or not ROLE_VERBS.keys().isdisjoint(words)
 
 
 def roles_in(clause: Clause) -> Iterator[Claim]:
-    """The claims of a clause that say who holds a role; none where more than two names stand."""
+    """The claims of a clause about who holds a role; none if it has more than two names."""
     names = _names(clause.tokens)
     if len(names) == 1:
         found = _of_one(clause, names[0]) or _said_of_one(clause, names[0])
@@ -119,7 +118,7 @@ def _said_of_one(clause: Clause, name: _Name) -> Claim | None:
 
 
 def _behind_is(low: Sequence[str]) -> int:
-    """Where the noun starts behind *is the*, *became the*, *took over as*; 0 if nowhere."""
+    """Where the noun starts after *is the*, *became the*, *took over as*; 0 without them."""
     if len(low) > 2 and low[0] in _IS and low[1] == "the":
         return 2
     place = low.index("as") if "as" in low[:3] else 0
@@ -172,8 +171,8 @@ _LEFT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolUsage:
-    """``uses`` and ``left`` are stems of what a thing uses and of what it does not use; ``moved``
-    tells that it uses this in place of something."""
+    """Stems of the tools that a subject uses and that it stopped using; ``moved``: whether it
+    switched to them."""
 
     subject: frozenset[str]
     uses: frozenset[str]
@@ -182,7 +181,7 @@ class ToolUsage:
 
 
 def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
-    """What a sentence says of this, mostly nothing."""
+    """The tool usages in a sentence; most sentences have none."""
     for pattern in (_MOVED, _REPLACED, _LEFT):
         match = pattern.search(sentence)
         if match is not None:
@@ -202,10 +201,9 @@ def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
 
 
 def opposed(claim: ToolUsage, told: ToolUsage) -> float:
-    """How surely what is told speaks against a claim of use, in [0, 1].
+    """How strongly another usage contradicts a claimed one, in [0, 1].
 
-    1 where it says that just this was given up; 0.8 where the same thing is said to have moved to
-    something else; 0 where it does not say.
+    1 if it says that this tool was given up; 0.8 if the same subject switched to another; else 0.
     """
     if not told.moved or not claim.uses:
         return 0.0

@@ -1,4 +1,4 @@
-"""Whether two claims are of the same thing, and then whether they say the same."""
+"""Claims: what a sentence of a note states about a subject."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TEXT = "text:"  # in front of a value that is a few words
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a passage stands. ``moment`` is the day that its note is about, if it says so;
-    ``is_property`` tells a line of the frontmatter."""
+    """The place of a passage. ``moment`` is the day that its note is about, if any;
+    ``is_property`` marks a line of the frontmatter."""
 
     note_id: str
     path: str
@@ -31,21 +31,21 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one sentence says.
+    """A statement of one sentence.
 
     Attributes:
-        subjects: keys of the things that it is about; empty where that is not known.
+        subjects: keys of its subjects; empty if unknown.
         named: whether the sentence itself names them, rather than its heading, title or project.
-        attribute: stems of what is said of them, and ``label`` the words themselves.
+        attribute: stems of the attribute's words; ``label``: the words themselves.
         value: the amount, or the key of a name or of a few words; ``shown`` as it is written.
-        context: stems of all that stands around the value in its sentence.
+        context: stems of the sentence's other words.
         around: stems of the title, the heading and the project; ``about_title`` of the title.
-        when: days and years that the clause says it for.
+        when: days and years that it is stated for.
         asserted: False for wishes, plans, questions and hearsay.
-        negated: whether it says that this is *not* the value.
-        outdated: whether the sentence itself says that it was so before.
-        updates: whether the sentence says that the value has changed to this.
-        sole: whether it says that there is one value at a time (*the* caretaker).
+        negated: whether it states that this is *not* the value.
+        outdated: whether the sentence itself calls it former.
+        updates: whether the sentence states that the value changed to this.
+        sole: whether there is only one value at a time (*the* caretaker).
     """
 
     subjects: frozenset[str]

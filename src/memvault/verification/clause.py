@@ -1,4 +1,4 @@
-"""A clause with the names and values in it, and what a claim takes from its surroundings."""
+"""Clauses with their names and values, and the context that a claim takes from its note."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STOPS = _words(
     "may might must also just only now still yet already again later ago each every all both some "
     "any such same other another very more most less least too s 's ’s"
 )
-# Verbs that set or move a value but do not name it, and words that say how exactly.
+# Verbs that set or change a value without naming it, and words of precision.
 PASSED_OVER = _words(
     "set sets raise raised raises cut cuts reduce reduced reduces increase increased increases "
     "lower lowered cap capped fix fixed agree agreed agrees move moved moves push pushed change "
@@ -50,7 +50,7 @@ PASSED_OVER = _words(
     "finally recently originally formerly previously initially meanwhile however instead right "
     "everyone anyone somebody someone nobody team board client yesterday tomorrow"
 )  # fmt: skip
-# What a value is of, where they alone would say nothing.
+# Words that do not name an attribute by themselves.
 GENERIC = _words(
     "date day time amount number value figure total overall approved agreed current new final "
     "latest planned official exact actual full whole limit level size monthly annual yearly "
@@ -97,9 +97,9 @@ ROLE_VERBS = {
     }.items()
     for form in forms.split()
 }
-# What is paid for stands behind the sum: "it costs us 900 a month in rent".
+# What is paid for follows the sum: "it costs us 900 a month in rent".
 PAYING = _words("cost costs pay pays paid charge charges charged spend spends spent bill bills us")
-# After a value: it tells how long ago or how far apart, and is no value of its own.
+# After a value: it is a distance in time or space, no value of its own.
 RELATIVE = _words("ago later earlier after before old long left apart away")
 # Notes whose title names an occasion rather than what their sentences are about.
 NOT_SUBJECTS = _words(
@@ -140,7 +140,7 @@ EARLIER = re.compile(
     r"then|at first|initially|had been|was once|old figure|outdated)[^\w]|"
     r"^\W*until (?:the|we|our|my|last|then|(?:19|20)\d\d)\b"
 )
-# What takes back the sentence before: "That was a mistake.", "This was before the move."
+# Sentences that retract the one before: "That was a mistake.", "This was before the move."
 TAKEN_BACK = re.compile(
     r"^\W*(?:but |and |sorry,? )?(?:that|this|it|which|all that) "
     r"(?:(?:was|is|were|proved|proves) (?:(?:all|just|simply|not|now|no longer) )?"
@@ -166,8 +166,8 @@ _FORMAT = re.compile(
 
 
 def readable(text: str) -> str:
-    """A line of Markdown as it is read: links by what they show, no marks; a row of two cells
-    stays parted by its bar."""
+    """A line of Markdown as plain text: links by their shown text, without marks; a row of two
+    cells keeps its bar."""
     text = _LINK.sub(lambda m: m["shown"] or m["target"].split("#")[0].rsplit("/", 1)[-1], text)
     text = _WEB_LINK.sub(lambda m: m["shown"], text)
     previous = None
@@ -205,10 +205,10 @@ FindNames = Callable[[str, str | None], Sequence[Span]]
 
 
 class About:
-    """What a note is about where a sentence itself does not say.
+    """The subject of a note, for sentences that do not name their own.
 
     Args:
-        find_names: the things of the vault that a text names, but for the one thing given too.
+        find_names: returns the names of the vault in a text, except one node's own.
     """
 
     def __init__(self, source: Source, find_names: FindNames) -> None:
@@ -220,12 +220,12 @@ class About:
 
     @cached_property
     def default(self) -> frozenset[str]:
-        """What is meant where a sentence names nothing: the heading's thing, else the title's."""
+        """The subject of a sentence without names: the heading's name, else the title's."""
         heading = self._named(self.source.heading.rsplit(" > ", 1)[-1])
         return heading or self._of_title(readable(self.source.title))
 
     def names(self, sentence: str) -> list[Span]:
-        """Names of the vault, and what is spelled as a name; capitals alone (VAT) are a word."""
+        """Names of the vault and words spelled as names; capitals alone (VAT) are a word."""
         found = [f for f in self._find(sentence, None) if not sentence[f[0]].islower()]
         self._known.update(key for *_, key in found)
         for start, end in literals(sentence):
@@ -236,8 +236,8 @@ class About:
         return sorted(found)
 
     def subjects(self, names: Sequence[Span]) -> frozenset[str]:
-        """What a clause with these names is about. A lone capital ("the API") may be anybody's, so
-        it stands beside what the note is about."""
+        """The subjects of a clause with these names. A lone capitalised word ("the API") is
+        ambiguous, so the note's subject is added."""
         keys = frozenset(key for *_, key in names)
         if any(" " in key or key in self._known for key in keys):
             return keys
@@ -282,10 +282,10 @@ class Token:
 
 
 class Clause:
-    """Part of a sentence that says one thing, or several of one kind.
+    """A part of a sentence with one statement, or several of one kind.
 
     Args:
-        outside: names of the sentence that stand in its other clauses.
+        outside: names in the sentence's other clauses.
     """
 
     def __init__(
@@ -310,10 +310,10 @@ class Clause:
         subject: str | None = None,
         sole: bool = False,
     ) -> Claim | None:
-        """That what these words name has this value; None if they name nothing.
+        """The claim that the attribute named by these words has this value; None without one.
 
         Args:
-            subject: the one thing that it is said of, where the clause's names hold more.
+            subject: the one subject, if the clause has more names.
             sole: there is one value at a time.
         """
         attribute = attribute_of(words)
@@ -370,14 +370,14 @@ def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> li
 
 
 def attribute_of(words: Sequence[str]) -> frozenset[str]:
-    """Stems of the words that name an attribute; of several those that alone say something."""
+    """Stems of the words that name an attribute; of several, those that do alone."""
     special = [word for word in words if word not in GENERIC and word.rstrip("s") not in GENERIC]
     return frozenset(canonical(word) for word in special or words[-1:])
 
 
 @lru_cache(maxsize=4_000)
 def stems_of(text: str) -> frozenset[str]:
-    """Stems of the words of a text that say something, one for words that mean the same."""
+    """Stems of a text's content words, one for all synonyms."""
     return frozenset(
         canonical(word) for word in _LETTERS.findall(text.lower()) if word not in STOPS
     )

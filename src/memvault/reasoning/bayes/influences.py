@@ -125,8 +125,8 @@ class Stated:
 @dataclass(frozen=True, slots=True)
 class Influence:
     """``strength`` is the probability that the cause, if true (for a need: if false), decides the
-    effect. ``of_words``: one note supports or contradicts what another says, rather than a cause
-    acting on what they are about."""
+    effect. ``of_words``: one note supports or contradicts another's statement, rather than causing
+    something."""
 
     cause: str
     effect: str

@@ -1,4 +1,4 @@
-"""Answers questions about probability from what the notes say."""
+"""Answers questions about probability from statements of notes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Reasoner:
             return ProbabilityAnswer(question.matter, notice=NOTHING)
         return self._of_thing(asked, target)
 
-    # -- what is asked --------------------------------------------------------------------------
+    # -- the question -----------------------------------------------------------------------------
 
     def _with_conditions(self, asked: ProbabilityQuery, question: Question) -> ProbabilityQuery:
         given, done = dict(asked.given), dict(asked.done)
@@ -157,7 +157,7 @@ class Reasoner:
         claims = self._claims_of(question.matter, found, asked.scope)
         return contest_of(answering(claims, question.matter))
 
-    # -- answers --------------------------------------------------------------------------------
+    # -- answers ----------------------------------------------------------------------------------
 
     def _of_thing(self, asked: ProbabilityQuery, target: str) -> ProbabilityAnswer:
         known = dict.fromkeys((*asked.given, *asked.done))
@@ -236,7 +236,7 @@ class Reasoner:
             approximate=found.approximate,
         )
 
-    # -- what an answer rests on ----------------------------------------------------------------
+    # -- the evidence -----------------------------------------------------------------------------
 
     def _weights(self, contest: CompetingValues) -> list[tuple[Witness, float]]:
         """Each witness with the weight of its note; ages count from the latest witness."""
@@ -306,7 +306,7 @@ class Reasoner:
             return None
         return NOT_CONNECTED.format(names=", ".join(map(self.name_of, dict.fromkeys(loose))))
 
-    # -- what others build on -------------------------------------------------------------------
+    # -- for effects and inference ----------------------------------------------------------------
 
     def influences(self, about: Iterable[str]) -> Influences:
         """A reader of influences; ages count from the latest note of or naming these nodes."""
