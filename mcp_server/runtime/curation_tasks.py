@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -82,6 +83,7 @@ class CurationTasks:
         self._sweep_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
+        self._kinds: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
         self._finder: tuple[Generation, TaskFinder] | None = None
         self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as they were last
 
@@ -105,9 +107,19 @@ class CurationTasks:
         """How many tasks were found last."""
         return len(self._still_open())
 
-    def has_pending(self, kind: TaskType) -> bool:
-        """Whether tasks of this kind were found last."""
-        return any(task.task_type is kind for task in self._still_open())
+    def kinds(self, ids: Collection[str] | None = None) -> frozenset[TaskType]:
+        """The kinds of tasks found last, of those about these memories if some are given."""
+        tasks = self._still_open()
+        if ids is None:
+            return frozenset(task.task_type for task in tasks)
+        if self._kinds is None or self._kinds[0] is not tasks:
+            found: dict[str, set[TaskType]] = defaultdict(set)
+            for task in tasks:
+                for key in task.target_nodes:
+                    found[key].add(task.task_type)
+            self._kinds = (tasks, found)
+        kinds = self._kinds[1]
+        return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
     def _still_open(self) -> tuple[CurationTask, ...]:
         """Every answer says how many there are, so they are sorted out once for each search and

@@ -69,8 +69,6 @@ def thing_called(container: Container, name: str) -> NodeRef:
     return node_ref(target.node_ids[0], container.live.graph_view)
 
 
-# Tasks that epistemic_action asks about.
-ASKED_ABOUT = (TaskType.CONFLICTING_FACTS, TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT)
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 LOOK_SECONDS = 0.5
@@ -89,9 +87,7 @@ class Toolbox:
         self.tool_set: ToolSet = "core"  # of connections that ask for none
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
-            curation_pending=lambda: self.container.curation.pending() > 0,
-            consolidation_due=lambda: self.container.curation.has_pending(TaskType.NEAR_DUPLICATES),
-            question_open=lambda: any(map(self.container.curation.has_pending, ASKED_ABOUT)),
+            tasks=self._tasks_about,
             offers=self.offers,
             background=lambda: self.container.worker,
         )
@@ -116,6 +112,9 @@ class Toolbox:
             return LOOK_SECONDS
         self.meter.measure_all()
         return None
+
+    def _tasks_about(self, ids: Collection[str] | None) -> Set[TaskType]:
+        return self.container.curation.kinds(ids)
 
     @property
     def offered(self) -> Set[str]:

@@ -22,6 +22,7 @@ from memvault.config.settings import Settings
 from memvault.curation.operations.draft import Draft
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskType
+from tests.integration.caller import Caller
 
 Write = Callable[..., Path]
 LONG = (
@@ -105,6 +106,17 @@ def test_a_healthy_vault_has_no_tasks_and_is_ready(container: Container, write: 
     assert found["dream_available"] is False
     write("Crane.md", "The crane of the [[Yard]] lifts boats out of the [[Water basin]].\n")
     assert status(container)["suggested_action"] == "curate"
+
+
+def test_an_answer_suggests_what_could_be_done_about_its_own_memories(
+    container: Container, write: Write
+) -> None:
+    write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")
+    write("Crane.md", "The crane of the [[Yard]] lifts boats out of the [[Water basin]].\n")
+    assert status(container)["suggested_action"] == "curate"
+    caller = Caller(container)
+    assert caller.ok("get_memory", path="Yard.md")["pulse"]["suggested_action"] == "ready"
+    assert caller.ok("get_memory", path="Crane.md")["pulse"]["suggested_action"] == "curate"
 
 
 def test_two_notes_that_give_one_thing_two_values_conflict(

@@ -6,7 +6,7 @@ import logging
 import statistics
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -26,6 +26,7 @@ from memvault.cognition.coherence import (
     similarity,
 )
 from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.note import Vector, mean_vector
 from memvault.model.state import Background, CognitivePulse, suggest_action
@@ -102,6 +103,10 @@ def _point(entry: JournalEntry) -> PulsePoint | None:
 
 LOCAL = 5  # memories that a memory is seen among; each costs a look into the stores
 SAMPLE = 256  # memories that stand for a whole vault
+# Tasks that epistemic_action asks the person about.
+ASKED_ABOUT = frozenset(
+    {TaskType.CONFLICTING_FACTS, TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT}
+)
 AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
 SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
@@ -164,9 +169,8 @@ class PulseMeter:
 
     Args:
         similarity_index: gives that of the stores that answer now.
-        curation_pending: whether tasks wait for a person.
-        consolidation_due: whether near-duplicates wait to be merged.
-        question_open: whether the person could settle a question.
+        tasks: the kinds of tasks that wait for the person about any of these memories, or, for
+            None, about any at all.
         offers: whether the client that asks has a tool of this name.
         background: what measures while nobody waits; without it only what is asked is measured.
     """
@@ -175,17 +179,13 @@ class PulseMeter:
         self,
         similarity_index: Callable[[], SimilarityIndex],
         *,
-        curation_pending: Callable[[], bool] = lambda: False,
-        consolidation_due: Callable[[], bool] = lambda: False,
-        question_open: Callable[[], bool] = lambda: False,
+        tasks: Callable[[Collection[str] | None], Set[TaskType]] = lambda _: frozenset(),
         offers: Callable[[str], bool] = lambda _: True,
         background: Callable[[], Background | None] = lambda: None,
     ) -> None:
         self._similarity_index = similarity_index
         self._seen: SimilarityIndex | None = None
-        self._curation_pending = curation_pending
-        self._consolidation_due = consolidation_due
-        self._question_open = question_open
+        self._tasks = tasks
         self._offers = offers
         self._vault: _Vault | None = None
         self._states: dict[str, MemoryState] = {}  # as measured, not on the vault's scale
@@ -226,7 +226,7 @@ class PulseMeter:
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
                     self._answers[asked] = known
-        return self._pulse(known)
+        return self._pulse(known, ids)
 
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
@@ -234,7 +234,7 @@ class PulseMeter:
         It is measured in the calling thread once; when the index has changed since, what was
         measured last is given and measured anew meanwhile.
         """
-        return self._pulse(self._whole().state)
+        return self._pulse(self._whole().state, None)
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories. The first that is not known yet has all others
@@ -343,13 +343,15 @@ class PulseMeter:
         self._vault = _Vault(version, state, median, quadrants)
         return self._vault
 
-    def _pulse(self, state: MemoryState) -> CognitivePulse:
+    def _pulse(self, state: MemoryState, ids: Collection[str] | None) -> CognitivePulse:
+        """With an action that the client could take about these memories (all, if None)."""
+        tasks = self._tasks(ids)
         action = suggest_action(
             state.entropy,
             state.coherence,
-            curation_pending=self._curation_pending(),
-            consolidation_due=self._consolidation_due(),
-            question_open=self._question_open(),
+            curation_pending=bool(tasks),
+            consolidation_due=TaskType.NEAR_DUPLICATES in tasks,
+            question_open=not ASKED_ABOUT.isdisjoint(tasks),
             offers=self._offers,
         )
         return CognitivePulse(
