@@ -283,6 +283,8 @@ def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
         return None
     if not (match["whose"] or match["season_year"] or match["prep"]):
         return None
+    if match["season"][0].isupper() and re.match(r" [A-Z]", match.string[match.end() :]):
+        return None  # a name: "used in Spring Regatta"
     first = _SEASONS[match["season"].lower()]
     if calendar.southern:
         first = (first + 5) % 12 + 1
