@@ -99,7 +99,7 @@ def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
         calendar=lambda: Calendar(date(2025, 12, 1)),
     )
     yield one
-    one.close(5.0)
+    one.close()
 
 
 @pytest.fixture
@@ -384,3 +384,17 @@ def test_a_note_just_written_is_on_the_road_of_the_next_question(
     indexer.index(["boats/Avocet.md"])
     found = boatyard("Which boats are skippered by people I met at Autumn Cup?", 3)
     assert set(found[:2]) == {"boats/Avocet.md", "boats/Plover.md"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which company employs whoever is skipper of Heron?",
+        "employer of Heron's skipper",
+        "The one who skippers Heron: on whose payroll?",
+    ],
+)
+def test_a_relation_is_found_in_other_words_than_it_is_stated_in(
+    boatyard: Callable[..., list[str]], question: str
+) -> None:
+    assert "people/Lena Vogt.md" in boatyard(question)[:4]

@@ -33,6 +33,7 @@ GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 UNTOLD = frozenset((EdgeOrigin.TAG,))  # a tag's edge has no sentence that says how it is related
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 NO_DAY = 0
+OFTEN = 3  # notes that state a relation in the same words, from which it counts whatever its fit
 REPEATED = 2  # notes that state an edge in the same words make it a relation of the vault
 
 
@@ -334,8 +335,8 @@ class StepIndex:
         pairs = np.unique(np.stack([local, source]), axis=1)
         notes = np.bincount(pairs[0], minlength=len(texts)).astype(np.int32)
         for number in np.flatnonzero(notes >= REPEATED).tolist():
-            if not stems(texts[number]):
-                notes[number] = 0
+            if not stems(texts[number]) and ":" not in texts[number]:
+                notes[number] = 0  # "is from X" says little; "from: X" is a relation's name
         return notes
 
     def _named(self, target: Ints) -> dict[str, tuple[int, ...]]:

@@ -130,8 +130,9 @@ def _pattern(names: Iterable[str]) -> re.Pattern[str] | None:
 def _with_relation(edge: GraphEdge, text: str) -> str:
     """A relation's name that does not stand in the sentence itself, put in front."""
     given = edge.origin in (EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
-    if given and edge.relation.lower() not in text.lower():
-        return f"{edge.relation}: {text or MASK}"
+    relation = edge.relation.replace("_", " ")
+    if given and relation.lower() not in text.lower():
+        return f"{relation}: {text or MASK}"
     return text
 
 
@@ -198,5 +199,6 @@ def _local(sentence: str, lists: list[list[_Span]], number: int) -> str:
 
 
 def _clean(text: str) -> str:
+    text = re.sub(r"(?<=\w)_(?=\w)", " ", text).replace("::", ":")
     text = re.sub(r" \| ", ": ", re.sub(r"[\[\]*_`]", "", text), count=1)
     return re.sub(r"\s+", " ", text).strip(" ,;.|")

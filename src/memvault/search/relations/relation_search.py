@@ -17,14 +17,15 @@ from typing import Protocol
 from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
-from memvault.search.association import descending
+from memvault.search.association import KEPT, descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds, RelationSettings
+from memvault.search.relations.paths import AskedWords, masked
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import Inquiry
 from memvault.search.scope import MemoryLookup
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_expressions import Calendar, cut_times
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 MOST_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed
 MANY = 256  # notes; when more have changed, questions are answered meanwhile as before
+SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
+PARSED = 4  # results that the parsed question leads to, before those of any words
 SHARE = 0.8  # of the results that relations lead to, before those found by their text
 
 
@@ -49,11 +52,20 @@ class Indexed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Parsed:
+    """A question as things and relations, its bare words, and the nodes that it names."""
+
+    question: Question
+    words: AskedWords
+    named: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A question that is being parsed, and the vocabulary that it is parsed with."""
 
     lexicon: Lexicon
-    question: Future[Question]
+    question: Future[Parsed]
 
 
 class RelationSearch:
@@ -128,7 +140,10 @@ class RelationSearch:
         """The hits, after those that the question's relations lead to.
 
         These come first only where the best of them is reached by relations that the person states
-        again and again; sentences that happen to sound like the question lead astray.
+        again and again; sentences that happen to sound like the question lead astray. The parsed
+        question tells roles apart; what it misses, because it is worded in another way, is found
+        by paths that say the same (`paths`). A question for one relation is answered by the note
+        of the thing itself, too.
 
         Args:
             explain: also show other relations that lead to hits, and after all hits to more.
@@ -137,22 +152,32 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         try:
-            question = reading.question.result()
+            parsed = reading.question.result()
         except ModelUnavailable:
             self._without_parser()
             return list(hits)
         hops = min(max_hops, MOST_HOPS)
-        inquiry = self._inquiry(reading.lexicon, question, scope, hops)
+        inquiry = self._inquiry(reading.lexicon, parsed.question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
-        if solution is None:
-            return list(hits)
-        grounded = inquiry.is_grounded(solution)
-        if not grounded and not explain:
-            return list(hits)
-        led, best = inquiry.hits(solution, top_k, hits)
+        alike, fit = inquiry.in_any_words(parsed.words, parsed.named)
+        grounded = solution is not None and inquiry.is_grounded(solution)
+        own: list[Hit] = []
+        best = 0
+        if solution is not None and (grounded or explain):
+            own, best = inquiry.hits(inquiry.found(solution), top_k, hits)
+        if fit < SURE:
+            if not grounded:
+                return _explained(hits, own, top_k) if own else list(hits)
+            return _together(own, hits, top_k, max(best, round(top_k * SHARE)))
+        led, _ = inquiry.hits(alike, top_k, hits)
         if not grounded:
-            return _explained(hits, led, top_k)
-        return _together(led, hits, top_k, max(best, round(top_k * SHARE)))
+            return descending(_each_once(hits[:KEPT], led[: top_k - KEPT], hits))
+        found = _each_once(own[: min(best, PARSED)], led, own)
+        if solution is not None and len(solution.question.relations) == 1:
+            named = {reading.lexicon.graph.node_ids[node] for node in parsed.named}
+            itself = [hit for hit in hits if hit.memory.id in named]
+            found = _each_once(found[: top_k - 1], itself[:1], found)
+        return descending(_each_once(found, hits))
 
     # -- what it needs --------------------------------------------------------------------------
 
@@ -188,9 +213,16 @@ class RelationSearch:
             self._lexicon = lexicon
         return lexicon
 
-    def _read(self, lexicon: Lexicon, query: str) -> Question:
+    def _read(self, lexicon: Lexicon, query: str) -> Parsed:
         assert self._reader is not None
-        return self._reader.read(query, lexicon.vocabulary, self._today())
+        today, number_of = self._today(), lexicon.graph.number_of
+        question = self._reader.read(query, lexicon.vocabulary, today)
+        text = cut_times(query, today)[0]
+        names = lexicon.find_names(text)
+        nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
+        words = AskedWords.of(masked(text, [(name.start, name.end) for name in names]))
+        self._vectors.of([*words.phrases, words.text])  # embedded while others search
+        return Parsed(question, words, tuple(sorted(nodes)))
 
     def _inquiry(
         self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
@@ -238,10 +270,14 @@ def _explained(hits: Sequence[Hit], led: Sequence[Hit], top_k: int) -> list[Hit]
     return descending([*hits[:top_k], *others, *hits[top_k:]])
 
 
+def _each_once(*lists: Sequence[Hit]) -> list[Hit]:
+    kept: dict[str, Hit] = {}
+    for hit in (hit for each in lists for hit in each):
+        kept.setdefault(hit.memory.id, hit)
+    return list(kept.values())
+
+
 def _together(led: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int) -> list[Hit]:
     """The first that relations led to, the best hits, and the rest of both, each memory once."""
     turn = min(share, max(1, top_k - share))
-    kept: dict[str, Hit] = {}
-    for hit in (*led[:share], *hits[:turn], *led[share:], *hits[turn:]):
-        kept.setdefault(hit.memory.id, hit)
-    return descending(list(kept.values()))
+    return descending(_each_once(led[:share], hits[:turn], led[share:], hits[turn:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,9 +12,10 @@ import numpy as np
 from memvault.model.graph import GraphEdge
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
-from memvault.search.relations.edge_index import REPEATED, Floats, StepGraph, in_order
+from memvault.search.relations.edge_index import OFTEN, REPEATED, Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon, RelationSettings
+from memvault.search.relations.paths import LONGEST, AskedWords, PathFinder, answers
 from memvault.search.relations.question import (
     PhraseVectors,
     Question,
@@ -27,9 +29,9 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.stores.vectors import VectorStore
 
+MOST_IN_ANY_WORDS = 20
 _TIER = 0.55  # of the best score left: ends about as good stand together
 _LEAST = 0.04  # of the best score
-OFTEN = 3  # notes that state a relation in the same words, from which it counts whatever its fit
 FITTING = 0.1  # confidence that relations stated in fewer notes need
 _STATED_FIRST = frozenset(("where", "when", "what"))
 
@@ -260,15 +262,37 @@ class Inquiry:
         similar = np.stack(list(ways.values())) @ self._graph.vectors.T
         return dict(zip(ways, similar, strict=True))
 
-    def hits(self, solution: Solution, top_k: int, known: Sequence[Hit]) -> tuple[list[Hit], int]:
-        """The notes that the relations lead to, in scope, ``top_k`` at most, and how many of them
-        the best lead to.
+    def in_any_words(
+        self, asked: AskedWords, starts: Sequence[int]
+    ) -> tuple[list[FoundNote], float]:
+        """The notes that paths of relations lead to which say what the question says, best first,
+        and how well the best path does."""
+        graph, hops = self._graph, min(self._max_hops, LONGEST)
+        if not starts or not asked.content:
+            return [], -math.inf
+        finder = PathFinder(graph, self._lexicon.usable(self._scope.project), self._vectors, asked)
+        paths = finder.paths(starts, hops)
+        found = [
+            FoundNote(graph.node_ids[each.node], min(1.0, each.worth), each.edges)
+            for each in answers(graph, paths)[:MOST_IN_ANY_WORDS]
+        ]
+        return found, max((path.score for path in paths), default=-math.inf)
+
+    def found(self, solution: Solution) -> list[FoundNote]:
+        """The notes that the question's own relations lead to, best first."""
+        return notes_of(solution, self._graph)
+
+    def hits(
+        self, found_notes: Iterable[FoundNote], top_k: int, known: Sequence[Hit]
+    ) -> tuple[list[Hit], int]:
+        """The notes that relations lead to, in scope, ``top_k`` at most, and how many of them the
+        best lead to.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         told: list[FoundNote] = []
-        for each in notes_of(solution, self._graph):
+        for each in found_notes:
             memory = self._memories.by_id(each.note_id)
             if memory is not None and in_scope(memory, self._scope):
                 told.append(each)

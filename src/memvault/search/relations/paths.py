@@ -1,0 +1,337 @@
+"""Paths of relations that say what a question says.
+
+From what a question names, every path of up to `LONGEST` relations that the vault states again and
+again is tried. Its words are compared in meaning with those of the question: each step should fit
+some words, each word some step or kind of note on the path. No grammar is needed, so it works in
+every language that the embedding model knows.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from memvault.search.relations.edge_index import OFTEN, Flags, Floats, Ints, StepGraph
+from memvault.search.relations.edge_templates import MASK
+from memvault.search.relations.question import PhraseVectors, stem
+
+LONGEST = 3
+FEW = 1000  # of so many notes one states a relation at least; the words of others recur by chance
+_SPAN = 3  # words of a question that are compared together, at most
+_TRIED = (60, 80, 120)  # paths of one, two and three relations that are weighed
+_FOLLOWED = 60  # paths of each length that are made longer
+_MOST_NODES = 200  # of a path that is made longer
+_BEST_SPANS = 5
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_ASKING = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
+_ASKING |= {"where": "place", "when": "date"}
+_HEADS = frozenset((*_ASKING, "which", "what"))
+_FUNCTION_WORDS = """
+a an the of in on at by to for with from and or is was were are be been do does did has have had
+that this it its how as any there we our us i me my they them their you your s x one someone
+somebody person people thing
+"""
+_IDLE = _HEADS | frozenset(_FUNCTION_WORDS.split())
+
+# What each feature of a path is worth, fitted on five made worlds (tests/benchmarks/worlds); the
+# table in docs/benchmarks.md judges each world with weights that were fitted on the others.
+_WEIGHTS = {
+    "meaning": 4.4,
+    "support": -17.2,
+    "apart": 24.1,
+    "covered": 4.8,
+    "least_covered": 0.4,
+    "least_relative": 5.3,
+    "shared": 2.6,
+    "kind": 2.2,
+    "backward": -2.5,
+    "repeated": -1.9,
+    "three": -1.3,
+}
+_SHARPNESS = 1.2  # how much the best paths count before the others
+_END = 0.3  # worth of the note that a path ends at, beside the note that states its last relation
+_SHARED_OUT = 0.3  # how much less each note is worth the more a path leads to
+
+
+def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
+    """A text with what it names, given by places in order, replaced by one letter."""
+    parts, position = [], 0
+    for start, end in names:
+        parts += [text[position:start], MASK]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWords:
+    """The words of a question, its names masked, and which of them stand together.
+
+    Attributes:
+        spans: first and last + 1 of words that are compared together.
+        head: spans that may say what is asked for.
+        asking: a word for the kind of thing that a question word asks for, or "".
+        stems: of the words that say something.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    phrases: tuple[str, ...]
+    content: tuple[int, ...]
+    head: tuple[int, ...]
+    asking: str
+    stems: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> AskedWords:
+        words = _WORD.findall(text)
+        low = [word.lower() for word in words]
+        content = tuple(k for k, word in enumerate(low) if word not in _IDLE)
+        spans = tuple(
+            (first, last)
+            for first in range(len(words))
+            for last in range(first + 1, min(len(words), first + _SPAN) + 1)
+            if any(k in content for k in range(first, last))
+        )
+        start = next((k for k, word in enumerate(low) if word in _HEADS), 0)
+        head = tuple(
+            k for k, (first, last) in enumerate(spans) if first >= start and last <= start + 4
+        )
+        asking = next((_ASKING[word] for word in low if word in _ASKING), "")
+        phrases = tuple(" ".join(words[first:last]) for first, last in spans)
+        stems = frozenset(stem(low[k]) for k in content)
+        return cls(text, spans, phrases, content, head, asking, stems)
+
+
+@dataclass(slots=True)
+class _Level:
+    """Paths of one length, and where they lead.
+
+    Rows are single walks: ``node`` reached over ``edge`` from the row ``parent`` of the level
+    before, on path number ``path``. Paths are sequences of step texts, (n, length).
+    """
+
+    node: Ints
+    edge: Ints
+    parent: Ints
+    path: Ints
+    texts: Ints
+    backward: Flags
+    kinds: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path with the places it leads to.
+
+    Attributes:
+        score: how well it says what the question says; below 2 is chance.
+        walks: each with the node it ends at and its edges, nearest to that node first.
+    """
+
+    score: float
+    walks: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@dataclass(slots=True)
+class Answer:
+    """A node that paths lead to: how probable it is, and the edges of the best of them."""
+
+    node: int
+    worth: float
+    edges: tuple[int, ...]
+
+
+def answers(graph: StepGraph, paths: Sequence[Path]) -> list[Answer]:
+    """The notes that state the last relations of paths and those that these end at, best first."""
+    found: dict[int, Answer] = {}
+    best = max((path.score for path in paths), default=0.0)
+    total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
+    for path in sorted(paths, key=lambda each: -each.score):
+        worth = math.exp(_SHARPNESS * (path.score - best)) / total
+        stating = {int(graph.source[edges[0]]): edges for _, edges in path.walks}
+        for nodes, share in ((stating, 1.0), (dict(path.walks), _END)):
+            noted = {node: edges for node, edges in nodes.items() if graph.noted[node]}
+            for node, edges in noted.items():
+                answer = found.setdefault(node, Answer(node, 0.0, edges))
+                answer.worth += share * worth / len(noted) ** _SHARED_OUT
+    return sorted(found.values(), key=lambda answer: -answer.worth)
+
+
+class PathFinder:
+    """Finds and weighs the paths of one question."""
+
+    def __init__(
+        self,
+        graph: StepGraph,
+        usable: Flags,
+        vectors: PhraseVectors,
+        asked: AskedWords,
+    ) -> None:
+        self._graph = graph
+        self._usable = usable
+        self._asked = asked
+        often = max(OFTEN, int(graph.noted.sum()) // FEW)
+        self._stated = graph.stated_in[graph.local] >= often
+        wanted = [*asked.phrases, asked.text, *graph.kinds, *filter(None, [asked.asking])]
+        found = vectors.of(wanted)
+        self._question = found[asked.text]
+        self._kinds = np.stack([found[kind] for kind in graph.kinds])
+        self._phrases = np.stack([found[phrase] for phrase in asked.phrases])
+        self._compare(found.get(asked.asking))
+
+    def _compare(self, asking: Floats | None) -> None:
+        graph, asked = self._graph, self._asked
+        noted = np.zeros(len(graph.kinds), np.bool_)
+        noted[graph.kind_of[graph.noted]] = True
+        self._texts = np.unique(graph.local[self._stated])  # numbers of the texts of relations
+        self._place = np.full(len(graph.texts), -1, np.int32)
+        self._place[self._texts] = np.arange(len(self._texts))
+        steps = graph.vectors[self._texts]
+        fits = self._phrases @ steps.T
+        kind_fits = self._phrases @ self._kinds.T
+        best = np.maximum(fits.max(axis=1), kind_fits[:, noted].max(axis=1, initial=-1.0))
+        self._support = fits.max(axis=0)
+        self._relative = (fits - 0.7 * best[:, None]).max(axis=0)
+        order = np.argsort(-fits, axis=0)[:_BEST_SPANS]
+        self._best_spans = order
+        self._best_worth = np.take_along_axis(fits - 0.3 * best[:, None], order, axis=0)
+        words = [[first <= k < last for first, last in asked.spans] for k in asked.content]
+        self._word_fits = np.stack([fits[inside].max(axis=0) for inside in words])
+        self._word_kinds = np.stack([kind_fits[inside].max(axis=0) for inside in words])
+        self._word_best = np.maximum(
+            self._word_fits.max(axis=1), self._word_kinds[:, noted].max(axis=1, initial=-1.0)
+        )
+        head = list(asked.head) or [0]
+        self._asked_kind = kind_fits[head].max(axis=0)
+        if asking is not None:
+            self._asked_kind = np.maximum(self._asked_kind, self._kinds @ asking)
+        shared = np.zeros((len(asked.stems), len(graph.texts)), np.bool_)
+        for k, each in enumerate(sorted(asked.stems)):
+            shared[k, graph.bearing(each)] = True
+        self._shared = shared[:, self._texts]
+        spans = np.array(asked.spans)
+        self._overlap = (spans[:, None, 0] < spans[None, :, 1]) & (
+            spans[None, :, 0] < spans[:, None, 1]
+        )
+
+    def paths(self, starts: Sequence[int], longest: int = LONGEST) -> list[Path]:
+        """The paths that lead away from these nodes, as many as are worth weighing."""
+        levels: list[_Level] = []
+        found: list[tuple[float, int, int]] = []
+        for length in range(1, min(longest, LONGEST) + 1):
+            level = self._longer(levels, np.array(starts, np.int32))
+            if level is None:
+                break
+            levels.append(level)
+            tried = self._best(level, _TRIED[length - 1])
+            found += [
+                (score, length - 1, number)
+                for score, number in zip(self._scores(level, tried), tried.tolist(), strict=True)
+            ]
+        return [self._path(levels[: at + 1], number, score) for score, at, number in found]
+
+    # -- walking --------------------------------------------------------------------------------
+
+    def _longer(self, levels: list[_Level], starts: Ints) -> _Level | None:
+        graph = self._graph
+        if levels:
+            last = levels[-1]
+            sizes = np.bincount(last.path, minlength=len(last.texts))
+            kept = np.zeros(len(last.texts), np.bool_)
+            kept[self._best(last, _FOLLOWED)] = True
+            rows = np.flatnonzero((kept & (sizes <= _MOST_NODES))[last.path]).astype(np.int32)
+            nodes, before = last.node[rows], last.path[rows]
+        else:
+            rows = np.arange(len(starts), dtype=np.int32)
+            nodes, before = starts, np.zeros(len(starts), np.int32)
+        begin, end = graph.start[nodes], graph.start[nodes + 1]
+        count = end - begin
+        at = np.repeat(np.arange(len(nodes)), count)
+        offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        half = begin[at] + offset
+        edge, far = graph.half_edge[half], graph.far[half]
+        kept_rows = self._stated[edge] & self._usable[far] & ~np.isin(far, starts)
+        if len(levels) > 1:
+            kept_rows &= far != levels[-2].node[levels[-1].parent[rows[at]]]
+        at, edge, far = at[kept_rows], edge[kept_rows], far[kept_rows]
+        if not len(edge):
+            return None
+        backward = graph.target[edge] == nodes[at]
+        place = self._place[graph.local[edge]].astype(np.int64)
+        key = (before[at].astype(np.int64) * len(self._texts) + place) * 2 + backward
+        _, first, path = np.unique(key, return_index=True, return_inverse=True)
+        texts, back = place[first][:, None].astype(np.int32), backward[first][:, None]
+        kinds = graph.kind_of[far[first]][:, None]
+        if levels:
+            parents = before[at[first]]
+            texts = np.hstack([levels[-1].texts[parents], texts])
+            back = np.hstack([levels[-1].backward[parents], back])
+            kinds = np.hstack([levels[-1].kinds[parents], kinds])
+        return _Level(far, edge, rows[at], path.astype(np.int32), texts, back, kinds)
+
+    def _best(self, level: _Level, most: int) -> Ints:
+        gain = 0.5 * self._support + 0.5 * self._relative
+        return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:most].astype(np.int32)
+
+    def _path(self, levels: Sequence[_Level], number: int, score: float) -> Path:
+        level, walks = levels[-1], []
+        for row in np.flatnonzero(level.path == number).tolist():
+            at = row
+            node, edges = int(level.node[row]), []
+            for each in reversed(levels):
+                edges.append(int(each.edge[at]))
+                at = int(each.parent[at])
+            walks.append((node, tuple(edges)))
+        return Path(score, tuple(walks))
+
+    # -- weighing -------------------------------------------------------------------------------
+
+    def _features(self, level: _Level, tried: Ints) -> dict[str, Floats]:
+        """What tells the paths that are meant from others, (n_tried,) each."""
+        texts, kinds = level.texts[tried], level.kinds[tried]
+        length = texts.shape[1]
+        vectors = self._graph.vectors[self._texts]
+        meant = vectors[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
+        meant /= np.linalg.norm(meant, axis=1, keepdims=True)
+        covered = np.maximum(
+            self._word_fits[:, texts].max(axis=2), self._word_kinds[:, kinds].max(axis=2)
+        )
+        different = np.array([len(set(row)) for row in texts.tolist()])
+        return {
+            "meaning": meant @ self._question,
+            "support": self._support[texts].mean(axis=1),
+            "apart": self._apart(texts),
+            "covered": covered.mean(axis=0),
+            "least_covered": covered.min(axis=0),
+            "least_relative": (covered - self._word_best[:, None]).min(axis=0),
+            "shared": self._shared[:, texts].any(axis=2).mean(axis=0),
+            "kind": self._asked_kind[kinds[:, -1]],
+            "backward": level.backward[tried].mean(axis=1),
+            "repeated": (length - different).astype(np.float32),
+            "three": np.full(len(tried), length == 3, np.float32),
+        }
+
+    def _apart(self, texts: Ints) -> Floats:
+        """How well the steps fit words that do not overlap, each its own."""
+        length = texts.shape[1]
+        best = np.full(len(texts), -1.0, np.float32)
+        for choice in product(range(len(self._best_spans)), repeat=length):
+            spans = [self._best_spans[c, texts[:, k]] for k, c in enumerate(choice)]
+            worth = sum(self._best_worth[c, texts[:, k]] for k, c in enumerate(choice)) / length
+            for k in range(length):
+                for other in range(k):
+                    worth = worth - 0.3 / length * self._overlap[spans[k], spans[other]]
+            best = np.maximum(best, worth)
+        return best
+
+    def _scores(self, level: _Level, tried: Ints) -> list[float]:
+        features = self._features(level, tried)
+        total = np.zeros(len(tried), np.float32)
+        for name, weight in _WEIGHTS.items():
+            total += weight * features[name]
+        return [float(each) for each in total]

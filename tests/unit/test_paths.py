@@ -1,0 +1,31 @@
+"""The words of a question that paths of relations are compared with."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.search.relations.paths import AskedWords, masked
+
+
+def test_names_are_masked_wherever_they_stand() -> None:
+    assert masked("Who taught Ann's aunt Bea?", [(11, 14), (22, 25)]) == "Who taught X's aunt X?"
+
+
+def test_words_that_stand_together_are_compared_together_but_not_function_words_alone() -> None:
+    asked = AskedWords.of("Who is the owner of X")
+    assert "owner of X" in asked.phrases and "the owner" in asked.phrases
+    assert "is the" not in asked.phrases and "of X" not in asked.phrases
+
+
+def test_a_question_word_says_which_kind_of_thing_is_asked_for() -> None:
+    assert AskedWords.of("By whom was X painted?").asking == "person"
+    assert AskedWords.of("Where does X lie?").asking == "place"
+    assert AskedWords.of("Which dish has X?").asking == ""
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_phrases_made_of_its_own_words(text: str) -> None:
+    asked = AskedWords.of(text)
+    assert len(asked.phrases) == len(asked.spans)
+    assert bool(asked.phrases) == bool(asked.content)
