@@ -1,7 +1,7 @@
 """What every answer is made of.
 
-An answer is read from the library's own object: each field from the attribute of its name, or from
-the one that `taken` or `optional` names. Only what the library does not know is given beside it.
+An answer is read from an object of the library: each field from the attribute of its name, or from
+the one that `taken` or `optional` names. Only what the object lacks is given as an argument.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from memvault.model.memory import JohariQuadrant, UTLState
 
 class LineShape(Shape):
     """A line as it is (``before``) and would be (``after``); each is left out where there is none.
-    ``line`` is where it stands now, or after which it comes."""
+    ``line`` is its current number, or that of the line before it."""
 
     path: str
     line: int
@@ -22,8 +22,8 @@ class LineShape(Shape):
 
 
 class Operated(Answer):
-    """``lines`` are the first lines that a preview would change; ``reversal_hash`` takes the
-    change back, and is left out where nothing was changed."""
+    """``lines`` are the first lines that a preview would change; ``reversal_hash`` undoes the
+    change, and is left out if nothing changed."""
 
     preview: bool
     lines: list[LineShape] | None = optional()
@@ -66,7 +66,7 @@ class AnnotatedAnswer(Operated):
 
 
 class MergedAnswer(Operated):
-    """``node_id`` is what stays; ``notes_changed`` are paths, those in the trash by now too."""
+    """``node_id`` is what stays; ``notes_changed`` are paths, also of notes now in the trash."""
 
     node_id: str
     path: str | None = optional()
@@ -80,7 +80,7 @@ class ActorShape(Shape):
 
 
 class DoneShape(Shape):
-    """A change as the history tells it."""
+    """A change of the history."""
 
     reversal_hash: str
     kind: str
@@ -91,8 +91,8 @@ class DoneShape(Shape):
 
 
 class ConflictShape(Shape):
-    """A change that stays, since a note was changed after it: ``lines`` are where the note as it
-    is differs from what it would be again. Both versions are kept."""
+    """A change that was not undone, since its note was edited later: ``lines`` are where the note
+    differs from what undoing would restore. Both versions are kept."""
 
     reversal_hash: str
     path: str
@@ -106,7 +106,7 @@ class MovedShape(Shape):
 
 
 class UndoneAnswer(Operated):
-    """``moved`` are the files that move back, to or from the vault's trash too."""
+    """``moved`` are the files that move back, also to or from the trash."""
 
     moved: list[MovedShape] | None = optional()
     undone: list[DoneShape]
@@ -126,7 +126,7 @@ class LineageEntry(Shape):
 
 
 class LineageAnswer(Answer):
-    """``current_content`` is empty for what has no note, or none any more."""
+    """``current_content`` is empty without a note."""
 
     node_id: str
     current_content: str
@@ -151,11 +151,11 @@ class LogsAnswer(Answer):
 
 
 class ForgottenAnswer(Answer):
-    """``node_ids`` and ``paths`` are what no tool shows any more, or, in a preview, would not.
+    """``node_ids`` and ``paths`` are what no tool shows any more, or would no longer in a preview.
 
-    ``restorable_until`` is left out where there is no such day: of a concept without a note
-    nothing is deleted, and of what is deleted for good nothing can be restored. ``linked_from``
-    are notes that link to it or name it; they are not changed.
+    ``restorable_until`` is left out for a concept without a note, of which nothing is deleted, and
+    for what is deleted at once. ``linked_from`` are notes that link to it or name it; they are not
+    changed.
     """
 
     name: str
@@ -168,7 +168,7 @@ class ForgottenAnswer(Answer):
 
 
 class RestoredAnswer(Answer):
-    """``paths`` is where the note stands now; empty for a concept without one."""
+    """``paths`` is the note's current path; empty for a concept without a note."""
 
     name: str
     node_ids: list[str]
@@ -177,7 +177,7 @@ class RestoredAnswer(Answer):
 
 
 class ContradictedShape(Shape):
-    """An older memory that says otherwise, with the lines that do."""
+    """An older memory that contradicts the new one, with the lines that do."""
 
     id: str = taken("memory.id")
     title: str = taken("memory.title")
@@ -205,7 +205,7 @@ class PreferenceAnswer(Answer):
 
 
 class TouchedShape(Shape):
-    """A note that changes; without ``lines`` it goes to the vault's trash, whole."""
+    """A note that changes; without ``lines`` the whole note goes to the trash."""
 
     path: str
     lines: Filled[list[LineShape]] = optional()
@@ -213,7 +213,7 @@ class TouchedShape(Shape):
 
 class ManifestChangeShape(Shape):
     """``line`` is of the manifest, left out for a line that was deleted; ``says`` what else
-    there is to know, such as that a concept stands for several notes, or for none."""
+    there is to know, such as that a concept means several notes, or none."""
 
     action: Action
     target_concepts: list[str] = taken("concepts")
@@ -243,7 +243,7 @@ _TYPES: dict[str, Literal["agent", "system", "user"]] = {
 
 
 def actor_shape(change: Change) -> ActorShape:
-    """As graph-tools words it: a client is an agent, the person a user."""
+    """In the words of graph-tools: a client is an agent, the person a user."""
     kind = _TYPES[change.actor.kind]
     return ActorShape(type=kind, id=change.actor.name or change.actor.kind)
 

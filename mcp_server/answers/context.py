@@ -1,4 +1,4 @@
-"""A distilled context, and what its citations stand for."""
+"""A distilled context, and the notes that it cites."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memvault.search.context.forms import Form
 
 class SourceShape(Shape):
     """A memory that the context quotes under ``[node_…]``, the first digits of its id; ``heading``
-    and ``lines`` hold all that is quoted. ``id`` and ``state`` only at verbosity 2: the ids stand
-    in ``nodes_retrieved``, in this order. At verbosity 0, where nothing is quoted, only title and
-    path."""
+    and ``lines`` hold all that is quoted. ``id`` and ``state`` only at verbosity 2:
+    ``nodes_retrieved`` has the ids in this order. At verbosity 0, where nothing is quoted, only
+    title and path."""
 
     id: str | None = optional("memory.id")
     title: str = taken("memory.title")
@@ -81,8 +81,8 @@ class NeighbourShape(Shape):
 
 
 class ExpansionShape(Shape):
-    """``raw_content`` are ``lines`` of the note as it is on disk; ``more`` is the line that it goes
-    on from. A tag that stands for no memory has an ``error``."""
+    """``raw_content`` are ``lines`` of the note as it is on disk; ``more`` is the next line. A tag
+    of no memory has an ``error``."""
 
     citation_tag: str
     error: str | None = optional()

@@ -42,11 +42,11 @@ from memvault.model.search import (
 )
 from memvault.search.excerpt import Excerpt
 
-MOST_CHARS = 300  # of a sentence that speaks against a memory
+MOST_CHARS = 300  # of a sentence that contradicts a memory
 
 
 class HopShape(Shape):
-    """One step of the road to an answer; ``path`` is the note that states it."""
+    """One step of the path to an answer; the note at ``path`` states it."""
 
     source: str = Field(serialization_alias="from")
     relation: str
@@ -62,8 +62,8 @@ class StateShape(Shape):
 
 
 class EvidenceShape(Named):
-    """A sentence of another note that speaks against a memory; ``said`` is the value it gives.
-    Neither is shown on critical matters if only a client or an import says so."""
+    """A sentence of another note that contradicts a memory; ``said`` is the value it states. On
+    sensitive topics neither is shown if only a client or an import says so."""
 
     id: str = taken("note_id")
     lines: Lines
@@ -74,7 +74,8 @@ class EvidenceShape(Named):
 
 
 class VerificationShape(Shape):
-    """What other notes and the person say to a memory: ``score`` is 1 verified, under 0.7 not."""
+    """What other notes and the person say about a memory: ``score`` is 1 if verified, below 0.7 if
+    not."""
 
     status: Status
     score: Rounded
@@ -84,8 +85,8 @@ class VerificationShape(Shape):
 
 
 class NodeShape(Named):
-    """``content`` is the passage that answers, ``lines`` where it stands: [first, last];
-    ``heading`` is what it stands under, where that is more than the title."""
+    """``content`` is the passage that answers, ``lines`` its [first, last] line; ``heading`` is
+    above it, unless that is the title."""
 
     id: str = taken("memory.id")
     title: str = taken("memory.title")
@@ -113,9 +114,8 @@ class NodeShape(Named):
 
 
 class FullAnswer(Answer):
-    """What is concluded from the answer's memories together; told at verbosity 2, where an empty
-    list says that there is nothing of the kind. ``neighborhood`` is told as far as the answer keeps
-    to its 800 tokens."""
+    """What follows from the answer's memories together, at verbosity 2; an empty list says that
+    nothing does. ``neighborhood`` fills the rest of the answer's 800 tokens."""
 
     causal_links: list[CausalShape] | None = optional()
     entailment_cones: list[ConeShape] | None = optional()
@@ -168,7 +168,7 @@ class FetchAnswer(Answer):
 
 
 class LinkShape(Shape):
-    """A relation of the note to another; without ``path`` no note stands for the other yet."""
+    """A relation of the note to another; without ``path`` the other is not written yet."""
 
     relation: str
     title: str
@@ -199,7 +199,7 @@ class MemoryAnswer(Answer, Named):
 
 
 def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
-    """None where there is nothing to tell."""
+    """None if verified and nobody else says anything about it."""
     if check.verified and not check.confirmed_by and not check.contradicted_by:
         return None
     return VerificationShape.of(

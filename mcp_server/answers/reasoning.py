@@ -38,7 +38,7 @@ class CausalShape(Shape):
 
 
 class RelatedShape(Shape):
-    """Without ``path`` no note stands for it."""
+    """Without ``path`` it has no note."""
 
     name: str = taken("thing.name")
     path: str | None = optional("thing.path")
@@ -46,7 +46,7 @@ class RelatedShape(Shape):
 
 
 class ConeShape(Shape):
-    """What the memory ``id`` falls under, and what falls under it."""
+    """What is more general, and what more special, than the memory ``id``."""
 
     id: str = taken("memory_id")
     more_general: Filled[list[RelatedShape]] = optional("general")
@@ -79,7 +79,7 @@ class SideShape(Shape):
 
 
 class ConflictShape(Shape):
-    """``sides`` starts with the more reliable one, where anything tells which."""
+    """``sides`` starts with the more reliable one, if known."""
 
     kind: ConflictKind
     about: str
@@ -113,7 +113,7 @@ class StepShape(Shape):
 
 
 class ContextShape(Shape):
-    """The state of what a quick recall of the goal found."""
+    """The state of the memories that a quick recall of the goal found."""
 
     entropy: float
     coherence: float
@@ -136,8 +136,7 @@ class QueryShape(Shape):
 
 
 class SearchPlanAnswer(Answer):
-    """``vague`` says that the question as it is finds memories that lie far apart or hang together
-    badly."""
+    """``vague``: the question finds memories that are far apart or incoherent."""
 
     queries: list[QueryShape]
     vague: bool
@@ -175,7 +174,7 @@ class ProbabilityAnswer(Answer):
 
 
 class ThingShape(Shape):
-    """Without ``path`` no note stands for it."""
+    """Without ``path`` it has no note."""
 
     id: str
     name: str

@@ -44,7 +44,7 @@ class ManifestAnswer(Answer):
 
 class NeighbourShape(Shape):
     """``relation`` and ``sentence`` are of the last step, which the note at ``stated_in`` states;
-    ``via`` is left out next to the centre. Without ``path`` no note stands for it yet."""
+    ``via`` is left out next to the centre. Without ``path`` there is no note of it yet."""
 
     id: str = taken("thing.id")
     title: str = taken("thing.name")
@@ -96,8 +96,8 @@ class RecentAnswer(Answer):
 
 
 class MapNodeShape(Shape):
-    """``asked``: the picture was asked for around it; ``weight`` in [0, 1] tells how strongly the
-    others are joined to such nodes."""
+    """``asked``: a centre of the map; ``weight`` in [0, 1] is how strongly the others are connected
+    to the centres."""
 
     id: str
     title: str = taken("name")
@@ -119,8 +119,7 @@ class MapEdgeShape(Shape):
 
 
 class ClashShape(Shape):
-    """``node_a`` is the one to be relied on, where anything tells which; ``about`` says in what
-    they differ."""
+    """``node_a`` is the more reliable one, if known; ``about`` says how they differ."""
 
     node_a: str
     node_b: str
@@ -130,8 +129,8 @@ class ClashShape(Shape):
 
 
 class VisualResource(Shape):
-    """One of ``mermaid_code``, ``d3_json`` and ``graphviz_code``, as was asked for; ``notice``
-    tells what the picture leaves out."""
+    """``mermaid_code``, ``d3_json`` or ``graphviz_code``, as requested; ``notice`` says what the
+    map leaves out."""
 
     scope: str
     topic: str
@@ -146,7 +145,7 @@ class VisualResource(Shape):
 
 
 class VerbosityAnswer(Answer):
-    """The level of the answers whose call names none, before and from now on."""
+    """The default level of answers, before and from now on."""
 
     previous_level: int
     new_level: int
@@ -178,8 +177,8 @@ class InstructionsAnswer(Answer):
 
 
 class ConceptShape(Shape):
-    """A note or a thing named in notes; ``access_count`` tells how often answers gave it, and
-    ``connections``, where no answer gave anything yet, in how many relations it takes part."""
+    """A note, or an entity named in notes; ``access_count`` is how often answers showed it.
+    ``connections`` counts its relations, before any answer showed anything."""
 
     id: str
     name: str
@@ -189,10 +188,10 @@ class ConceptShape(Shape):
 
 
 class CurationTaskShape(Shape):
-    """Something that a person could put right; ``priority`` is low, medium or high.
+    """Something that the person could correct; ``priority`` is low, medium or high.
 
-    ``suggested_tool`` with ``suggested_arguments`` settles it; add a rationale, and to store_memory
-    the content.
+    Calling ``suggested_tool`` with ``suggested_arguments`` settles it; add a rationale, and for
+    store_memory the content.
     """
 
     task_type: TaskType

@@ -35,12 +35,12 @@ HEADING = "Some heading"
 
 
 def bare(memory: Memory) -> SourceShape:
-    """A memory as a level-0 context names it, beside its id."""
+    """A memory as a level-0 context names it; its id is listed elsewhere."""
     return SourceShape(title=memory.title, path=memory.path)
 
 
 class TokenBudget:
-    """Counts what an answer takes beside its text."""
+    """Counts the tokens of an answer without its text."""
 
     def __init__(self, tokens: TokenCounter, catalogue: Catalogue) -> None:
         self._tokens = tokens
@@ -83,7 +83,7 @@ class TokenBudget:
     def surroundings(
         self, found: Mapping[str, Sequence[Neighbour]], left: int
     ) -> list[SurroundingsShape]:
-        """What stands next to these memories, best first, as far as so many tokens allow."""
+        """The neighbours of these memories, best first, within so many tokens."""
         shown: list[SurroundingsShape] = []
         for key, near in found.items():
             shapes = [NearShape.of(each) for each in near]

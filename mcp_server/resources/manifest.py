@@ -41,7 +41,7 @@ class Manifests:
         self._lock = threading.Lock()
 
     def current(self) -> tuple[Manifest, str | None]:
-        """As of the last change of the index, with a notice where the graph does not answer."""
+        """The manifest of the current index; with a notice if the graph is unreachable."""
         container = self._container()
         indexer = container.live.indexer
         with self._lock:
@@ -76,7 +76,7 @@ class Manifests:
 
 
 def fragment(manifest: Manifest) -> str:
-    """What a client may keep in its context, in about 150 tokens at most."""
+    """A summary for a client's context, of about 150 tokens at most."""
     if not manifest.notes:
         return "The person's memory is still empty: nothing can be recalled from it yet."
     days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
@@ -108,8 +108,8 @@ class ManifestResources:
 
     @resource(URI, title="Knowledge manifest", mime_type=MARKDOWN)
     def manifest(self) -> ResourceResult:
-        """The vault's manifest.md: every concept by name, for the person to set right. They delete
-        a line to forget it, or add [MERGE: A, B] or [NOTE: A] text; reload_manifest applies that.
+        """The vault's manifest.md: every concept by name, for the person to correct. They delete a
+        line to forget it, or add [MERGE: A, B] or [NOTE: A] text; reload_manifest applies that.
         """
         text = self._box.container.manifest().text()
         return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

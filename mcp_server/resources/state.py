@@ -1,4 +1,4 @@
-"""What a client may read, and watch, without calling a tool (graph-tools 1.3).
+"""Resources that clients read and subscribe to (graph-tools 1.3).
 
 No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
 """
@@ -31,7 +31,7 @@ from memvault.stores.graph_view import node_ref
 PULSE_URI = "utl://current_session/pulse"
 THIS_SESSION = "current_session"
 LOOP_AFTER = 5  # readings of the pulse without a tool call
-CURRENT = 10  # memories that the scope "current" shows; "session" shows the whole working set
+CURRENT = 10  # memories of the scope "current"; "session" shows the whole working set
 MOST_EDGES = 50
 CONTENT_BYTES = 1_600  # of the text that is shown of a memory
 JSON, MARKDOWN = "application/json", "text/markdown"
@@ -40,7 +40,7 @@ SCOPES = ("current", "session", "global")
 
 
 class PulseResource(CognitivePulse):
-    """``thought_loop_warning``: the pulse was read again and again, and no tool was called."""
+    """``thought_loop_warning``: the pulse was read repeatedly without a tool call."""
 
     lifecycle: Stage
     curation_tasks_pending: int
@@ -67,8 +67,8 @@ class ContextMemory(Named):
 
 
 class ContextResource(Shape):
-    """``memories`` are what the session's answers showed, the most recent first; ``concepts``
-    what the whole vault is mostly about."""
+    """``memories`` are those that the session's answers showed, latest first; ``concepts`` the main
+    subjects of the vault."""
 
     scope: str
     memories: list[ContextMemory] | None = optional()
@@ -79,8 +79,8 @@ class ContextResource(Shape):
 
 
 class EdgeShape(Shape):
-    """The note at ``stated_in`` says in ``line`` that the one is related to the other;
-    ``outgoing`` when the relation starts here. Without ``path`` no note stands for the other."""
+    """The note at ``stated_in`` states the relation in ``line``; ``outgoing`` if it starts here.
+    The other node has no ``path`` if it has no note."""
 
     relation: str
     outgoing: bool
@@ -94,8 +94,8 @@ class EdgeShape(Shape):
 
 
 class NodeResource(Shape):
-    """A memory, or a thing that notes name, which has neither path nor text; ``edges`` are its
-    strongest, of ``edges_total``."""
+    """A memory, or an entity, which has neither path nor text; ``edges`` are the strongest of
+    ``edges_total``."""
 
     id: str
     title: str
@@ -127,9 +127,8 @@ class Resources:
 
     @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
     def pulse(self) -> ResourceResult:
-        """The memory's pulse as this session sees it: entropy and coherence of what it has been
-        shown, and what may help next. Can be subscribed to: an update follows a change, at most
-        every 5 seconds.
+        """The pulse of this session: entropy and coherence of the memories it was shown, and a
+        suggested action. Can be subscribed to: an update follows a change, at most every 5 seconds.
         """
         session = self._session()
         session.pulse_was_read()
@@ -156,11 +155,11 @@ class Resources:
             )
         )
 
-    @resource("context://{scope}{?format}", title="What this is about", mime_type=JSON)
+    @resource("context://{scope}{?format}", title="Subject of the conversation", mime_type=JSON)
     def context(self, scope: str, format: str = "json") -> ResourceResult:
-        """What is being talked about: `current` the last memories that answers showed this
-        session, `session` all that it remembers of them, `global` what the whole vault is mostly
-        about. `?format=markdown` gives text instead of JSON.
+        """The subject of the conversation: `current` lists the memories that answers showed last,
+        `session` the whole working set, `global` the main subjects of the vault. `?format=markdown`
+        gives text instead of JSON.
         """
         _check("scope", scope, SCOPES)
         _check("format", format, FORMATS)
@@ -169,16 +168,15 @@ class Resources:
 
     @resource("graph://{node_id}", title="A node of the graph", mime_type=JSON)
     def node(self, node_id: str) -> ResourceResult:
-        """A memory, or a thing that notes name, with its relations, the sentences that state them,
-        and its state.
+        """A memory, or an entity that notes name, with its relations, the sentences that state
+        them, and its state.
         """
         container = self._box.container
         thing = container.live.graph_view.node(node_id)
         memory = container.live.catalogue.by_id(node_id)
         if thing is None and memory is None:
             raise NoteNotFound(
-                f"No node of the graph has the id {node_id}: tools and links give the ids there "
-                "are",
+                f"No node of the graph has the id {node_id}. Use recall_memory to find ids.",
                 id=node_id,
             )
         edges = container.live.graph_view.of(node_id)
@@ -193,7 +191,7 @@ class Resources:
         return _json(shown.model_copy(update=self._details(memory)) if memory else shown)
 
     def pulse_of(self, session: Session) -> PulseResource:
-        """The pulse as this session would read it; not counted as a reading."""
+        """The pulse that this session would read; not counted as a reading."""
         container = self._box.container
         pulse = pulse_of_session(self._box.meter, session.working_set)
         return PulseResource(
@@ -204,7 +202,7 @@ class Resources:
         )
 
     def seen_by(self, session_id: str) -> str:
-        """The pulse as this session would read it, as text; the vault's for one yet to begin."""
+        """The pulse that this session would read, as text; for a new session the vault's."""
         sessions = self._box.container.sessions
         try:
             session = sessions.get(session_id)
@@ -283,13 +281,13 @@ class Resources:
 
 
 def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
-    """The resources, and their methods as FastMCP takes them, whose failures say what to do."""
+    """The resources, and their methods for FastMCP, whose errors say what to do."""
     resources = Resources(box)
     return resources, readable(resources)
 
 
 def readable(group: object) -> list[Callable[..., Any]]:
-    """The methods of a group that are marked as resources, whose failures say what to do."""
+    """The methods of a group that are marked as resources, whose errors say what to do."""
     marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
     return [_answering(getattr(group, name)) for name in marked]
 

@@ -1,4 +1,4 @@
-"""The graph as a picture that a client or a person can draw (graph-tools 1.3, visualize).
+"""Maps of the graph as Mermaid, D3 or Graphviz (graph-tools 1.3, visualize).
 
 No ``from __future__ import annotations`` here: FastMCP reads annotations as they are.
 """
@@ -26,7 +26,7 @@ SCOPES = ("session", "topic", "node")
 FORMATS = ("mermaid", "d3", "graphviz")
 THIS_SESSION = ("current", "current_session")
 CLUSTER = 10  # memories nearest to a topic, around which it is drawn
-NEAR_BEST = 0.5  # of the best one's relevance, that belongs to the topic too
+NEAR_BEST = 0.5  # of the best relevance, from which a memory belongs to the topic
 MOST_ASKED = 200  # nodes; more would not fit into what Mermaid draws
 LARGEST_DEPTH = 5
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
@@ -51,11 +51,11 @@ class VisualResources:
         highlight_conflicts: str = "true",
         limit: str = str(MOST_NODES),
     ) -> ResourceResult:
-        """A picture of part of the memory, for the person to look at: show them the diagram when
-        they ask for their memory map, or when notes seem to be there twice or to contradict.
+        """A map of part of the memory, for the person: show them the diagram when they ask for
+        their memory map, or when notes seem to be duplicates or to contradict each other.
 
-        `visualize://topic/{words}` draws what is closest in meaning, `visualize://node/{id or
-        name}` what stands around one thing, `visualize://session/current` what this session was
+        `visualize://topic/{words}` draws the memories closest in meaning, `visualize://node/{id or
+        name}` the neighbours of one node, `visualize://session/current` what this session was
         shown. `?format=` mermaid, d3 or graphviz; `depth` 1 to 5 relations; `include_weights` and
         `highlight_conflicts` true or false; `limit` 1 to 200 nodes.
         """
@@ -93,7 +93,7 @@ class VisualResources:
         return ResourceResult([ResourceContent(text, mime_type=JSON)])
 
     def _centres(self, scope: str, topic: str) -> Sequence[str]:
-        """Ids of the nodes to draw around, the most fitting first."""
+        """Ids of the nodes to draw around, the best first."""
         if scope == "node":
             return [thing_called(self._box.container, topic).id]
         if scope == "session":
@@ -101,7 +101,8 @@ class VisualResources:
         return self._cluster(topic)
 
     def _working_set(self, session_id: str) -> list[str]:
-        """Raises SessionNotFound, but for the connection's own: that begins with its first use."""
+        """Raises SessionNotFound, except for the connection's own session, which starts on first
+        use."""
         sessions = self._box.container.sessions
         if session_id not in THIS_SESSION:
             return list(sessions.get(session_id).working_set)
@@ -111,9 +112,9 @@ class VisualResources:
             return []
 
     def _cluster(self, topic: str) -> list[str]:
-        """What is called so, then the memories nearest to it in meaning and words.
+        """The node with this name, then the memories nearest to it in meaning and words.
 
-        Raises StoreUnavailable: the vector store does not answer, and nothing is called so.
+        Raises StoreUnavailable: the vector store does not answer, and no node has this name.
         """
         container = self._box.container
         named: list[str] = []

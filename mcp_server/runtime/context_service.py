@@ -1,4 +1,4 @@
-"""The answers of inject_context: what is recalled, distilled and said about it."""
+"""Makes the answers of inject_context: recalls memories, distils them, adds insights."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from memvault.search.context.scoring import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 logger = logging.getLogger(__name__)
-PATIENCE_SECONDS = 120.0  # that a person may take to let their model be asked
+PATIENCE_SECONDS = 120.0  # for the person to allow sampling
 
 
 def can_sample() -> bool:
@@ -87,7 +87,7 @@ SYSTEM = (
 )
 LEAST_TOKENS = 100
 NO_SAMPLING = (
-    "Your client lets no server ask its model, so there is no summary: these are the notes' own "
+    "Your client does not support sampling, so there is no summary: these are the notes' own "
     "sentences."
 )
 NO_ANSWER = "Your model gave no summary: these are the notes' own sentences."

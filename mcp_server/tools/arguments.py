@@ -29,9 +29,10 @@ Query = Annotated[
     str,
     Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
-TopK = Annotated[int, Field(ge=1, le=100, description="Most results.")]
+TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
 MostShown = Annotated[
-    int | None, Field(ge=1, le=100, description="Most results; default 10, or by mode.")
+    int | None,
+    Field(ge=1, le=100, description="Maximum number of results; default 10, or by mode."),
 ]
 AllowUnverified = Annotated[
     bool,
@@ -92,10 +93,10 @@ _LIMITED = frozenset({"rationale", "content"})  # longer texts are often tried t
 
 
 def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's arguments without what is true of every tool.
+    """The schema of a tool's arguments, shortened to save tokens.
 
-    An optional argument has its own type: leaving it out is the way to give none. Lengths are
-    checked and told by an error; ranges of numbers and choices stay.
+    An optional argument has its own type only, since it can be left out. Lengths are checked by the
+    tool, whose error names them; ranges of numbers and choices stay.
     """
     described = dereference_refs(dict(schema))
     properties = {
@@ -106,8 +107,7 @@ def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Which fields an answer always has. What they hold is read from the answer itself, and said in
-    the tool's description where a model must know it before."""
+    """The fields that an answer always has; the answer itself shows what they hold."""
     return {"type": "object", "required": schema.get("required", [])}
 
 

@@ -121,10 +121,10 @@ class CitationTools:
         verbosity_level: Verbosity = None,
         session_id: SessionId = None,
     ) -> CitationsAnswer:
-        """Read the notes that [node_…] tags of a context stand for, as they are on disk.
+        """Read the notes behind the [node_…] tags of a context, as they are on disk.
 
-        Use it when a distilled sentence seems vague or too good to be true. Verbosity 0 only names
-        the notes, 1 gives their first 2,000 characters, 2 the whole of them.
+        Use it when a distilled sentence is vague or surprising. Verbosity 0 gives names only, 1 the
+        first 2,000 characters of each note, 2 whole notes.
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)

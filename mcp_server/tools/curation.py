@@ -69,7 +69,7 @@ class CurationTools:
         soft_delete: Soft = True,
         session_id: SessionId = None,
     ) -> ForgottenAnswer:
-        """Move a note to the trash, or hide a concept that notes only name.
+        """Move a note to the trash, or hide a concept that has no note of its own.
 
         Only if the person wants it gone. restore_concept brings it back within 30 days.
         """
@@ -160,11 +160,11 @@ RATIONALE = "The person edited the manifest"
 
 Confirm = Annotated[
     bool,
-    Field(description="The person has seen that much is forgotten at once, and wants it."),
+    Field(description="The person has seen how much would be forgotten, and confirms it."),
 ]
 ManifestPath = Annotated[
     str | None,
-    Field(min_length=1, max_length=1024, description="Left out, the vault's manifest.md."),
+    Field(min_length=1, max_length=1024, description="Default: the vault's manifest.md."),
 ]
 
 
@@ -185,10 +185,10 @@ class ManifestTools:
         session_id: SessionId = None,
     ) -> ReloadedAnswer:
         """Apply what the person edited in manifest.md of their vault: a deleted line forgets that
-        concept, [MERGE: A, B] joins B into A, [NOTE: A] text adds text to A's note.
+        concept, [MERGE: A, B] merges B into A, [NOTE: A] text adds text to A's note.
 
         Call it when they say that they edited the manifest: first as it is, to show them what
-        would change, then with preview=false. All of it is done, or nothing.
+        would change, then with preview=false. All edits are applied, or none.
         """
         self._box.touch(session_id)
         container = self._box.container

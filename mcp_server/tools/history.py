@@ -30,7 +30,7 @@ ChangeType = Literal["created", "merged", "annotated", "dreamed", "boosted", "pr
 Action = Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
 LogType = Annotated[
     Literal["all", "quarantine", "prune", "merge", "dream_actions", "adversarial_blocks"],
-    Field(description="Which kind of entries."),
+    Field(description="The kind of entries."),
 ]
 
 # The words of graph-tools for what was done; any other change adds to a note or sets what it says.
@@ -108,7 +108,7 @@ class HistoryTools:
         log_type: LogType = "all",
         node_id: MemoryId | None = None,
         since: Annotated[
-            datetime | None, Field(description="ISO 8601; left out, the last 24 hours.")
+            datetime | None, Field(description="Start, ISO 8601; default: 24 hours ago.")
         ] = None,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
     ) -> LogsAnswer:

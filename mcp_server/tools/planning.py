@@ -121,15 +121,15 @@ class QuestionTools:
 
 
 def _compared(last: OpenQuestion | None, found: Sequence[OpenQuestion]) -> SettledShape | None:
-    """What became of the session's last question; None while it is still the one to ask."""
+    """The effect of the session's last question; None while it is still the one to ask."""
     if last is None or (found and found[0].key == last.key):
         return None
     now = next((each.entropy for each in found if each.key == last.key), 0.0)
     return SettledShape(question=last.text, entropy_before=last.entropy, entropy_after=now)
 
 
-GLANCE = 10  # memories that tell the state of what is known of a goal
-LOOKED_AT = 20  # memories that a vague question is parted by
+GLANCE = 10  # memories that show the state of what is known about a goal
+LOOKED_AT = 20  # memories by which a vague question is split
 
 AimedAt = Annotated[
     str,
@@ -178,8 +178,7 @@ class PlanningTools:
     ) -> ReflectionAnswer:
         """Get the calls to make, in order, for a goal that no single tool serves.
 
-        They are chosen by the goal's words and by what the memory holds on it, and can be made
-        unchanged.
+        They follow from the goal's words and what the memory holds on it. Make them unchanged.
         """
         self._box.touch(session_id)
         now = datetime.now(UTC)

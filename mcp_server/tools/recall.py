@@ -232,7 +232,7 @@ class RecallTools:
     ) -> ChunksAnswer:
         """Find the passages most similar to a text; one note may give several.
 
-        For collecting quotations. To answer a question, recall_memory is the better start.
+        For collecting quotations. To answer a question, use recall_memory.
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)

@@ -72,7 +72,7 @@ def thing_called(container: Container, name: str) -> NodeRef:
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 LOOK_SECONDS = 0.5
-MOST_NEAR = 12  # things next to a memory, where it is the only one
+MOST_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
 
@@ -82,9 +82,9 @@ class Toolbox:
 
     def __init__(self, startup: Startup) -> None:
         self._startup = startup
-        self.tools: set[str] = set()  # names of all that can be called
-        self.core_tools: set[str] = set()  # of these, what clients see that ask for no other set
-        self.tool_set: ToolSet = "core"  # of connections that ask for none
+        self.tools: set[str] = set()  # names of all tools
+        self.core_tools: set[str] = set()  # of these, the core set
+        self.tool_set: ToolSet = "core"  # of connections that request none
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
             tasks=self._tasks_about,
@@ -102,12 +102,12 @@ class Toolbox:
 
     @property
     def container(self) -> Container:
-        """Raises StoreUnavailable while they open; calls are let through when they are open."""
+        """Raises StoreUnavailable while it opens; calls wait until it is open."""
         return self._startup.now()
 
     def warm_up(self) -> float | None:
-        """Measure all memories' states once the index is loaded, in small steps, since the first
-        questions would otherwise share the processor with it (`bench_pulse`)."""
+        """Measure all memories' states once the similarity index is loaded, in small steps, so that
+        the first questions need not wait for it (`bench_pulse`)."""
         if not self.container.live.similarity_index.is_loaded:
             return LOOK_SECONDS
         self.meter.measure_all()
@@ -133,7 +133,7 @@ class Toolbox:
         return self.container.guarded.read(path)
 
     def touch(self, session_id: str | None = None) -> Session:
-        """Note a call of this session and give it; without an id, the connection's own.
+        """The session of this call; without an id, the connection's own.
 
         Raises SessionNotFound: the session has expired.
         """
@@ -177,7 +177,7 @@ class Toolbox:
         """The whole note, as it is on disk.
 
         Raises:
-            NoteNotFound: it was removed a moment ago.
+            NoteNotFound: it was just removed.
             StorageError: it cannot be read (core ERR-CORE-002).
         """
         try:
@@ -188,10 +188,10 @@ class Toolbox:
             ) from error
 
     def node(self, memory: Memory) -> MemoryNode:
-        """Raises NoteNotFound: the note was removed a moment ago."""
+        """Raises NoteNotFound: the note was just removed."""
         node = self.memory_nodes.get(memory.id)
         if node is None:
-            raise NoteNotFound(f"there is no note at {memory.path}", path=memory.path)
+            raise NoteNotFound(f"There is no note at {memory.path}", path=memory.path)
         return node
 
     def memory_on_disk(self, path: str) -> Memory:
@@ -260,7 +260,7 @@ class Toolbox:
     def insights(
         self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
     ) -> Insights:
-        """What can be said of these memories beyond their text, best first.
+        """Causes, entailment, neighbours and conflicts of these memories, best first.
 
         Raises StoreUnavailable, GraphQueryError: the graph does not answer.
         """
@@ -274,7 +274,7 @@ class Toolbox:
         )
 
     def concluded(self, answer: Full, ids: Sequence[str], level: VerbosityLevel) -> Full:
-        """The answer, at the highest level with what is concluded from its memories."""
+        """The answer; at the highest level with what follows from its memories."""
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
         try:
@@ -290,7 +290,7 @@ class Toolbox:
         return answer.model_copy(update=told)
 
     def _utl_state(self, memory_id: str) -> UTLState | None:
-        """None if the note went away or cannot be read at this moment."""
+        """None if the note is gone or cannot be read."""
         with suppress(MemvaultError):
             node = self.memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None

@@ -29,15 +29,19 @@ Reasoning = Annotated[
 ]
 FocalNodes = Annotated[
     list[str] | None,
-    Field(max_length=100, description="Ids of memories to check against; left out, all of them."),
+    Field(max_length=100, description="Ids of memories to check against (default: all)."),
 ]
 Checked = Annotated[
     str | None,
-    Field(min_length=1, max_length=MAX_CONTENT_CHARS, description="The text; or give node_id."),
+    Field(
+        min_length=1,
+        max_length=MAX_CONTENT_CHARS,
+        description="The text to check; or give node_id.",
+    ),
 ]
 Threshold = Annotated[
     float,
-    Field(ge=0.3, le=0.9, description="0.3 tells of faint conflicts too, 0.9 of clear ones only."),
+    Field(ge=0.3, le=0.9, description="0.3 also reports weak conflicts, 0.9 only clear ones."),
 ]
 
 
@@ -55,11 +59,11 @@ class VerificationTools:
         contradiction_threshold: Threshold = 0.5,
         session_id: SessionId = None,
     ) -> CritiqueAnswer:
-        """Find memories that speak against your reasoning, before you rely on it.
+        """Find memories that contradict your reasoning, before you rely on it.
 
         Call this when you have summed up what you recalled, or are about to state a fact about the
-        person's affairs. It compares values, dates, negations and what was replaced, sentence by
-        sentence; nothing found is no proof.
+        person's affairs. It compares values, dates, negations and replaced
+        facts, sentence by sentence; finding nothing proves nothing.
         """
         session = self._box.touch(session_id)
         focal = [self._box.memory(key).id for key in focal_nodes or ()]

@@ -364,7 +364,7 @@ def test_without_sampling_the_notes_own_sentences_are_given_with_a_notice(reader
     answer = summarised(reader, None, mode)
     assert "summary" not in answer
     assert "The repair of the wall is planned for the autumn" in answer["context"]
-    assert "lets no server ask its model" in answer["notice"]
+    assert "does not support sampling" in answer["notice"]
 
 
 def test_a_model_that_refuses_leaves_the_notes_own_sentences(reader):
