@@ -65,8 +65,7 @@ Cite the title, path and lines of what you rely on. If no result answers, say so
 pulse.suggested_action is a hint: clarify means the notes disagree, so ask the person; \
 explore means little is known, so ask or search more widely; curate means that \
 tasks wait for the person (get_memetic_status); consolidate means that notes repeat each other, \
-which the person can merge; epistemic_action is a tool that finds the question to ask them; ready \
-means go on."""
+which the person can merge; the name of a tool means call it; ready means go on."""
 
 GROUPS = (
     RecallTools,
