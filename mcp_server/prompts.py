@@ -70,7 +70,7 @@ BEHAVIOURS = [
         tool="get_memetic_status",
     ),
     Behaviour(
-        trigger="pulse.suggested_action is epistemic_action",
+        trigger="pulse.suggested_action is epistemic_action: a question is open",
         action="get the question that settles most, and ask the person",
         tool="epistemic_action",
     ),
