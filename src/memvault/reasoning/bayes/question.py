@@ -193,16 +193,16 @@ def answering(claims: Sequence[Claim], question: str) -> list[Claim]:
     """The claims with the value that their sentence gives for what the question asks about.
 
     A sentence such as "the limit is 5 MB for Standard and 200 MB for Plus" has several values of
-    one kind, each with its part of the text. If another part has a word of the question that a
-    claim's own part lacks, and not the other way round, the claim gets the value of that part.
-    A claim whose whole sentence is less about the question than another sentence of its note about
-    the same attribute is dropped.
+    one kind, each with its part of the text. The claim gets the value of the part that has most
+    names of the question, then most of its other words; what the note's title says does not count.
+    If no part is best, the sentence does not tell, and the claim is dropped. So is one whose whole
+    sentence is less about the question than another sentence of its note on the same attribute.
     """
     asked = stems_of(question)
     named = stems_of(" ".join(_CAPITALISED.findall(question)))
-    moved = [
-        _with_value_of_best_part(each, asked) for each in claims if _is_about(each, asked, named)
-    ]
+    about = [each for each in claims if _is_about(each, asked, named)]
+    fitted = (_with_value_of_best_part(each, asked, named) for each in about)
+    moved = [each for each in fitted if each is not None]
     return [each for each in moved if not any(_fits_better(o, each, asked) for o in moved)]
 
 
@@ -213,7 +213,9 @@ def _is_about(claim: Claim, asked: frozenset[str], named: frozenset[str]) -> boo
     return named <= told and len(asked & told) >= LEAST_COVERED * len(asked)
 
 
-def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
+def _with_value_of_best_part(
+    claim: Claim, asked: frozenset[str], named: frozenset[str]
+) -> Claim | None:
     own = claim.value
     if not isinstance(own, Amount):
         return claim
@@ -222,15 +224,14 @@ def _with_value_of_best_part(claim: Claim, asked: frozenset[str]) -> Claim:
         for each in amounts_in(claim.sentence)
         if (each.kind, each.unit) == (own.kind, own.unit) and not each.earlier
     ]
-    if len(rivals) < 2:
+    if len(rivals) < 2 or not any(same(each, own) for each in rivals):
         return claim
-    words = [stems_of(part) & (asked - claim.around) for part in _parts(claim.sentence, rivals)]
-    mine = next((k for k, each in enumerate(rivals) if same(each, own)), None)
-    if mine is None:
-        return claim
-    best = max(range(len(rivals)), key=lambda k: (words[mine] < words[k], len(words[k])))
-    if best == mine or not words[mine] < words[best]:
-        return claim
+    known = claim.around | stems_of(claim.source.title)
+    parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
+    fit = [(len(part & named), len(part & asked)) for part in parts]
+    best = max(range(len(rivals)), key=fit.__getitem__)
+    if fit.count(fit[best]) > 1:
+        return None
     value = rivals[best]
     return replace(claim, value=value, shown=claim.sentence[value.start : value.end])
 
