@@ -17,6 +17,8 @@ from memvault.reasoning.bayes.inference import load_pgmpy
 
 FERRY = "---\ntype: event\nproject: ferry\n---\n"
 NOTES = {
+    "Lockers.md": "# Lockers\n\nThe Oak locker takes bags of up to 2 kg, while the Birch locker takes "
+    "bags of up to 9 kg.\n\nBags are weighed every 4 days in the hall, and kept for 11 days.\n",
     "projects/ferry/Ferry launch.md": "---\ntype: project\nproject: ferry\n---\n"
     "Lead: [[Ona Vik]]\n\nThe new ferry starts in summer.\n\ndepends on:: [[Harbour permit]]\n",
     "projects/ferry/Harbour permit.md": FERRY
@@ -115,6 +117,18 @@ def test_notes_that_say_different_cannot_both_be_right(caller):
         evidence={"Costs in March": True, "Costs in June": True},
     )
     assert error["code"] == -32003 and "cannot hold together" in error["message"]
+
+
+def test_of_several_values_the_one_of_what_is_asked_about_is_given(caller):
+    heavy = caller.ok("probabilistic_query", query="How heavy may bags in the Birch locker be?")
+    assert next(iter(heavy["distribution"])) == "9 kg"
+    light = caller.ok("probabilistic_query", query="How heavy may bags in the Oak locker be?")
+    assert next(iter(light["distribution"])) == "2 kg"
+
+
+def test_a_sentence_that_does_not_tell_which_value_is_asked_for_gives_none(caller):
+    answer = caller.ok("probabilistic_query", query="How heavy may bags in a locker be?")
+    assert not set(answer["distribution"]) & {"2 kg", "9 kg"}
 
 
 def test_a_field_answers_who(caller):

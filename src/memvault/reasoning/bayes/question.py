@@ -220,11 +220,9 @@ def _with_value_of_best_part(
     if not isinstance(own, Amount):
         return claim
     rivals = [
-        each
-        for each in amounts_in(claim.sentence)
-        if (each.kind, each.unit) == (own.kind, own.unit) and not each.earlier
+        each for each in amounts_in(claim.sentence) if each.kind is own.kind and not each.earlier
     ]
-    if len(rivals) < 2 or not any(same(each, own) for each in rivals):
+    if len(rivals) < 2:
         return claim
     known = claim.around | stems_of(claim.source.title)
     parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]

@@ -1,0 +1,80 @@
+"""A newcomer: a home folder, a vault, a terminal, and a client that starts `memvault mcp`."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+from memvault.config.paths import model_cache
+from tests.integration.tiny_engine import environment
+
+
+@dataclass
+class Newcomer:
+    """A person with a home folder, a vault and a terminal."""
+
+    home: Path
+    vault: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = {name: str(self.home) for name in ("HOME", "USERPROFILE")}
+        return {
+            **environment(),
+            **given,
+            "APPDATA": str(self.home / "AppData"),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "MEMVAULT_STATE": str(self.home / "state"),
+            "MEMVAULT_CACHE": os.environ.get("MEMVAULT_CACHE") or str(model_cache().parent),
+            "MEMVAULT_VAULT": str(self.vault),
+            "MEMVAULT_ENGINE__IDLE_EXIT_SECONDS": "60",
+        }
+
+    def types(self, *arguments: str, fails: bool = False) -> str:
+        """What a command of memvault prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "memvault.cli", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stderr if fails else done.stdout
+
+    def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What a tool answers a client that starts `memvault mcp`."""
+
+        async def call() -> dict[str, Any]:
+            command = ["-m", "memvault.cli", "mcp", "--tools", "full"]
+            transport = StdioTransport(sys.executable, command, env=self.environment)
+            async with Client(transport) as client:
+                result = await client.call_tool(tool, arguments)
+                return dict(result.structured_content or {})
+
+        return asyncio.run(call())
+
+    def opens(self, path: str) -> tuple[int, str]:
+        """The status and text of a page."""
+        status = json.loads(self.types("status", "--json"))
+        connection = http.client.HTTPConnection(
+            status["page"].removeprefix("http://").rstrip("/"), timeout=30
+        )
+        connection.request("GET", path, headers={"Accept": "text/html"})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def recalled(self, question: str) -> list[dict[str, Any]]:
+        return list(self.calls("recall_memory", query=question)["nodes"])
