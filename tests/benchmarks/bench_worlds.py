@@ -4,7 +4,10 @@ Each file of ``worlds`` has the kinds of notes of one world, twenty relations (s
 the frontmatter, an inline field, a line or prose), and questions along one to three of them, each
 in six wordings. A vault is made of it, and every wording is asked of another note of that vault.
 
-``python -m tests.benchmarks.bench_worlds [--worlds NAME …] [--keep DIR] [--missed]``
+Each world is judged with weights of paths that were fitted on the other worlds; ``--in-use`` asks
+with those of the product.
+
+``python -m tests.benchmarks.bench_worlds [--worlds NAME …] [--keep DIR] [--in-use] [--missed]``
 """
 
 from __future__ import annotations
@@ -20,12 +23,16 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import yaml
+from scipy.optimize import minimize
 
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.search import Mode
+from memvault.search.relations import paths
+from memvault.search.relations.paths import PathFinder
 from tests.waiting import until
 
 WORLDS = Path(__file__).parent / "worlds"
@@ -33,6 +40,7 @@ SHOWN = 10
 STATED = 0.85  # share of the notes that state a relation of their kind
 LINKED = 0.7  # share of the names in a text that are links
 MOST_GOLD = 5
+PENALTY = 0.003  # of large weights
 ASIDES = ("See also {}.", "{} came up in the same conversation.", "Compare with {}.")
 
 
@@ -162,31 +170,102 @@ def found(container: Container, text: str) -> list[str]:
     return [hit.memory.path for hit in result.hits]
 
 
+class Recorder(PathFinder):
+    """Keeps the features of the paths that it weighs."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.rows: list[Any] = []
+
+    def _scores(self, level: Any, tried: Any) -> list[float]:
+        features = self._features(level, tried)
+        self.rows.append(np.column_stack([features[name] for name in paths._WEIGHTS]))
+        return super()._scores(level, tried)
+
+
+def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
+    """For each question the features of its paths, and which of them lead to what answers it."""
+    search, catalogue = container.live.searcher._relations, container.live.catalogue
+    lexicon = search._lexicon_of_now(-1.0)
+    assert lexicon is not None
+    graph, found = lexicon.graph, []
+    path_of = {graph.number_of[memory.id]: memory.path for memory in catalogue.all()}
+    for asked in world.asked():
+        reading = search._read(lexicon, asked.text)
+        if not reading.named or not reading.words.content:
+            continue
+        usable = np.ones(len(graph.node_ids), np.bool_)
+        recorder = Recorder(graph, usable, search._vectors, reading.words)
+        stating = [
+            {path_of[int(graph.source[edges[0]])] for _, edges in path.walks}
+            for path in recorder.paths(reading.named)
+        ]
+        right = np.array([notes <= asked.gold for notes in stating], np.float64)
+        if right.any():
+            found.append((np.concatenate(recorder.rows).astype(np.float64), right))
+    return found
+
+
+def fitted(some: Sequence[tuple[Any, Any]]) -> dict[str, float]:
+    """The weights that make the right paths of these questions most probable."""
+    rows = np.concatenate([features for features, _ in some])
+    mean_, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    right = np.concatenate([each for _, each in some])
+    lengths = [len(each) for _, each in some]
+    starts = np.cumsum([0, *lengths[:-1]])
+    rows = (rows - mean_) / spread
+
+    def loss(weights: Any) -> tuple[float, Any]:
+        scores = rows @ weights
+        likely = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), lengths))
+        total, hit = np.add.reduceat(likely, starts), np.add.reduceat(likely * right, starts)
+        wrong = likely / np.repeat(total, lengths) - likely * right / np.repeat(hit, lengths)
+        value = -np.log(hit / total).mean() + PENALTY * weights @ weights
+        return value, rows.T @ wrong / len(some) + 2 * PENALTY * weights
+
+    best = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x / spread
+    return dict(zip(paths._WEIGHTS, best.tolist(), strict=True))
+
+
+def asked_of(name: str, folder: Path, *, missed: bool) -> dict[int, float]:
+    """The share of questions of a world that find all that answers them, by hops."""
+    right: dict[int, list[bool]] = defaultdict(list)
+    world, container = opened(name, folder)
+    for asked in world.asked():
+        all_found = asked.gold <= set(found(container, asked.text))
+        right[asked.hops].append(all_found)
+        if missed and not all_found:
+            print(asked.hops, asked.path, "|", asked.text)
+    container.close()
+    return {hops: mean(each) for hops, each in right.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     known = sorted(file.stem for file in WORLDS.glob("*.yaml"))
     parser.add_argument("--worlds", nargs="*", default=known)
     parser.add_argument("--keep", type=Path, help="a folder with the vaults, made if missing")
+    parser.add_argument("--in-use", action="store_true", help="with the weights of the product")
     parser.add_argument("--missed", action="store_true", help="print the questions that fail")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = given.keep or Path(scratch)
         os.environ["MEMVAULT_STATE"] = str(folder / "state")
-        print("| world | 1 hop | 2 hops | 3 hops |\n| --- | --- | --- | --- |")
-        totals: dict[int, list[float]] = defaultdict(list)
-        for name in given.worlds:
+        seen = {}
+        for name in () if given.in_use else known:
             world, container = opened(name, folder)
-            right: dict[int, list[bool]] = defaultdict(list)
-            for asked in world.asked():
-                all_found = asked.gold <= set(found(container, asked.text))
-                right[asked.hops].append(all_found)
-                if given.missed and not all_found:
-                    print(asked.hops, asked.path, "|", asked.text)
+            seen[name] = examples(world, container)
             container.close()
-            for hops, each in right.items():
-                totals[hops].append(mean(each))
-            print(f"| {name} | " + " | ".join(f"{mean(right[h]):.2f}" for h in (1, 2, 3)) + " |")
-        print("| mean | " + " | ".join(f"{mean(totals[h]):.2f}" for h in (1, 2, 3)) + " |")
+        print("| world | 1 hop | 2 hops | 3 hops |\n| --- | --- | --- | --- |")
+        totals = []
+        for name in given.worlds:
+            if seen:
+                others = [each for other in known if other != name for each in seen[other]]
+                paths._WEIGHTS.update(fitted(others))
+            totals.append(asked_of(name, folder, missed=given.missed))
+            print(f"| {name} | " + " | ".join(f"{totals[-1][h]:.2f}" for h in (1, 2, 3)) + " |")
+        means = (mean(each[hops] for each in totals) for hops in (1, 2, 3))
+        print("| mean | " + " | ".join(f"{each:.3f}" for each in means) + " |")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from memvault.search.relations.question import PhraseVectors, stem
 LONGEST = 3
 FEW = 1000  # of so many notes one states a relation at least; the words of others recur by chance
 _SPAN = 3  # words of a question that are compared together, at most
-_TRIED = (60, 80, 120)  # paths of one, two and three relations that are weighed
-_FOLLOWED = 60  # paths of each length that are made longer
+_TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
+_FOLLOWED = 100  # paths of each length that are made longer
 _MOST_NODES = 200  # of a path that is made longer
 _BEST_SPANS = 5
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")

@@ -1,0 +1,139 @@
+"""The time of search in units of b: embedding a question and the two searches, in the same run.
+
+Machines differ fourfold, so only ratios are compared. In one process: b, `Searcher.search`, the
+first and the second sight of passages, with questions in plain words and questions that name
+relations; then `recall_memory` and `inject_context` over HTTP, less a call of a tool that does
+nothing.
+
+``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--keep DIR]``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from fastmcp import Client
+
+from mcp_server.engine.client import connect
+from mcp_server.engine.launcher import Launcher, engine_command, read_address
+from mcp_server.runtime.container import Container
+from memvault.model.search import Mode
+from tests.benchmarks.bench_engine import latencies, questions, wait_until_indexed
+from tests.benchmarks.bench_questions import over_roads
+from tests.benchmarks.generate import generate
+from tests.benchmarks.measure import Figure, median, percentile, show
+from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
+
+CANDIDATES = 50
+SHARED_BY = 3  # ways of asking that take turns with the questions, so that none is asked twice
+SETTLED = 20.0  # seconds in which an engine reads edges and vectors
+NOTHING = "from fastmcp import FastMCP\ns = FastMCP('empty')\n@s.tool\ndef nothing() -> str:\n"
+NOTHING += "    return ''\ns.run(transport='http', port={port}, show_banner=False)\n"
+
+
+def spent(call: Callable[[str], object], asked: Sequence[str]) -> list[float]:
+    """Milliseconds of each question."""
+    found = []
+    for question in asked:
+        began = time.perf_counter()
+        call(question)
+        found.append((time.perf_counter() - began) * 1000)
+    return found
+
+
+def ratios(what: str, measured: Sequence[float], b: float, least: str, aim: str) -> list[Figure]:
+    both = {"median": median(measured), "p95": percentile(measured, 0.95)}
+    limits = zip(least.split(", "), aim.split(", "), strict=True)
+    return [
+        Figure(f"{what}, {name}", value / b, "b", *limit, f"{value:.1f} ms")
+        for (name, value), limit in zip(both.items(), limits, strict=True)
+    ]
+
+
+def in_the_library(container: Container, asked: list[str], related: list[str]) -> list[Figure]:
+    searcher, embedder = container.live.searcher, container.embedder
+    store = container.live.stores.vectors
+
+    def parts(question: str) -> None:
+        vector = embedder.embed_query(question)
+        store.search_dense(vector, CANDIDATES, texts=False)
+        store.search_keywords(question, CANDIDATES, texts=False)
+
+    search = partial(searcher.search, mode=Mode.DEFAULT, top_k=10)
+    spent(search, [*asked[:5], *related[:5]])
+    asked, related = asked[5:], related[5:]
+    own = spent(parts, asked[::SHARED_BY])
+    b = median(own)
+    first = spent(search, asked[1::SHARED_BY])
+    again = spent(search, [f"{question} again" for question in asked[1::SHARED_BY]])
+    return [
+        Figure("b: embedding a question and two searches, median", b, "ms",
+               note=f"p95 {percentile(own, 0.95):.1f} ms"),
+        *ratios("Searcher.search, plain", first, b, "2, 4", "1.5, 2.5"),
+        *ratios("Searcher.search, with relations", spent(search, related), b, "2, 4", "1.5, 2.5"),
+        Figure("first sight of passages against the second, median", median(first) / median(again),
+               "", "1.2", "1.0"),
+    ]  # fmt: skip
+
+
+async def over_http(url: str, empty: str, asked: list[str], b: float) -> list[Figure]:
+    def arguments(key: str, some: list[str]) -> list[dict[str, Any]]:
+        return [{key: question} for question in some]
+
+    nothing = await latencies(Client(empty), "nothing", [{}] * 60)
+    recall = await latencies(Client(url), "recall_memory", arguments("query", asked[::2]))
+    inject = await latencies(Client(url), "inject_context", arguments("query", asked[1::2]))
+    less = [each - median(nothing) for each in recall]
+    return [
+        Figure("a tool that does nothing over HTTP, median", median(nothing), "ms"),
+        *ratios("recall_memory over HTTP, less that", less, b, "3, 5", "2, 3"),
+        Figure("inject_context against recall_memory, p95",
+               percentile(inject, 0.95) / percentile(recall, 0.95), "", "2", "1.3",
+               f"{percentile(inject, 0.95):.0f} against {percentile(recall, 0.95):.0f} ms"),
+    ]  # fmt: skip
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def main() -> None:
+    parser = parser_for(10_000, __doc__)
+    parser.add_argument("--texts", type=int, help="different texts, if not all differ")
+    given = parser.parse_args()
+    with made_vault(given.notes, given.keep, partial(generate, texts=given.texts)) as made:
+        plain, related = questions(made.vault), over_roads(made.vault)
+        container = Container(made.vault, SETTINGS, made.state)
+        try:
+            container.start(watch=False)
+            container.live.searcher.warm_up()
+            figures = in_the_library(container, plain, related)
+        finally:
+            container.close()
+        port = free_port()
+        empty = subprocess.Popen([sys.executable, "-c", NOTHING.format(port=port)])
+        try:
+            with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
+                wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
+                time.sleep(SETTLED)
+                address = read_address(made.state)
+                assert address is not None
+                urls = (f"http://{address.netloc}/mcp", f"http://127.0.0.1:{port}/mcp")
+                figures += asyncio.run(over_http(*urls, plain, figures[0].value))
+                engine.shutdown()
+        finally:
+            empty.terminate()
+        show("ratios", figures)
+
+
+if __name__ == "__main__":
+    main()
