@@ -177,6 +177,8 @@ class PathFinder:
         self._asked = asked
         often = max(OFTEN, int(graph.noted.sum()) // FEW)
         self._stated = graph.stated_in[graph.local] >= often
+        if not self._stated.any():  # a few notes, or none that state a relation
+            return
         wanted = [*asked.phrases, asked.text, *graph.kinds, *filter(None, [asked.asking])]
         found = vectors.of(wanted)
         self._question = found[asked.text]
@@ -221,6 +223,8 @@ class PathFinder:
 
     def paths(self, starts: Sequence[int], longest: int = LONGEST) -> list[Path]:
         """The paths that lead away from these nodes, as many as are worth weighing."""
+        if not self._stated.any():
+            return []
         levels: list[_Level] = []
         found: list[tuple[float, int, int]] = []
         for length in range(1, min(longest, LONGEST) + 1):
