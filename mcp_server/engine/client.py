@@ -49,9 +49,6 @@ class EngineClient:
             raise MemvaultError("\n".join(texts) or f"{name} failed", **_keywords(data))
         return dict(structured)
 
-    def list_tools(self) -> list[dict[str, Any]]:
-        return list(self._request("tools/list")["tools"])
-
     def status(self) -> dict[str, Any]:
         return self._admin("GET", "/admin/status")
 

@@ -30,7 +30,7 @@ _tools_wanted: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=N
 
 
 def asked_in(query: str) -> ToolSet | None:
-    """The set that the query of a connection's address names, if any."""
+    """The tool set that the query of an address names, if any."""
     match parse_qs(query).get("tools"):
         case ["full"]:
             return "full"
@@ -41,7 +41,7 @@ def asked_in(query: str) -> ToolSet | None:
 
 @contextmanager
 def connection_with(tools: ToolSet | None) -> Iterator[None]:
-    """What is served within belongs to a connection that asked for this set."""
+    """Requests served within the block belong to a connection that requested this set."""
     token = _tools_wanted.set(tools)
     try:
         yield
@@ -50,12 +50,12 @@ def connection_with(tools: ToolSet | None) -> Iterator[None]:
 
 
 def wanted_set() -> ToolSet | None:
-    """The set that the connection of the present call asked for, if any."""
+    """The set that the connection of this call requested, if any."""
     return _tools_wanted.get() or _asked_over_http()
 
 
 class ToolSets(Middleware):
-    """Lists the tools of the set that the connection asked for, else of the engine's own."""
+    """Lists the tools of the set that the connection requested, or else of the engine's default."""
 
     def __init__(self, usual: ToolSet) -> None:
         self._usual: ToolSet = usual
@@ -113,18 +113,18 @@ _proofs: set[str] = set()
 
 
 def proof_of_person(engine_token: str) -> str:
-    """What the command line shows to be taken for the person: only who can read the engine's
-    address has it, so no client can name itself so."""
+    """The proof that a call comes from the command line, thus from the person: it needs the
+    engine's token, which clients do not have."""
     return blake2b(b"memvault command line", key=engine_token.encode()[:64]).hexdigest()
 
 
 def accept_person(engine_token: str) -> None:
-    """Take callers with this proof for the person from now on."""
+    """Accept this proof from now on."""
     _proofs.add(proof_of_person(engine_token))
 
 
 def is_person() -> bool:
-    """Whether the person calls, from the command line, rather than a client."""
+    """Whether the person calls from the command line, rather than a client."""
     parameters = get_context().session.client_params
     if parameters is None or parameters.client_info.name != COMMAND_LINE:
         return False
@@ -139,7 +139,7 @@ def client_name() -> str | None:
 
 
 class TrackSessions(Middleware):
-    """Every tool call is one of its connection's session, whichever session it names."""
+    """Counts every tool call for its connection's session, whichever session it names."""
 
     def __init__(self, sessions: Callable[[], Sessions]) -> None:
         self._sessions = sessions

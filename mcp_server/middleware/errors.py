@@ -1,7 +1,7 @@
-"""The one place where what went wrong becomes what a client sees.
+"""Translates errors for clients; the only place that does.
 
 A failed call is a tool result with ``isError``: its text is the message, its structured content
-``{error: {code, message, data}}``. A tool that does not exist is a fault of the protocol.
+``{error: {code, message, data}}``. Calling a tool that does not exist is a protocol error.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ ADVICE = {
 
 
 class AnsweringTool(FunctionTool):
-    """A tool whose failures are answers that a model can act on."""
+    """A tool whose errors are results that a model can act on."""
 
     def get_meta(self) -> dict[str, Any]:
-        """Without the tags, which a model would read in every conversation."""
+        """Without tags, which would cost tokens in every conversation."""
         return self.meta or {}
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
@@ -86,7 +86,7 @@ class AnsweringTool(FunctionTool):
 
 
 class UnknownTools(Middleware):
-    """Makes a call of a tool that does not exist the protocol error that it is."""
+    """Raises a protocol error for a call of a tool that does not exist."""
 
     async def on_call_tool(
         self,
@@ -101,7 +101,7 @@ class UnknownTools(Middleware):
 
 
 def _in_documents_words(error: MemvaultError, operation: str) -> MemvaultError:
-    """As **core** words a storage error that has no words of its own there (ERR-CORE-001)."""
+    """A storage error in the words of **core** (ERR-CORE-001), unless it has them already."""
     if type(error) is not StorageError or error.message.startswith(STORAGE_WORDS):
         return error
     worded = StorageError(f"Storage error: {operation} failed - {error.message}", **error.data)
@@ -110,7 +110,7 @@ def _in_documents_words(error: MemvaultError, operation: str) -> MemvaultError:
 
 
 class ResourceErrors(Middleware):
-    """Gives the failure of a resource its own code; there is no result that could be an error."""
+    """Gives errors of resources their own code; a resource has no error result."""
 
     async def on_read_resource(
         self,
@@ -126,12 +126,12 @@ class ResourceErrors(Middleware):
 
 
 def protocol_error(error: MemvaultError) -> MCPError:
-    """The same as an error of the protocol, where there is no result to hold it."""
+    """The protocol error, for requests without an error result."""
     return MCPError(error.code, error.message, error.data or None)
 
 
 def error_result(error: MemvaultError) -> ToolResult:
-    """The result that tells a client of this error."""
+    """The tool result for this error."""
     level = logging.WARNING if isinstance(error, StorageError) else logging.INFO
     reason = "" if error.__cause__ is None else f": {error.__cause__!r}"
     logger.log(level, "answered with error %d (%s)%s", error.code, type(error).__name__, reason)
@@ -142,7 +142,7 @@ def error_result(error: MemvaultError) -> ToolResult:
 
 
 def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> InvalidParams:
-    """Say what is wrong with a call's arguments.
+    """The error for invalid arguments of a call.
 
     Args:
         schema: the tool's input schema, for the range of the parameter.

@@ -22,7 +22,7 @@ LOOKED_AT = 200  # passages of each search among which a memory's rank is looked
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a search has a memory among all notes, and by what score: cosine or BM25."""
+    """The rank of a memory among all notes, and its score: cosine or BM25."""
 
     place: int
     score: float
@@ -30,7 +30,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a memory is in the answer; None where a search did not find it."""
+    """Why a memory is in the answer; a rank is None if that search did not find it."""
 
     hit: Hit
     excerpt: Excerpt

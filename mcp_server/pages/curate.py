@@ -60,8 +60,7 @@ class Answer:
 
 
 def answers_to(task: CurationTask) -> list[Answer]:
-    """The answers to a task, the likeliest first. Beside these, any task can be skipped, or left
-    as it is."""
+    """The answers to a task, the likeliest first. Any task can also be skipped or dismissed."""
     return _OF_TYPE.get(task.task_type, _none)(task)
 
 
@@ -167,7 +166,7 @@ _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
 }
 
 
-# Tasks are looked for anew a moment after a change: until then an answered one is not shown.
+# An answered task is hidden until the next search for tasks has run.
 ANSWERED_SECONDS = 15.0
 
 
@@ -217,7 +216,7 @@ class CuratePage:
         )
 
     def _open_tasks(self) -> list[CurationTask]:
-        """Those that are not answered, of notes that are still there."""
+        """The tasks that are not answered, of notes that still exist."""
         container = self._site.container
         now, by_id = time.monotonic(), container.live.catalogue.by_id
         with self._lock:
@@ -292,7 +291,7 @@ class CuratePage:
         return form.text("back", "/curate")
 
     def _write(self, _: Request, form: Form) -> str:
-        """Write the note that a link waits for, beside the note that links to it."""
+        """Write the note that a link refers to, in the folder of the note that links to it."""
         task = self._task(form)
         title = self._missing(task)
         if title is None:

@@ -76,7 +76,7 @@ class Form:
 
 
 def back_to(path: str) -> str:
-    """A path of this site, whatever was asked for: never another host."""
+    """A path of this site, never of another host."""
     is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
     return path if is_own else "/"
 

@@ -22,7 +22,7 @@ _UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_60
 
 @cache
 def environment() -> Environment:
-    """Everything that is shown is escaped, and a name that is not given is an error."""
+    """Escapes every value; a missing name is an error."""
     found = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -169,7 +169,7 @@ def task_kind(kind: str) -> str:
 
 
 def did(kind: str) -> str:
-    """What a kind of change did, to stand before the names of the notes."""
+    """What a kind of change did; the names of the notes follow."""
     return _DID.get(kind, worded(kind))
 
 

@@ -1,4 +1,4 @@
-"""Who is using the engine: open bridges and requests under way, and when the last one left."""
+"""Tracks use of the engine: open bridges, running requests, and the time of the last one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# A monitor that looks every few seconds must not keep an engine alive.
+# Monitoring must not keep an idle engine alive.
 _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
 
 
@@ -46,7 +46,7 @@ class ActivityTracker:
 
 
 class CountRunningCalls(Middleware):
-    """Counts tool calls while they run, so that an engine that ends can let them end first."""
+    """Counts running tool calls, so that a stopping engine can let them finish."""
 
     def __init__(self) -> None:
         self.running = 0

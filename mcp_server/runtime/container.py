@@ -68,7 +68,7 @@ from memvault.verification.sensitive_topics import GateLog
 
 logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
-BATCH_SECONDS = 3.0  # that a batch in hand has to end when everything closes
+BATCH_SECONDS = 3.0  # for the current batch to end when everything closes
 IDLE_SECONDS = 30.0  # without a batch to embed
 QUESTIONS_IDLE_SECONDS = 300.0  # without a question to parse
 LOG_BYTES = 5_000_000
@@ -280,15 +280,15 @@ class Container:
         return TRIM_SECONDS
 
     def read_own(self, path: str) -> bytes:
-        """The person's own words in a note, and all of one that they marked as verified."""
+        """The person's own words in a note; the whole note if they marked it as verified."""
         data, memory = self.guarded.read(path), self.live.catalogue.by_path(path)
         if memory is None or memory.verified:
             return data
         return own_lines(data, memory.provenance)
 
     def wind_down(self) -> None:
-        """Make what runs in the background end after the batch in hand; returns at once. What a
-        scan had not reached is indexed at the next start."""
+        """End background work after the current batch; returns at once. The next start indexes the
+        rest."""
         self.indexing.wind_down()
 
     def close(self) -> None:

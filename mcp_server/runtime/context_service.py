@@ -127,7 +127,7 @@ NO_GRAPH = "the graph does not answer: what it would add is missing"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ContextRequest:
     """A call of inject_context; ``count`` is how many memories are read."""
 
     query: str
@@ -150,7 +150,9 @@ class ContextService:
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    def answer(self, asked: Asked, session: Session) -> tuple[ContextAnswer, Context | None]:
+    def answer(
+        self, asked: ContextRequest, session: Session
+    ) -> tuple[ContextAnswer, Context | None]:
         """The answer, and the context that it gives; at level 0 there is none."""
         found, lacking = self._found(asked, session)
         pulse = self._box.pulse_of(found)
@@ -181,7 +183,7 @@ class ContextService:
         self._box.returned(session, answer.nodes_retrieved)
         return answer, context
 
-    def _found(self, asked: Asked, session: Session) -> tuple[list[Hit], str | None]:
+    def _found(self, asked: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:
         """What is recalled, coloured by what the session is about, and what could not be asked."""
         working_set = session.working_set
         count = asked.count + (COLOURED if working_set else 0)
@@ -199,7 +201,7 @@ class ContextService:
             ]
         return found[: asked.count], result.notice
 
-    def _budget(self, asked: Asked, empty: ContextAnswer) -> ContextBudget:
+    def _budget(self, asked: ContextRequest, empty: ContextAnswer) -> ContextBudget:
         if asked.max_tokens is not None:
             return ContextBudget(asked.max_tokens)
         return self._room.for_text(asked.level, self._told(empty, _NOTHING, asked.level))
@@ -220,7 +222,7 @@ class ContextService:
             }
         )
 
-    def _with_insights(self, answer: ContextAnswer, asked: Asked) -> ContextAnswer:
+    def _with_insights(self, answer: ContextAnswer, asked: ContextRequest) -> ContextAnswer:
         """What was asked for by name is given whole; what the verbosity adds, as far as it fits."""
         full = asked.level is VerbosityLevel.FULL_INSIGHTS
         wanted = asked.aspects or (EVERY_ASPECT if full else ())

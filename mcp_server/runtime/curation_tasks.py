@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from mcp_server.runtime.worker import Worker
 
 logger = logging.getLogger(__name__)
-SETTLE_SECONDS = 0.5  # without a change
-LONGEST_WAIT = 30.0  # seconds; under a stream of changes tasks are looked for at least this often
-STEP_SECONDS = 0.01  # of work; then as long is left to those who ask
+SETTLE_SECONDS = 0.5  # without a change, before tasks are looked for
+LONGEST_WAIT = 30.0  # seconds; at the latest then, if changes never pause
+STEP_SECONDS = 0.01  # of work, then a pause as long, so that calls are not slowed down
 DAY_SECONDS = 24 * 3600.0
 FIND, DAILY = "find curation tasks", "find curation tasks every day"
-FIRST_PATIENCE = 2.0  # seconds that a call waits where nothing was ever looked for
+FIRST_PATIENCE = 2.0  # seconds that a call waits for the first search
 
 
 class _Stopping(Exception):
-    """Raised in the middle of a search, so that closing need not wait for it."""
+    """Ends a search early, so that closing need not wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,17 @@ class CurationTasks:
         self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as they were last
 
     def start(self) -> None:
-        """Look at everything, and sweep the trash, now and every day."""
+        """Check all notes and empty the old trash, now and every day."""
         self._sweep_due = True
         self._add(frozenset(), everything=True)
         self._worker.run(DAILY, self._another_day, after=DAY_SECONDS)
 
     def changed(self, paths: Collection[str]) -> None:
-        """Look at these notes when changes have settled; returns at once."""
+        """Check these notes when changes have settled; returns at once."""
         self._add(frozenset(paths))
 
     def tasks(self) -> tuple[CurationTask, ...]:
-        """What was found last, most pressing first. Waits only where nothing ever was."""
+        """The tasks found last, most urgent first. Waits only for the first search."""
         if self._tasks is None:
             self.wait(FIRST_PATIENCE)
         return self._still_open()
@@ -122,8 +122,7 @@ class CurationTasks:
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
     def _still_open(self) -> tuple[CurationTask, ...]:
-        """Every answer says how many there are, so they are sorted out once for each search and
-        each decision of the person."""
+        """The tasks that the person has not dismissed. Cached, since every answer counts them."""
         tasks, decided = self._tasks or (), self.dismissed.decided
         if self._open is None or self._open[0] is not tasks or self._open[1] != decided:
             memory_of, still = self._live().catalogue.by_id, tasks
@@ -133,7 +132,7 @@ class CurationTasks:
         return self._open[2]
 
     def wait(self, timeout: float) -> bool:
-        """Wait until all changes are looked at; False when the time (seconds) ran out."""
+        """Wait until all changes are checked; False if that takes longer (seconds)."""
         return self._worker.wait(FIND, timeout)
 
     def _add(self, paths: frozenset[str], *, everything: bool = False) -> None:
@@ -173,7 +172,7 @@ class CurationTasks:
             )
 
     def _another_day(self) -> float:
-        """A day makes facts stale, and trash old enough to be deleted."""
+        """Within a day facts become stale, and trash old enough to be deleted."""
         self._sweep_due = True
         self._add(frozenset(), everything=True)
         return DAY_SECONDS

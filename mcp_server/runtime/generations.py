@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Made by `open_generation`; its stores are closed by whoever asked for it."""
+    """The stores of one generation and what reads them, as `open_generation` makes them."""
 
     folder: Path
     stores: Stores
@@ -57,8 +57,8 @@ class Generation:
     reasoner: Reasoner
 
     def warm_up(self, worker: Worker) -> None:
-        """Load what answers questions now rather than with the first one; what a store that does
-        not answer holds back, later."""
+        """Load now what the first question would have to wait for; if a store does not answer,
+        later."""
         worker.run("load the similarity index", self.similarity_index.load)
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()
@@ -144,7 +144,7 @@ def open_generation(
 
 @contextmanager
 def _closed_on_failure(stores: Stores) -> Iterator[None]:
-    """Close the stores where what reads them cannot be made."""
+    """Close the stores if opening what reads them fails."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""One vault's server stores in several processes: one indexes, the others follow."""
+"""Shares the server stores of a vault between processes: one indexes, the others follow."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Replication:
 
     Args:
         indexer: the live one.
-        move: opens the live generation, if that is another by now.
+        move: opens the live generation if another process has replaced it.
         begin, end: start and stop indexing here; jobs of the worker call them.
-        own: how far this process is, if it indexes.
+        own: the progress of this process, if it indexes.
     """
 
     def __init__(
@@ -65,12 +65,12 @@ class Replication:
         return self._replica.active
 
     def elsewhere(self) -> IndexerStatus | None:
-        """How far the process is that is followed; None if none seems to index."""
+        """The progress of the process that indexes; None if none seems to."""
         return self._replica.indexing
 
     def start(self, *, may_lead: bool) -> bool:
-        """Whether this process is to index. If not it follows; one that may lead does so when the
-        one that leads now has ended."""
+        """Whether this process indexes. If not it follows, and takes over when the leader has
+        ended, if it may lead."""
         self._may_lead = may_lead
         leads = may_lead and self._lease.acquire()
         if may_lead:
@@ -82,13 +82,14 @@ class Replication:
         return leads
 
     def stop(self) -> None:
-        """To be called when the worker has stopped."""
+        """Call this when the worker has stopped."""
         self._replica.active = False
         if self._may_lead:
             self._lease.release()
 
     def wait_for(self, paths: Collection[str]) -> bool:
-        """Whether these notes, written here, were indexed elsewhere within some seconds."""
+        """Wait some seconds until these notes, written here, are indexed elsewhere; False if
+        not."""
         return self._replica.wait_for(paths)
 
     def report(self, indexer: Indexer, paths: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""What can be said of the vault as a whole."""
+"""Counts of the vault, and its main concepts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class IndexCounters:
     """Thread-safe.
 
     Attributes:
-        notes: written since the engine began; a note that is written twice counts twice.
+        notes: indexed since the engine started; a note indexed twice counts twice.
         seconds: that this took. A rebuild beside the live indexes counts its own.
     """
 
@@ -45,8 +45,8 @@ class VaultStats:
         self._connected: tuple[Indexer, int, list[ConceptShape]] | None = None
 
     def concepts(self) -> list[ConceptShape]:
-        """The memories that were asked for most; before any was, the things that take part in
-        most relations: nothing if the graph does not answer."""
+        """The memories that answers showed most; before any answer, the nodes with most relations,
+        none if the graph is unreachable."""
         container = self._container()
         used = [
             (activity.access_count, memory)
@@ -62,7 +62,7 @@ class VaultStats:
         ]
 
     def counts(self) -> dict[str, int]:
-        """Notes, and what the stores that answer hold."""
+        """Counts of notes, chunks, nodes and edges, as far as the stores answer."""
         stores = self._container().live.stores
         counts = {"notes": len(self._container().live.catalogue)}
         try:

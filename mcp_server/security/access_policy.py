@@ -100,7 +100,7 @@ def token_in_cookie(headers: Headers) -> str | None:
 
 
 def wants_a_page(scope: Scope, headers: Headers) -> bool:
-    """Whether a person looks: a browser asks for HTML."""
+    """Whether a browser asks, which accepts HTML."""
     return scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
 
 
@@ -109,7 +109,7 @@ def form() -> Response:
 
 
 async def token_sent(scope: Scope, receive: Receive) -> str:
-    """The token of the form; empty for anything longer than one can be."""
+    """The token of the form; empty if it is too long."""
     body = b""
     async for chunk in Request(scope, receive).stream():
         body += chunk
@@ -154,7 +154,7 @@ class AccessPolicy:
     public: PublicAccess | None = None
 
     def refusal(self, path: str, headers: Headers) -> tuple[int, str] | None:
-        """The HTTP status and reason for turning this request away, or None."""
+        """The HTTP status and reason for refusing this request, or None."""
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
         is_public = self.public is not None and self.public.is_named_by(host)
@@ -225,7 +225,7 @@ def _same_origin(origin: str, host: str) -> bool:
 
 
 class AccessMiddleware:
-    """Turns refused requests away: HTTP with the status, websockets before they open."""
+    """Refuses requests: HTTP with the status, websockets before they open."""
 
     def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
         self._app = app

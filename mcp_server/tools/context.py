@@ -16,7 +16,7 @@ from mcp_server.answers.context import (
     ExpansionShape,
     NeighbourShape,
 )
-from mcp_server.runtime.context_service import Asked, ContextService, with_summary
+from mcp_server.runtime.context_service import ContextRequest, ContextService, with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import (
@@ -81,7 +81,7 @@ class ContextTools:
         For a longer answer or task. [node_…] marks the note of each sentence; `sources` lists them.
         """
         session = self._box.touch(session_id)
-        asked = Asked(
+        asked = ContextRequest(
             query=query,
             scope=self._box.scope(project),
             level=session.level(verbosity_level),

@@ -33,7 +33,7 @@ LogType = Annotated[
     Field(description="The kind of entries."),
 ]
 
-# The words of graph-tools for what was done; any other change adds to a note or sets what it says.
+# In the words of graph-tools; any other change annotates a note.
 _TYPES: dict[ChangeKind, ChangeType] = {
     ChangeKind.CREATED: "created",
     ChangeKind.IMPORTED: "created",
@@ -191,7 +191,7 @@ def _type_of(change: Change, node_id: str) -> ChangeType:
 
 
 def _actions(change: Change) -> list[Action]:
-    """What a change is in the words of the log; nothing for one that only adds."""
+    """The entries of the log for a change; none for one that only adds."""
     found: list[Action] = []
     if change.forgot or change.kind is ChangeKind.PURGED:
         found.append("prune")
