@@ -190,7 +190,8 @@ def _capture(container: Container, dialogue: Path, scratch: Path) -> str:
             role = "user" if name == person else "assistant"
             entry = {"type": role, "message": {"role": role, "content": text}}
             file.write(json.dumps(entry) + "\n")
-    given = {"session_id": dialogue.stem, "cwd": str(scratch), "transcript_path": str(transcript)}
+    folder = str(scratch / "aurora")  # part of each note's path, so not a name of random letters
+    given = {"session_id": dialogue.stem, "cwd": folder, "transcript_path": str(transcript)}
     container.hooks.answer("claude-code", "Stop", json.dumps(given).encode())
     container.hooks.captures.wait(60)
     return container.hooks.records.get("claude-code", dialogue.stem).note_path or "?"

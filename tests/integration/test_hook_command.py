@@ -52,6 +52,9 @@ class Hooks:
         )
 
     def serve(self) -> subprocess.Popen[bytes]:
+        mark = Path(self.files.folder) / "starting"  # so that no hook starts another one
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
         command = [sys.executable, "-m", "memvault.cli", "--vault", str(self.vault), "serve"]
         engine = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
         until(
