@@ -1,4 +1,7 @@
-"""The command line's client of the engine: tools by websocket, administration by HTTP."""
+"""The command line's client of the engine: tools by websocket, administration by HTTP.
+
+It imports little, because every command waits for it.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,26 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from mcp_server.engine.launcher import EngineAddress, Launcher, read_address
-from mcp_server.middleware.client_identity import COMMAND_LINE, proof_of_person
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
 
+COMMAND_LINE = "memvault-cli"  # the client name of the command line
 _PROTOCOL = "2025-06-18"
 _GONE = "The engine stopped during this call; try again."
+
+
+def proof_of_person(engine_token: str) -> str:
+    """The proof that a call comes from the command line, thus from the person: it needs the
+    engine's token, which clients do not have."""
+    return blake2b(b"memvault command line", key=engine_token.encode()[:64]).hexdigest()
 
 
 class EngineClient:

@@ -23,6 +23,7 @@ from fastmcp.tools import ToolResult
 from fastmcp.tools.base import Tool
 from mcp.server.session import ServerSession
 
+from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from memvault.cognition.sessions import Sessions
 
 ToolSet = Literal["core", "full"]
@@ -108,14 +109,7 @@ def connection_of(session: ServerSession) -> str:
     return f"{who} {parameters.client_info.name if parameters is not None else ''}".rstrip()
 
 
-COMMAND_LINE = "memvault-cli"  # the client name of the command line
 _proofs: set[str] = set()
-
-
-def proof_of_person(engine_token: str) -> str:
-    """The proof that a call comes from the command line, thus from the person: it needs the
-    engine's token, which clients do not have."""
-    return blake2b(b"memvault command line", key=engine_token.encode()[:64]).hexdigest()
 
 
 def accept_person(engine_token: str) -> None:

@@ -313,9 +313,10 @@ def test_an_engine_that_cannot_start_is_an_answer_to_the_client(tmp_path: Path) 
     assert "no disk" in answer["error"]["message"]
 
 
-def test_the_bridge_loads_no_heavy_module() -> None:
+@pytest.mark.parametrize("module", ["bridge", "client"])
+def test_the_bridge_and_the_command_line_load_no_heavy_module(module: str) -> None:
     script = (
-        "import sys, mcp_server.engine.bridge\n"
+        f"import sys, mcp_server.engine.{module}\n"
         "heavy = {'mcp', 'fastmcp', 'pydantic', 'typer', 'rich', 'starlette', 'filelock', 'numpy'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
