@@ -1,7 +1,7 @@
 """The graph of one generation of indexes, in memory.
 
 Everything that needs the graph in memory is this view or a projection of it: the walk around a node
-(`reasoning.edges`), the step index (`search.relations.edge_index`) and the similarity index
+(`reasoning.insights`), the step index (`search.relations.edge_index`) and the similarity index
 (`cognition.similarity_index`). The graph store is read once; after that the view follows what the
 indexer reports as `NotesIndexed`, so a saved note costs what its own edges cost.
 """
