@@ -40,6 +40,7 @@ from memvault.model.search import (
     VerbosityLevel,
     Verification,
 )
+from memvault.reasoning.bayes.influences import wilson
 from memvault.search.excerpt import Excerpt
 
 MOST_CHARS = 300  # of a sentence that contradicts a memory
@@ -96,6 +97,7 @@ class NodeShape(Named):
     content: str | None = optional()
     relevance_score: Rounded = taken("relevance")
     confidence: Rounded | None = optional()
+    confidence_interval: list[Rounded] | None = optional()
     importance: float | None = optional("memory.importance")
     verified: bool | None = optional()
     origin: OriginKind | None = optional()
@@ -213,7 +215,7 @@ def _shape(check: Verification, *, withheld: bool) -> VerificationShape | None:
 ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
 ANSWERING_BYTES_LATER = 400
 PASSAGE_BYTES = 1_600
-ONLY_FULL = ("project", "tags", "rationale", "state")  # fields of level 2
+ONLY_FULL = ("confidence_interval", "project", "tags", "rationale", "state")  # fields of level 2
 CONCLUSIONS = 3  # of each kind, and of each kind of things that one names
 
 
@@ -268,6 +270,12 @@ def _narrowed(cone: EntailmentCone) -> EntailmentCone:
     return replace(cone, general=cone.general[:CONCLUSIONS], special=cone.special[:CONCLUSIONS])
 
 
+def _interval(hit: Hit) -> list[float]:
+    """The 95% interval of the confidence, by how many notes speak for or against (FR-23)."""
+    check = hit.verification
+    return list(wilson(hit.confidence, 1 + len(check.confirmed_by) + len(check.contradicted_by)))
+
+
 def is_verified(hit: Hit, lines: list[int]) -> bool:
     """Whether all that is shown of a hit is verified: the person's words do not vouch for those of
     others in the same lines."""
@@ -284,6 +292,7 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         heading=below_title(excerpt.heading, hit.memory.title),
         lines=lines,
         content=None if hit.withheld else excerpt.text,
+        confidence_interval=_interval(hit),
         verified=is_verified(hit, lines),
         origin=OriginKind.PERSON if hit.own_only else origin_shown(hit.memory, lines).kind,
         verification=_shape(hit.verification, withheld=hit.withheld),

@@ -314,3 +314,13 @@ def test_critique_can_be_held_to_some_memories(call):
     letter = node(known, "notes/Bank letter.md")["id"]
     answer = call("critique_context", reasoning_summary=reasoning, focal_nodes=[letter])
     assert [each["node_id"] for each in answer["contradicting_nodes"]] == [letter]
+
+
+def test_a_full_answer_has_the_interval_of_its_confidence(reader: Any) -> None:
+    """Triple FR-23."""
+    full = reader.ok("recall_memory", query="Who leads the kelp census?", verbosity_level=2)
+    for node in full["nodes"]:
+        low, high = node["confidence_interval"]
+        assert 0.0 <= low <= node["confidence"] <= high <= 1.0
+    brief = reader.ok("recall_memory", query="Who leads the kelp census?")
+    assert "confidence_interval" not in brief["nodes"][0]
