@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.note import ChunkSize, LineRange
+from memvault.model.note import ChunkSize, LineRange, Vector
 from memvault.model.search import ChunkHit
 from memvault.search.hybrid import (
     FusionSettings,
     ScoreList,
+    SharedPart,
     best_first,
     chunk_relevances,
     note_relevances,
@@ -93,3 +95,26 @@ def test_a_word_found_in_one_note_counts_about_the_same_in_small_and_large_vault
 
 def test_equal_relevances_are_ordered_by_id() -> None:
     assert best_first({"b": 0.5, "a": 0.5, "c": 0.9}) == ["c", "a", "b"]
+
+
+def vector(*values: float) -> Vector:
+    made = np.array(values, np.float32)
+    return made / np.linalg.norm(made)
+
+
+def test_what_all_notes_share_is_taken_off_a_question() -> None:
+    notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
+    shared = SharedPart.of(notes)
+    assert shared is not None
+    question = vector(3, 1, 0.5)
+    rest, lift = shared.taken_off(question)
+    before = [float(question @ note) for note in notes]
+    after = [float(rest @ note) + lift for note in notes]
+    assert sum(after) == pytest.approx(sum(before), abs=1e-5)
+    assert np.argsort(after).tolist() == np.argsort(before).tolist()
+    assert np.ptp(after) > 1.2 * np.ptp(before)
+
+
+def test_notes_that_have_nothing_in_common_take_nothing_off() -> None:
+    assert SharedPart.of([vector(1, 0), vector(0, 1)]) is None
+    assert SharedPart.of([vector(1, 0)]) is None

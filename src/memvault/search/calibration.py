@@ -102,7 +102,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
         max(0.0, hit.relevance - (0.0 if related else shift))
         for hit, related in zip(hits, by_relation, strict=True)
     ]
-    shares = _word_shares(query, hits)
+    shares = word_shares(query, hits)
     rows = np.zeros((count, 8))
     for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
         best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
@@ -115,7 +115,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
     return rows
 
 
-def _word_shares(query: str, hits: Sequence[Hit]) -> list[float]:
+def word_shares(query: str, hits: Sequence[Hit]) -> list[float]:
     """Share of the question's word stems in each memory; a stem that few of them have weighs more
     (inverse document frequency among the hits, log(1 + n / (df + 1)))."""
     asked = sorted(stems(query))

@@ -12,16 +12,21 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from memvault.model.memory import Memory
-from memvault.model.note import Chunk, ChunkSize
+from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.stores.vectors import VectorStore, bm25
+from memvault.text.chunking import normalised
 from memvault.text.embedding import Embedder
 
 _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
 VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
+SHARED = 0.6  # of what all notes in a language have in common, the share taken off a question
+SAMPLED = 300  # notes in a language that show what all have in common
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class FusionSettings:
     """
 
     dense_weight: float = 0.4
-    half_keywords: float = 3.3
+    half_keywords: float = 4.0
     candidates: int = 200
 
     def half_of(self, chunks: int) -> float:
@@ -121,6 +126,35 @@ def best_first(relevances: Mapping[str, float]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedPart:
+    """What the vectors of the notes in one language have in common.
+
+    A model finds all texts alike that are in a language which it hardly knows. That says nothing
+    about any one of them, and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
+    """
+
+    mean: Vector
+    share: float  # of the mean to take off a question
+
+    @classmethod
+    def of(cls, vectors: Sequence[Vector]) -> SharedPart | None:
+        """None for too few vectors to have a mean that is not mostly their own."""
+        count = len(vectors)
+        if count < 2:
+            return None
+        mean: Vector = np.asarray(vectors, np.float32).mean(axis=0)
+        square = float(mean @ mean)
+        alike = (count * square - 1.0) / (count - 1.0)  # mean cosine between two of them
+        return cls(mean, SHARED * alike / square) if alike > 0.0 else None
+
+    def taken_off(self, question: Vector) -> tuple[Vector, float]:
+        """The question's vector without it, and what to add to its cosines so that those of an
+        average note stay as they were."""
+        rest = normalised(question - self.share * self.mean)
+        return rest, float((question - rest) @ self.mean)
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     """The results of both searches, and the BM25 score that counts as half."""
 
@@ -149,6 +183,7 @@ class HybridSearch:
         self._memory_of = memory_of
         self._settings = settings or FusionSettings()
         self._count, self._counted_until = 0, 0.0
+        self._shared: dict[str, SharedPart | None] = {}  # by language
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -221,21 +256,42 @@ class HybridSearch:
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> _Found:
-        vector = self._embedder.embed_query(query)
-        dense = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)
+        half = self._settings.half_of(self._chunks())
+        dense = self._search_dense(query, limit, scope, size)
         keywords = self._vectors.search_keywords(query, limit, size=size, scope=scope, texts=False)
         return _Found(
             ScoreList.of(dense, limit),
             ScoreList.of(keywords, limit),
             {hit.chunk_id: hit for hit in (*dense, *keywords)},
-            self._settings.half_of(self._chunks()),
+            half,
         )
+
+    def _search_dense(
+        self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None
+    ) -> list[ChunkHit]:
+        vector = self._embedder.embed_query(query)
+        shared, lift = self._shared_in_language(query), 0.0
+        if shared is not None:
+            vector, lift = shared.taken_off(vector)
+        hits = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)
+        return [hit._replace(score=hit.score + lift) for hit in hits] if lift else hits
+
+    def _shared_in_language(self, query: str) -> SharedPart | None:
+        language = self._vectors.language_of(query)
+        if language is None:
+            return None
+        if language not in self._shared:
+            self._shared[language] = SharedPart.of(self._vectors.in_language(language, SAMPLED))
+        return self._shared[language]
 
     def _chunks(self) -> int:
         """How many chunks there are, or were some seconds ago."""
         now = time.monotonic()
         if now >= self._counted_until:
-            self._count, self._counted_until = self._vectors.count(), now + COUNTED_SECONDS
+            count = self._vectors.count()
+            if count != self._count:
+                self._shared.clear()
+            self._count, self._counted_until = count, now + COUNTED_SECONDS
         return self._count
 
     def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:

@@ -36,6 +36,7 @@ from memvault.search.calibration import (
     confidence,
     features,
     relevance_shift,
+    word_shares,
 )
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
@@ -53,7 +54,9 @@ from memvault.text.words import STOP_WORDS
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-KNOWN = 0.26  # relevance of the best text below which a vault knows nothing of a question
+KNOWN = 0.29  # relevance and share of words of the best texts below which a vault knows nothing
+BEST = 3  # of what is found, texts whose words count there
+WORDS = 0.2  # what having all words of a question adds to the relevance there
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 
@@ -317,8 +320,9 @@ class Searcher:
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
 
     def _is_known(self, request: _Request, hits: Sequence[Hit]) -> bool:
-        """Whether the vault knows of what is asked: relations lead to it, or a text is relevant or
-        has every word of the question (a word that most notes have makes none of them relevant).
+        """Whether the vault knows of what is asked: relations lead to it, or the best texts are
+        relevant and have its words, or one has every word (a word that most notes have makes none
+        of them relevant).
 
         What is narrowed by filters is always shown: there the person has said what they want. So
         is what a question finds that has no word to look for."""
@@ -329,11 +333,12 @@ class Searcher:
         words = stems(request.query)
         if self._keywords_only or words <= _SAYS_NOTHING:  # without vectors all relevances are low
             return True
-        return any(
-            hit.found_by is FoundBy.RELATION
-            or hit.relevance - self.shift >= KNOWN
-            or (words and words <= stems(f"{hit.memory.title} {hit.heading} {hit.text}"))
-            for hit in hits
+        if any(hit.found_by is FoundBy.RELATION for hit in hits):
+            return True
+        covered = max(word_shares(request.query, hits)[:BEST])
+        relevance = max(hit.relevance for hit in hits) - self.shift
+        return relevance + WORDS * covered >= KNOWN or any(
+            words and words <= stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits
         )
 
     # -- judging --------------------------------------------------------------------------------

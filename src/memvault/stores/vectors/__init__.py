@@ -66,6 +66,14 @@ class VectorStore(Protocol):
         punctuation: a superset of the notes that contain a phrase."""
         ...
 
+    def language_of(self, query: str) -> str | None:
+        """The language of a query: one that notes are in, and not English; None if unknown."""
+        ...
+
+    def in_language(self, language: str, limit: int) -> list[Vector]:
+        """The vectors of some notes in a language."""
+        ...
+
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         """The vectors of these notes' chunks of one size, in order."""
         ...

@@ -3,14 +3,18 @@ and Beyond*, 2009): the document side is computed here, the idf side by the stor
 
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
 languages, and texts in scripts without spaces by character and pairs of characters, as by Lucene's
-CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer, too. A query asks
-for the stems of its own language, and for those of all if its words do not tell which that is.
+CJKAnalyzer. A text in another language has the stems of its own Snowball stemmer, too; in one that
+joins words or has many endings, also the pieces of its long words, by which "Überschrift" finds
+"Kapitelüberschriften" (McNamee and Mayfield, *Character n-gram tokenization for European language
+text retrieval*, 2004). A query asks for the terms of its own language, and for those of all if its
+words do not tell which that is.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -25,6 +29,8 @@ B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
 FUNCTION_WORD = 0.2  # weight of a function word like "what" in a query; other words have 1
 COMMON_WORD = 0.5  # of an English word like "get", which questions are full of and notes are not
+PIECE = 5  # letters of a piece of a word
+PIECES = 0.5  # weight of all pieces of a word in a query together
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes.
 _UNSPACED = re.compile(
@@ -69,6 +75,11 @@ _LANGUAGE_OF_SCRIPT = {
     "armenian": re.compile("[\u0530-\u058f]"),
     "tamil": re.compile("[\u0b80-\u0bff]"),
 }
+# Languages that join words, or whose words have many endings.
+_IN_PIECES = frozenset(
+    ("danish", "dutch", "finnish", "german", "hungarian", "norwegian", "russian", "swedish",
+     "turkish")
+)  # fmt: skip
 _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
 LANGUAGES = tuple(sorted({*_COMMON_WORDS, *_LANGUAGE_OF_SCRIPT} - {"english"}))
 _SAMPLE_CHARS = 1_000  # of a text, by which its language is detected
@@ -126,15 +137,29 @@ def document(text: str, language: str | None = None) -> qdrant.SparseVector:
     """Term frequencies, saturated and normalised by the text's length.
 
     Args:
-        language: that of the note (`language_of`), whose stems are added.
+        language: that of the note (`language_of`), whose stems and pieces of words are added.
     """
     english = _model("english").embed_document(_searchable(text))
     if language is None:
         return english
-    own = _model(language).embed_document(_normal(text))
-    values = dict(zip(own.indices, own.values, strict=True))
-    values |= dict(zip(english.indices, english.values, strict=True))
+    values = dict(_document_pieces(text)) if language in _IN_PIECES else {}
+    for model in (_model(language).embed_document(_normal(text)), english):
+        values.update(zip(model.indices, model.values, strict=True))
     return qdrant.SparseVector(list(values), list(values.values()))
+
+
+def _document_pieces(text: str) -> Iterator[tuple[int, float]]:
+    words = _WORD.findall(_normal(text))
+    norm = K * (1.0 - B + B * len(words) / AVERAGE_WORDS)
+    for term, count in Counter(piece for word in words for piece in _pieces(word)).items():
+        yield term, count * (K + 1.0) / (count + norm)
+
+
+@lru_cache(maxsize=10_000)
+def _pieces(word: str) -> tuple[int, ...]:
+    """The terms of a word's pieces; none of a short word."""
+    starts = range(len(word) - PIECE + 1)
+    return tuple(zlib.crc32(word[at : at + PIECE].encode()) for at in starts)
 
 
 @lru_cache(maxsize=256)  # a question is searched at several sizes of text
@@ -147,7 +172,7 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     Args:
         languages: other than English, of the notes that are searched.
     """
-    spoken = _language_of_query(text, languages)
+    spoken = language_of_query(text, languages)
     weights: dict[int, float] = {}
     for language in (spoken,) if spoken else ("english", *languages):
         normal = _searchable if language == "english" else _normal
@@ -157,6 +182,11 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
         for term in _model(language).embed_query(normal(text)).indices:
             other = COMMON_WORD if term in common else 1.0
             weights.setdefault(term, FUNCTION_WORD if term in function_words else other)
+        if language in _IN_PIECES:
+            for word in set(_WORD.findall(normal(text))) - set(faint.split()):
+                pieces = _pieces(word)
+                for piece in pieces:
+                    weights[piece] = weights.get(piece, 0.0) + PIECES / len(pieces)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
@@ -165,8 +195,12 @@ def _common_terms() -> frozenset[int]:
     return frozenset(_model("english").embed_query(" ".join(STOP_WORDS)).indices)
 
 
-def _language_of_query(text: str, languages: Collection[str]) -> str | None:
-    """The language with most function words in the query; None if there is none."""
+def language_of_query(text: str, languages: Collection[str]) -> str | None:
+    """The language with most function words in the query; None if there is none.
+
+    Args:
+        languages: other than English, that it may be in.
+    """
     if not languages:
         return "english"
     spoken = ("english", *languages)

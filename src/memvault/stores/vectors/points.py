@@ -132,6 +132,16 @@ class PointVectorStore(ABC):
             return []
         return self._search(terms, limit, visible(size, scope), texts=texts)
 
+    def language_of(self, query: str) -> str | None:
+        language = bm25.language_of_query(query, self._languages_in_store())
+        return None if language == "english" else language
+
+    def in_language(self, language: str, limit: int) -> list[Vector]:
+        wanted = (*in_languages([language]), *visible(ChunkSize.NOTE, None))
+        return [
+            _vector_of(each) for each in islice(self._scroll(wanted, [], with_vector=True), limit)
+        ]
+
     def _languages_in_store(self) -> tuple[str, ...]:
         """The languages of the stored notes, other than English."""
         if time.monotonic() >= self._languages_until:
