@@ -25,7 +25,7 @@ from memvault.search.hybrid import FusionSettings
 SHOWN = 10
 MOST_ASKED = 120  # questions of each set, at every point of the grid
 DENSE_WEIGHTS = (0.25, 0.4, 0.6)
-HALVES = (1.35, 2.7, 5.4)
+HALVES = (2.0, 4.0, 8.0)
 KEPT = (1, 3, 10)  # 10 leaves every first result where it is: links then add nothing
 DEFAULTS = FusionSettings()
 
@@ -132,7 +132,7 @@ def table(sets: Mapping[str, Measured]) -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     for name, own in found.items():
-        others = [each for other, each in found.items() if other != name]
+        others = [each for other, each in found.items() if other != name] or [own]
         chosen = max(GRID, key=lambda point: mean(each[point] for each in others))
         best = max(GRID, key=lambda point: own[point])
         lines.append(

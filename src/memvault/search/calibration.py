@@ -74,19 +74,20 @@ class Calibration:
 
 # That a memory answers the question.
 ANSWERS = Calibration(
-    intercept=-5.03,
-    relevance=8.44,
-    gap=14.34,
-    words=3.08,
-    rank=-1.01,
-    step=-1.05,
-    relation=6.57,
-    relation_relevance=-8.92,
+    intercept=-3.63,
+    relevance=6.89,
+    gap=2.27,
+    words=3.90,
+    rank=-1.91,
+    step=0.45,
+    relation=2.51,
+    relation_relevance=-4.23,
+    link=1.47,
 )
 # That a memory is about the question's matter: what a vault gives that knows of it, told from what
 # one gives that does not. One memory answers a question, many serve a search for alternatives;
 # they do not stand in each other's way, so this map knows neither rank nor gap.
-CONCERNS = Calibration(intercept=-4.12, relevance=10.81, words=6.24, relation=9.98)
+CONCERNS = Calibration(intercept=-3.52, relevance=10.81, words=6.24, relation=9.98)
 
 
 def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
