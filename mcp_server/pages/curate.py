@@ -183,6 +183,7 @@ class CuratePage:
             site.action("/curate/leave", self._leave),
             site.action("/curate/take-up", self._take_up),
             site.action("/curate/release", self._release),
+            site.action("/curate/hold", self._hold),
             site.action("/curate/discard", self._discard),
             site.action("/curate/accept", self._accept),
             site.action("/curate/decline", self._decline),
@@ -208,6 +209,7 @@ class CuratePage:
             skip=_address(kind, skipped + 1),
             back=_address(kind, skipped),
             left=left[0] if left else None,
+            released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held()[:MOST_HELD],
             proposals=self._site.container.proposals.waiting(
                 self._site.container.live.catalogue.by_id
@@ -321,6 +323,13 @@ class CuratePage:
         """Let a text that was held be answered with again."""
         container = self._site.container
         held = container.quarantine.release(form.needed("held"), _PERSON)
+        container.indexing.index_written([held.path])
+        return form.text("back", "/curate")
+
+    def _hold(self, _: Request, form: Form) -> str:
+        """Undo a release."""
+        container = self._site.container
+        held = container.quarantine.release(form.needed("held"), _PERSON, back=True)
         container.indexing.index_written([held.path])
         return form.text("back", "/curate")
 

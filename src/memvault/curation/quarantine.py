@@ -56,7 +56,7 @@ class Quarantine:
         self._journal = journal
         self._marks: dict[str, int] = {}
         self._held: dict[str, QuarantinedText] = {}
-        self._released: set[str] = set()
+        self._released: dict[str, None] = {}  # in the order of their release
         self._lock = threading.RLock()
 
     def is_released(self, key: str) -> bool:
@@ -76,6 +76,12 @@ class Quarantine:
         with self._lock:
             self._refresh()
             return list(self._held.values()), len(self._held.keys() & self._released)
+
+    def last_released(self) -> QuarantinedText | None:
+        """What the person released last, if it is not held again."""
+        with self._lock:
+            self._refresh()
+            return next((self._held.get(key) for key in reversed(self._released)), None)
 
     def hold(self, held: QuarantinedText) -> None:
         """Write down that something is held; a second time nothing is written.
@@ -128,7 +134,9 @@ class Quarantine:
             if entry.kind == HELD:
                 self._held[key] = _held(entry, key)
             elif entry.kind == RELEASED:
-                (self._released.discard if entry.data.get("back") else self._released.add)(key)
+                self._released.pop(key, None)
+                if not entry.data.get("back"):
+                    self._released[key] = None
 
 
 def _held(entry: JournalEntry, key: str) -> QuarantinedText:

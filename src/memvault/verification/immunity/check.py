@@ -23,6 +23,8 @@ from memvault.verification.immunity.hidden import Hidden
 THRESHOLD = 1.0  # of the weights of a passage
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
 ENCODED = 0.6  # weight of several words in an encoding, whatever they say
+OPEN = 0.6  # from which on a title that says something else than the text counts
+MISLEADING = 0.4  # its weight then
 PASSAGE = 420  # characters within which signs add up
 WINDOWS = 4  # sentences that are embedded at most, the most telling ones
 MOST_OF_VECTOR = 0.8  # log-odds that a vector adds at most, in 99 of 100 attacks
@@ -42,6 +44,10 @@ _EXCERPT = 200
 Floats = npt.NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 
+_HEADER = re.compile(r"\A---\r?\n.*?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_ANNOUNCED = re.compile(r"^(?:title|subject|summary|description|topic):[ \t]*(.+)$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+|(?=\n)|$)")
 
 
@@ -106,6 +112,8 @@ class Immunity:
         places += [("title", title)] if title else []
         places += [(key, value) for key, value in _values(properties or {})]
         findings = [self._place(name, value) for name, value in places]
+        if OPEN <= findings[0].score < THRESHOLD and misleads(text, title):
+            findings[0] = _misleading(findings[0], text, title)
         worst = max(findings, key=lambda finding: finding.score)
         evidence = tuple(e for f in findings if f.score >= THRESHOLD for e in f.evidence)
         return Finding(worst.score >= THRESHOLD, worst.score, evidence or worst.evidence)
@@ -233,6 +241,26 @@ class _Visible:
         if places is None:
             return self.folded.text[start:end]
         return self.folded.text[bisect_left(places, start) : bisect_left(places, end)]
+
+
+def misleads(text: str, title: str) -> bool:
+    """Whether a title, or what the frontmatter announces, has no word in common with the text."""
+    header = _HEADER.match(text)
+    announced = [title, *(_ANNOUNCED.findall(header[0]) if header else ())]
+    body = _HEADING.sub("", text[header.end() :] if header else text)
+    told = _stems(body)
+    return any(len(stems := _stems(each)) >= 2 and not stems & told for each in announced)
+
+
+def _stems(text: str) -> set[str]:
+    """The first letters of the longer words."""
+    return {word[:5] for word in _LONG_WORD.findall(fold(text).text)}
+
+
+def _misleading(found: Finding, text: str, title: str) -> Finding:
+    score = round(found.score + MISLEADING, 3)
+    shown = Evidence("misleading title", title or text[:_EXCERPT], 0, len(title), "title")
+    return Finding(score >= THRESHOLD, score, (*found.evidence, shown))
 
 
 def _weight(logit: float) -> float:
