@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from hashlib import blake2b
 from secrets import compare_digest
 from typing import Literal
@@ -25,6 +26,7 @@ from mcp.server.session import ServerSession
 
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from memvault.cognition.sessions import Sessions
+from memvault.verification.immunity import Immunity
 
 ToolSet = Literal["core", "full"]
 _tools_wanted: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
@@ -109,6 +111,7 @@ def connection_of(session: ServerSession) -> str:
     return f"{who} {parameters.client_info.name if parameters is not None else ''}".rstrip()
 
 
+MOST_NAME_CHARS = 80
 _proofs: set[str] = set()
 
 
@@ -129,7 +132,14 @@ def is_person() -> bool:
 def client_name() -> str | None:
     """The name under which the calling client introduced itself."""
     parameters = get_context().session.client_params
-    return parameters.client_info.name if parameters is not None else None
+    return _harmless(parameters.client_info.name) if parameters is not None else None
+
+
+@lru_cache(maxsize=256)
+def _harmless(name: str) -> str:
+    """A client's name, which other clients read with its memories: one line, and no order."""
+    short = " ".join(name.split())[:MOST_NAME_CHARS]
+    return "a client" if Immunity(None).check(short).adversarial else short
 
 
 class TrackSessions(Middleware):

@@ -23,6 +23,9 @@ from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import NoteNotFound
 
+WITHHELD = (
+    "Withheld: it looks like orders to an AI model. The person finds it on the Activity page."
+)
 USUAL_SPAN = timedelta(hours=24)
 MAX_CONTENT_CHARS = 65_536
 
@@ -129,22 +132,24 @@ class HistoryTools:
             for action in _actions(each)
             if wanted is None or action == wanted
         ][:limit]
-        entries = [_log_entry(each, action, now) for each, action in found]
+        entries = [self._safe_entry(_log_entry(each, action, now)) for each, action in found]
         held = [
             each
             for each in self._box.container.guarded.held()
             if each.at >= start and node_id in (None, each.note_id)
         ]
-        blocked = [_held_entry(each, wanted) for each in held]
+        blocked = [self._safe_entry(_held_entry(each, wanted)) for each in held]
         entries += [each for each in blocked if wanted in (None, each.action)]
         entries.sort(key=lambda entry: entry.timestamp, reverse=True)
         is_told = wanted in (None, "quarantine", "adversarial_block")
         return LogsAnswer(
             entries=entries[:limit],
-            explanation_for_user=explanation(
-                list({each.reversal_hash: each for each, _ in found}.values()),
-                start,
-                len(held) if is_told else 0,
+            explanation_for_user=self._safe(
+                explanation(
+                    list({each.reversal_hash: each for each, _ in found}.values()),
+                    start,
+                    len(held) if is_told else 0,
+                )
             ),
             pulse=self._box.meter.of_vault(),
         )
@@ -157,10 +162,20 @@ class HistoryTools:
             change,
             change_type=_type_of(change, node_id),
             actor=actor_shape(change),
-            description=description(change),
-            content_before=before,
-            content_after=after,
+            description=self._safe(description(change)),
+            content_before=before and self._safe(before),
+            content_after=after and self._safe(after),
             reversal_hash=change.reversal_hash if change.undoable else None,
+        )
+
+    def _safe(self, text: str) -> str:
+        """The text, unless it looks like orders: clients choose names, reasons and earlier texts,
+        which other clients read here."""
+        return WITHHELD if self._box.container.immunity.check(text).adversarial else text
+
+    def _safe_entry(self, entry: LogEntry) -> LogEntry:
+        return entry.model_copy(
+            update={"reason": self._safe(entry.reason), "details": self._safe(entry.details)}
         )
 
     def _contents(self, change: Change, paths: set[str]) -> tuple[str | None, str | None]:
