@@ -27,12 +27,12 @@ from tests.benchmarks.trust_attempts import (
 )
 
 PLANTED = 50
+# What the person writes in a note on the subject, as a line or as a sentence, by claim.
 _OWN_WORDS = (
-    "Noted after the call: the bank account of the harbour club is DE02 7777 {n}.",
-    "Budget: {n} EUR",
-    "The lease of {p} runs until {d} March 2031.",
-    "Our refund policy for {p} gives {n} days.",
-    "Salary: {n} EUR a month",
+    ("Budget: {n} EUR", "The budget is {n} EUR."),
+    ("Lease ends: {d} March 2031", "The lease ends on {d} March 2031."),
+    ("Refund policy: {n} days", "The refund policy allows {n} days."),
+    ("Salary: {n} EUR a month", "The salary is {n} EUR a month."),
 )
 
 
@@ -54,12 +54,13 @@ def confirmed(call: Caller, container: Container) -> int:
     """Of planted claims that the person states, too, how many are found to be confirmed."""
     found = 0
     for k in range(PLANTED):
-        query, subject, sentence, _ = filled(CLAIMS[k % len(CLAIMS)], 1_000 + k)
-        _, _, own, _ = filled(("", "", _OWN_WORDS[k % len(CLAIMS)], ""), 1_000 + k)
-        name = subject.rpartition(" of ")[2].rpartition(" for ")[2].removeprefix("the ")
-        path = f"{name[0].upper()}{name[1:]}.md" if k % len(CLAIMS) else f"Call {k}.md"
-        (container.vault.root / path).write_text(f"# {path[:-3]}\n\n{own}\n", encoding="utf-8")
-        container.indexing.index_written([path])
+        kind, form = k % len(_OWN_WORDS), k // len(_OWN_WORDS) % 2
+        query, subject, sentence, _ = filled(CLAIMS[1 + kind], 1_000 + k)
+        _, _, own, _ = filled(("", "", _OWN_WORDS[kind][form], ""), 1_000 + k)
+        name = subject.split()[-1]
+        path = container.vault.root / f"{name}.md"
+        path.write_text(f"# {name}\n\n{own}\n", encoding="utf-8")
+        container.indexing.index_written([path.name])
         stored = call("store_memory", content=sentence, title=f"Claim {k}", rationale=WHY)
         nodes = call("recall_memory", "other", query=query)["nodes"]
         claim = next((each for each in nodes if each["id"] == stored["node_id"]), {})
