@@ -254,6 +254,7 @@ _ABOUT = re.compile(
     r"malicious|vulnerabilit\w+|exploits?\b|threat model|security (?:research|talk|paper|review|training|note|lecture|course|blog)|"
     r"prompt[- ]?engineering|untrusted|payloads?|guardrails?|angriff\w*|sicherheits\w+|attaques?|ataques?|攻撃|攻击|インジェクション|注入"
 )  # fmt: skip
+_ADDRESS = re.compile(r"https?://\S+|\S+@\S+|\b[\w-]+(?:\.[\w-]+)+\b")
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|``[^\n]{1,400}?``|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|‘[^’\n]{8,400}’|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
     r"|(?<=\s)'[^'\n]{8,400}'",
@@ -278,8 +279,9 @@ def orders(kind: str) -> bool:
 
 
 def about_attacks(folded: str) -> bool:
-    """Whether a text speaks of attacks on models, so that it may well quote some."""
-    return _ABOUT.search(folded) is not None
+    """Whether a text speaks of attacks on models, so that it may well quote some; addresses that
+    name one are no talk of it."""
+    return _ABOUT.search(_ADDRESS.sub(" ", folded)) is not None
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
