@@ -54,7 +54,7 @@ class ActivityPage:
         container, asked = self._site.container, request.query_params
         client, kind = asked.get("client", ""), asked.get("kind", "")
         day = _day(asked.get("day", ""))
-        kinds = [ChangeKind(kind)] if kind in {each.value for each in ChangeKind} else None
+        kinds = _kinds(kind)
         before = asked.get("before") or None
         changes = self._chosen(client, day, kinds, before, PAGE_SIZE + 1)
         chosen_day = day.isoformat() if day else ""
@@ -150,6 +150,9 @@ class ActivityPage:
         line by line."""
         container = self._site.container
         wanted = form.texts("change")
+        if form.text("all"):
+            client, day = form.text("client"), _day(form.text("day"))
+            wanted = undoable(self._chosen(client, day, _kinds(form.text("kind"))))
         if not wanted:
             raise InvalidParams("Select the changes to undo.")
         undone = container.actions.undo(wanted, by_person("undone on the page"))
@@ -166,6 +169,10 @@ class ActivityPage:
             conflicts=undone.conflicts,
             back=back_to(back),
         )
+
+
+def _kinds(name: str) -> list[ChangeKind] | None:
+    return [ChangeKind(name)] if name in {each.value for each in ChangeKind} else None
 
 
 def _day(text: str) -> date | None:
