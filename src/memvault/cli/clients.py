@@ -10,17 +10,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memvault.cli.client_plugins import Hook, Plugin, plugin_for
 from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON, TOML, CannotEdit, put_toml
 from memvault.cli.engine import ToolSet
 from memvault.cli.options import Places, find_places, take_global_options
 from memvault.cli.terminal import places_of
 from memvault.model.errors import InvalidParams, StorageError
+
+if TYPE_CHECKING:
+    from memvault.cli.client_plugins import Plugin
 
 _DEFAULT_NAME = "memvault"
 
@@ -220,6 +222,8 @@ def _plugin(client: Client, name: str, places: Places | None) -> Plugin | None:
     Raises:
         InvalidParams: the client has no hooks, or this is a second vault.
     """
+    from memvault.cli.client_plugins import Hook, plugin_for  # other commands start without it
+
     if name != _DEFAULT_NAME:
         raise InvalidParams("Hooks serve one vault. Connect the others without --hooks.")
     vault, state = ("", "") if places is None else (str(places.vault), str(places.state.root))

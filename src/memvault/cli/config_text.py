@@ -9,9 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-import tomlkit
-import tomlkit.items
-
 
 class CannotEdit(Exception):
     """The text is malformed, or does not have the expected shape; the message says why."""
@@ -300,6 +297,9 @@ def _found(values: Any, steps: Steps) -> Any:
 
 def _toml_edited(text: str, steps: Steps, value: Any) -> str:
     """The text with one value set, or taken out for None; read back to be sure of the rest."""
+    import tomlkit  # here, because only `connect` and `disconnect` need it
+    from tomlkit.items import InlineTable
+
     document = tomlkit.parse(text)
     table: Any = document
     for step in steps[:-1]:
@@ -309,7 +309,7 @@ def _toml_edited(text: str, steps: Steps, value: Any) -> str:
     if value is None:
         del table[steps[-1]]
     elif isinstance(value, dict):
-        inline = isinstance(table, tomlkit.items.InlineTable)
+        inline = isinstance(table, InlineTable)
         new: Any = tomlkit.inline_table() if inline else tomlkit.table()
         new.update(value)
         table[steps[-1]] = new
