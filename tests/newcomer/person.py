@@ -25,6 +25,7 @@ class Newcomer:
 
     home: Path
     vault: Path
+    page: str = ""  # host and port
 
     @property
     def environment(self) -> dict[str, str]:
@@ -68,10 +69,10 @@ class Newcomer:
 
     def opens(self, path: str) -> tuple[int, str]:
         """The status and text of a page."""
-        status = json.loads(self.types("status", "--json"))
-        connection = http.client.HTTPConnection(
-            status["page"].removeprefix("http://").rstrip("/"), timeout=30
-        )
+        if not self.page:
+            address = json.loads(self.types("status", "--json"))["page"]
+            self.page = address.removeprefix("http://").rstrip("/")
+        connection = http.client.HTTPConnection(self.page, timeout=30)
         connection.request("GET", path, headers={"Accept": "text/html"})
         answer = connection.getresponse()
         return answer.status, answer.read().decode()

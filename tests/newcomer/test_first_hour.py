@@ -5,23 +5,14 @@ The tests run in the order of the file, on one vault from the template.
 
 from __future__ import annotations
 
-import asyncio
-import http.client
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pytest
-from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
 
-from tests.integration.tiny_engine import environment
+from tests.newcomer.person import Newcomer
 from tests.waiting import until
 
 ANSWERS = {
@@ -37,63 +28,6 @@ ANSWERS = {
         "asks the school",
     ),
 }
-
-
-@dataclass
-class Newcomer:
-    """A person with a home folder, a vault and a terminal."""
-
-    home: Path
-    vault: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        given = {name: str(self.home) for name in ("HOME", "USERPROFILE")}
-        return {
-            **environment(),
-            **given,
-            "APPDATA": str(self.home / "AppData"),
-            "XDG_CONFIG_HOME": str(self.home / ".config"),
-            "MEMVAULT_STATE": str(self.home / "state"),
-            "MEMVAULT_CACHE": os.environ.get("MEMVAULT_CACHE") or str(_model_cache()),
-            "MEMVAULT_VAULT": str(self.vault),
-            "MEMVAULT_ENGINE__IDLE_EXIT_SECONDS": "60",
-        }
-
-    def types(self, *arguments: str, fails: bool = False) -> str:
-        """What a command of memvault prints."""
-        done = subprocess.run(
-            [sys.executable, "-m", "memvault.cli", *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=200,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        assert (done.returncode != 0) == fails, done.stderr
-        return done.stderr if fails else done.stdout
-
-    def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What a tool answers a client that starts `memvault mcp`."""
-
-        async def call() -> dict[str, Any]:
-            command = ["-m", "memvault.cli", "mcp", "--tools", "full"]
-            transport = StdioTransport(sys.executable, command, env=self.environment)
-            async with Client(transport) as client:
-                result = await client.call_tool(tool, arguments)
-                return dict(result.structured_content or {})
-
-        return asyncio.run(call())
-
-    def recalled(self, question: str) -> list[dict[str, Any]]:
-        return list(self.calls("recall_memory", query=question)["nodes"])
-
-
-def _model_cache() -> Path:
-    from memvault.config.paths import model_cache
-
-    return model_cache().parent
 
 
 @pytest.fixture(scope="module")
@@ -205,18 +139,9 @@ def test_a_client_is_connected_and_disconnected_without_a_trace(newcomer: Newcom
 
 
 def test_every_page_opens(newcomer: Newcomer) -> None:
-    status = json.loads(newcomer.types("status", "--json"))
-    netloc = status["page"].removeprefix("http://").rstrip("/")
-
-    def page(path: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection(netloc, timeout=30)
-        connection.request("GET", path, headers={"Accept": "text/html"})
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-
     for path in ("/", "/ask", "/curate", "/concepts", "/compress", "/activity"):
-        assert page(path)[0] == 200, path
-    assert "Keep seeds in glass jars" in page("/ask?q=How+should+seeds+be+stored")[1]
+        assert newcomer.opens(path)[0] == 200, path
+    assert "Keep seeds in glass jars" in newcomer.opens("/ask?q=How+should+seeds+be+stored")[1]
 
 
 def test_a_mistake_is_answered_with_one_line_that_says_what_to_do(newcomer: Newcomer) -> None:
