@@ -25,6 +25,7 @@ FEW = 1000  # of so many notes one states a relation at least; the words of othe
 _SPAN = 3  # words of a question that are compared together, at most
 _TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighed
 _FOLLOWED = 100  # paths of each length that are made longer
+_MOST_PATHS = 40  # that lead to answers
 _MOST_NODES = 200  # of a path that is made longer
 _BEST_SPANS = 5
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
@@ -149,9 +150,9 @@ class Answer:
 def answers(graph: StepGraph, paths: Sequence[Path]) -> list[Answer]:
     """The notes that state the last relations of paths and those that these end at, best first."""
     found: dict[int, Answer] = {}
-    best = max((path.score for path in paths), default=0.0)
+    best = paths[0].score if paths else 0.0
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
-    for path in sorted(paths, key=lambda each: -each.score):
+    for path in paths:
         worth = math.exp(_SHARPNESS * (path.score - best)) / total
         stating = {int(graph.source[edges[0]]): edges for _, edges in path.walks}
         for nodes, share in ((stating, 1.0), (dict(path.walks), _END)):
@@ -222,7 +223,7 @@ class PathFinder:
         )
 
     def paths(self, starts: Sequence[int], longest: int = LONGEST) -> list[Path]:
-        """The paths that lead away from these nodes, as many as are worth weighing."""
+        """The paths that lead away from these nodes and fit best, best first."""
         if not self._stated.any():
             return []
         levels: list[_Level] = []
@@ -237,7 +238,9 @@ class PathFinder:
                 (score, length - 1, number)
                 for score, number in zip(self._scores(level, tried), tried.tolist(), strict=True)
             ]
-        return [self._path(levels[: at + 1], number, score) for score, at, number in found]
+        found.sort(key=lambda each: -each[0])
+        best = found[:_MOST_PATHS]
+        return [self._path(levels[: at + 1], number, score) for score, at, number in best]
 
     # -- walking --------------------------------------------------------------------------------
 

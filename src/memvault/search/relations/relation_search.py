@@ -38,6 +38,7 @@ PATIENCE = 2.0  # seconds that a question waits for the relations of what has ju
 MANY = 256  # notes; when more have changed, questions are answered meanwhile as before
 SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
 PARSED = 4  # results that the parsed question leads to, before those of any words
+FITTING_WELL = 0.25  # confidence of the parsed question below which that is half as many
 SHARE = 0.8  # of the results that relations lead to, before those found by their text
 
 
@@ -172,7 +173,8 @@ class RelationSearch:
         led, _ = inquiry.hits(alike, top_k, hits)
         if not grounded:
             return descending(_each_once(hits[:KEPT], led[: top_k - KEPT], hits))
-        found = _each_once(own[: min(best, PARSED)], led, own)
+        sure = solution is not None and solution.confidence >= FITTING_WELL
+        found = _each_once(own[: min(best, PARSED if sure else PARSED // 2)], led, own)
         if solution is not None and len(solution.question.relations) == 1:
             named = {reading.lexicon.graph.node_ids[node] for node in parsed.named}
             itself = [hit for hit in hits if hit.memory.id in named]

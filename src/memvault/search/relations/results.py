@@ -276,7 +276,7 @@ class Inquiry:
             FoundNote(graph.node_ids[each.node], min(1.0, each.worth), each.edges)
             for each in answers(graph, paths)[:MOST_IN_ANY_WORDS]
         ]
-        return found, max((path.score for path in paths), default=-math.inf)
+        return found, paths[0].score if paths else -math.inf
 
     def found(self, solution: Solution) -> list[FoundNote]:
         """The notes that the question's own relations lead to, best first."""
