@@ -27,6 +27,7 @@ _TRIED = (60, 100, 240)  # paths of one, two and three relations that are weighe
 _FOLLOWED = 100  # paths of each length that are made longer
 _MOST_PATHS = 40  # that lead to answers
 _MOST_NODES = 200  # of a path that is made longer
+_MOST_WALKS = 100_000  # of one length
 _BEST_SPANS = 5
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _ASKING = dict.fromkeys(("who", "whom", "whose", "whoever"), "person")
@@ -249,15 +250,19 @@ class PathFinder:
         if levels:
             last = levels[-1]
             sizes = np.bincount(last.path, minlength=len(last.texts))
-            kept = np.zeros(len(last.texts), np.bool_)
-            kept[self._best(last, _FOLLOWED)] = True
-            rows = np.flatnonzero((kept & (sizes <= _MOST_NODES))[last.path]).astype(np.int32)
+            rank = np.full(len(last.texts), len(last.texts))
+            best = self._best(last, _FOLLOWED)
+            rank[best] = np.arange(len(best))
+            rank[sizes > _MOST_NODES] = len(last.texts)
+            rows = np.flatnonzero(rank[last.path] < len(best)).astype(np.int32)
+            rows = rows[np.argsort(rank[last.path[rows]], kind="stable")]
             nodes, before = last.node[rows], last.path[rows]
         else:
             rows = np.arange(len(starts), dtype=np.int32)
             nodes, before = starts, np.zeros(len(starts), np.int32)
         begin, end = graph.start[nodes], graph.start[nodes + 1]
         count = end - begin
+        count = np.where(np.cumsum(count) > _MOST_WALKS, 0, count)  # hubs have too many edges
         at = np.repeat(np.arange(len(nodes)), count)
         offset = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
         half = begin[at] + offset
