@@ -70,11 +70,11 @@ class _Joined:
     """An object with further attributes."""
 
     def __init__(self, source: object, more: dict[str, Any]) -> None:
+        self.__dict__.update(more)
         self._source = source
-        self._more = more
 
     def __getattr__(self, name: str) -> Any:
-        return self._more[name] if name in self._more else getattr(self._source, name)
+        return getattr(self._source, name)
 
 
 class Shape(BaseModel):
