@@ -254,7 +254,9 @@ _ABOUT = re.compile(
     r"malicious|vulnerabilit\w+|exploits?\b|threat model|security (?:research|talk|paper|review|training|note|lecture|course|blog)|"
     r"prompt[- ]?engineering|untrusted|payloads?|guardrails?|angriff\w*|sicherheits\w+|attaques?|ataques?|攻撃|攻击|インジェクション|注入"
 )  # fmt: skip
-_ADDRESS = re.compile(r"https?://\S+|\S+@\S+|\b[\w-]+(?:\.[\w-]+)+\b")
+_ADDRESS = re.compile(
+    r"https?://\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,100}|\b[\w-]{1,40}(?:\.[\w-]{1,40}){1,5}\b"
+)
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|``[^\n]{1,400}?``|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|‘[^’\n]{8,400}’|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
     r"|(?<=\s)'[^'\n]{8,400}'",
