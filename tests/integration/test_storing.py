@@ -82,7 +82,7 @@ def test_a_folder_that_is_swapped_for_a_link_during_a_store_is_a_domain_error(
     desk = Desk(tmp_path)
     (tmp_path / "projects").mkdir()
 
-    def swapped(path: object) -> str:
+    def swapped(path: object, **_: object) -> str:
         raise OSError(22, "Invalid argument")  # as readlink(2) answers for what is no link
 
     draft = Draft.checked(content="A thought.", rationale=WHY, project="kelp")
