@@ -276,7 +276,7 @@ def test_a_note_in_quarantine_is_released_and_put_back(
     do("Release it", "q")
     browser.sees("back into quarantine")
     assert ORDER in site.caller.ok("get_memory", path=path)["content"]
-    do("back into quarantine", "b")
+    do("Put", "b")
     browser.sees("In quarantine: " + path)
     assert "quarantine" in site.caller.error("get_memory", path=path)["message"]
     do("Move it to the trash", "x")
