@@ -116,11 +116,14 @@ def main() -> None:
         try:
             container.start(watch=False)
             container.live.searcher.warm_up()
+            container.curation.wait(600)
+            time.sleep(SETTLED)
             figures = in_the_library(container, plain, related)
         finally:
             container.close()
         port = free_port()
-        empty = subprocess.Popen([sys.executable, "-c", NOTHING.format(port=port)])
+        program = [sys.executable, "-c", NOTHING.format(port=port)]
+        empty = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
                 wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
