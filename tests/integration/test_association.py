@@ -54,7 +54,7 @@ def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
         limit_seconds=60.0,
     )
     yield one
-    one.close(5.0)
+    one.close()
 
 
 @pytest.fixture
