@@ -59,7 +59,7 @@ def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Sea
         calendar=lambda: Calendar(TODAY),
     )
     yield one
-    one.close(5.0)
+    one.close()
 
 
 def found(searcher: Searcher, question: str) -> list[tuple[date, str]]:
