@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,11 @@ def container(tmp_path: Path) -> Iterator[Container]:
     opened.close()
 
 
+def stands_in(secret: str, data: bytes) -> bool:
+    """As a word of its own: the digits of a PIN also occur in ids."""
+    return re.search(rb"(?<!\w)" + re.escape(secret.encode()) + rb"(?!\w)", data) is not None
+
+
 def files_with(folder: Path) -> dict[str, list[str]]:
     """Kinds of secrets by the file that holds one."""
     found: dict[str, list[str]] = {}
@@ -59,7 +65,7 @@ def files_with(folder: Path) -> dict[str, list[str]]:
         kinds = [
             kind
             for kind, (secret, _) in PLANTED.items()
-            if any(line.encode() in data for line in secret.splitlines() if line[0] != "-")
+            if any(stands_in(line, data) for line in secret.splitlines() if line[0] != "-")
         ]
         if kinds:
             found[str(path.relative_to(folder))] = kinds

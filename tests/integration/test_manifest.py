@@ -340,12 +340,12 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
             steps += 1
             make(vault, change)
 
-        monkeypatch.setattr(apply_module, "make", cut_off)
+        monkeypatch.setattr(apply_module, "make_edit", cut_off)
         try:
             keeper.apply(Attribution("", "applied in a test", kind="person"))
             break
         except Killed:
-            monkeypatch.setattr(apply_module, "make", make)
+            monkeypatch.setattr(apply_module, "make_edit", make)
             journal = Journal(mill.container.vault)
             fresh = Curator(mill.container.vault, journal)
             assert len(fresh.recover()) == 1

@@ -178,7 +178,7 @@ def test_another_model_embeds_all_notes_again_next_to_the_old_index(
     finally:
         container.close()
     again = Container(vault_folder, changed, state)
-    assert not again.stores.outdated
+    assert not again.live.stores.outdated
     again.close()
 
 

@@ -31,7 +31,7 @@ def make_edit(vault: Vault, edit: Edit) -> None:
         _move(vault, edit.path, edit.moved_to, expected)
     elif edit.before is None:
         if not vault.create_at(edit.path, edit.after or b""):
-            raise _changed(edit.path)
+            raise changed_meanwhile(edit.path)
     elif edit.after is None:
         _delete(vault, edit.path, content_hash(edit.before))
     else:
@@ -110,7 +110,7 @@ def _take_back_one(vault: Vault, file: FileChange, version: Version) -> None:
         if file.after is not None:
             _write(vault, file.path, file.after, before)
         elif not vault.create_at(file.path, before):
-            raise _changed(file.path)
+            raise changed_meanwhile(file.path)
 
 
 def _state(vault: Vault, file: FileChange, version: Version) -> str:
@@ -137,7 +137,7 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
 def _write(vault: Vault, path: str, expected: str, after: bytes) -> None:
     def change(now: bytes) -> bytes:
         if content_hash(now) != expected:
-            raise _changed(path)
+            raise changed_meanwhile(path)
         return after
 
     vault.edit(path, change)
@@ -148,7 +148,7 @@ def _delete(vault: Vault, path: str, expected: str | None) -> None:
     if found is None:
         return
     if found != expected:
-        raise _changed(path)
+        raise changed_meanwhile(path)
     vault.delete(path)
 
 
@@ -156,10 +156,10 @@ def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
     if not vault.move(path, target):
         is_reserved = vault.stat(path) is not None and _drop_reserved(vault, target, expected)
         if not is_reserved or not vault.move(path, target):
-            raise _changed(target)
+            raise changed_meanwhile(target)
     if expected is not None and _hash_at(vault, target) != expected:
         vault.move(target, path)  # somebody saved it up to that moment
-        raise _changed(path)
+        raise changed_meanwhile(path)
 
 
 def _drop_reserved(vault: Vault, path: str, content: str | None) -> bool:
@@ -177,5 +177,5 @@ def _hash_at(vault: Vault, path: str) -> str | None:
     return None if data is None else content_hash(data)
 
 
-def _changed(path: str) -> NoteConflict:
+def changed_meanwhile(path: str) -> NoteConflict:
     return NoteConflict(f"{path} was changed in the meantime; try again", path=path)

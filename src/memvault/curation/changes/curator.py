@@ -292,9 +292,9 @@ class Curator:
     def _check(self, plan: Plan) -> None:
         for edit in plan.edits:
             if files.current_bytes(self.vault, edit.path) != edit.before:
-                raise NoteConflict(f"{edit.path} was changed in the meantime", path=edit.path)
+                raise files.changed_meanwhile(edit.path)
             if edit.moved_to is not None and self.vault.stat(edit.moved_to) is not None:
-                raise NoteConflict(f"{edit.moved_to} exists by now", path=edit.moved_to)
+                raise NoteConflict(f"{edit.moved_to} exists by now; try again", path=edit.moved_to)
 
     def _change(self, plan: Plan, why: Attribution) -> Change:
         # Of two changes the later one has the later time, even if a clock was set back.
