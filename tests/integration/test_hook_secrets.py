@@ -18,6 +18,7 @@ from tests.unit.test_secrets import PLANTED
 from tests.waiting import until
 
 # What is said around each secret, so that a note is written, and must hold it.
+SESSIONS = 5  # that the kinds of secrets are shared out among
 AROUND = "We decided that deployment {} runs on Thursdays because the office is full then."
 
 
@@ -54,7 +55,10 @@ def container(tmp_path: Path) -> Iterator[Container]:
 
 def stands_in(secret: str, data: bytes) -> bool:
     """As a word of its own: the digits of a PIN also occur in ids."""
-    return re.search(rb"(?<!\w)" + re.escape(secret.encode()) + rb"(?!\w)", data) is not None
+    word = secret.encode()
+    if word not in data:  # hundreds of megabytes are looked through
+        return False
+    return re.search(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)", data) is not None
 
 
 def files_with(folder: Path) -> dict[str, list[str]]:
@@ -75,7 +79,9 @@ def files_with(folder: Path) -> dict[str, list[str]]:
 def test_no_planted_secret_reaches_the_vault_or_the_state_folder(
     container: Container, tmp_path: Path
 ) -> None:
-    for n, (kind, message) in enumerate(planted().items()):
+    messages = list(planted().values())
+    for n in range(SESSIONS):
+        message = "\n\n".join(messages[n::SESSIONS])
         transcript = tmp_path / "transcripts" / f"{n}.jsonl"
         transcript.parent.mkdir(exist_ok=True)
         lines = (f"{json.dumps(entry)}\n" for entry in entries(message))
@@ -94,7 +100,7 @@ def test_no_planted_secret_reaches_the_vault_or_the_state_folder(
             "SubagentStop": {
                 "agent_type": "search-agent",
                 "agent_transcript_path": str(transcript),
-                "last_assistant_message": f"{kind}: {message}",
+                "last_assistant_message": f"Kinds of secrets: {message}",
             },
             "SessionEnd": {"reason": "exit"},
         }.items():

@@ -113,9 +113,7 @@ class Browser:
         return self.driver.find_element(By.TAG_NAME, "body").text
 
     def sees(self, text: str) -> None:
-        wait_until(
-            lambda: text in self.text(), f"the page does not say {text!r}: {self.text()[:800]}"
-        )
+        wait_until(lambda: text in self.text(), f"the page does not say {text!r}")
 
     def size(self, width: int, height: int, *, mobile: bool = False) -> None:
         """The window's, in CSS pixels."""
