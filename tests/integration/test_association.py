@@ -10,11 +10,10 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import FoundBy, Hit, Mode, Scope
 from memvault.search.association import KEPT, Association, descending
-from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
-from memvault.verification.verifier import Verifier, names_in
+from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]
 
@@ -34,27 +33,8 @@ FILLER = {
 
 @pytest.fixture
 def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
-    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
-    indexer.on_change.append(view.apply)
-    by_id = indexer.catalogue.by_id
-    one = Searcher(
-        indexer.stores,
-        embedder,
-        indexer,
-        view,
-        Verifier(
-            indexer.stores.vectors,
-            by_id,
-            names_in(indexer.names),
-            lambda _: [],
-            read=indexer.vault.read,
-        ),
-        read=indexer.vault.read,
-        cache=AnswerCache(),
-        limit_seconds=60.0,
-    )
-    yield one
-    one.close()
+    with searcher_over(indexer, embedder) as one:
+        yield one
 
 
 @pytest.fixture

@@ -10,12 +10,10 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
-from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.time_expressions import Calendar
-from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
-from memvault.verification.verifier import Verifier, names_in
+from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]
 
@@ -38,28 +36,11 @@ def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Sea
         topic = TOPICS[week % 4]
         write(f"sessions/{day}/{topic.title()} {week}.md", f"{LINES[topic]}\n")
     write("permanent/The street party.md", "---\ndate: 2026-06-13\n---\nEverybody came.\n")
-    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
-    indexer.on_change.append(view.apply)
+    write("permanent/Ladder.md", "---\ndate: 2020-01-05\n---\nThe long ladder is for the roof.\n")
+    write("sessions/2026-11-10/Loan.md", "We lent the [[Ladder]] to the neighbours.\n")
     indexer.scan()
-    one = Searcher(
-        indexer.stores,
-        embedder,
-        indexer,
-        view,
-        Verifier(
-            indexer.stores.vectors,
-            indexer.catalogue.by_id,
-            names_in(indexer.names),
-            lambda _: [],
-            read=indexer.vault.read,
-        ),
-        read=indexer.vault.read,
-        cache=AnswerCache(),
-        limit_seconds=60.0,
-        calendar=lambda: Calendar(TODAY),
-    )
-    yield one
-    one.close()
+    with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as one:
+        yield one
 
 
 def found(searcher: Searcher, question: str) -> list[tuple[date, str]]:
@@ -85,11 +66,20 @@ def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
         assert text == LINES[topic], question
 
 
+def test_two_limits_are_one_time_and_two_months_are_two(searcher: Searcher) -> None:
+    limits = "What did we say about the roof after March 2026 and before June 2026?"
+    days = [day for day, _ in found(searcher, limits)[:2]]
+    assert all(date(2026, 4, 1) <= day <= date(2026, 5, 31) for day in days)
+    months = "What did we say about the roof in April 2025 or in July 2026?"
+    days = [day for day, _ in found(searcher, months)[:2]]
+    assert {(day.year, day.month) for day in days} == {(2025, 4), (2026, 7)}
+
+
 def test_a_question_for_nothing_but_a_time_gets_what_is_of_it_the_newest_first(
     searcher: Searcher,
 ) -> None:
     days = [day for day, _ in found(searcher, "What happened in the last two weeks?")]
-    assert days == [date(2026, 11, 16), date(2026, 11, 9)]
+    assert days == [date(2026, 11, 16), date(2026, 11, 10), date(2026, 11, 9)]
     days = [day for day, _ in found(searcher, "What happened the week after the street party?")]
     assert days == [date(2026, 6, 15)]
 

@@ -11,13 +11,12 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
-from memvault.search.fallback import NO_GRAPH, AnswerCache
+from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.time_expressions import Calendar
-from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
-from memvault.verification.verifier import Verifier, names_in
+from tests.integration.searching import searcher_over, viewed
 
 Write = Callable[..., Path]
 
@@ -71,35 +70,10 @@ def vault(write: Write) -> Callable[[dict[str, str]], None]:
     return fill
 
 
-def viewed(indexer: Indexer) -> GraphView:
-    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
-    indexer.on_change.append(view.apply)
-    return view
-
-
 @pytest.fixture
 def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
-    view = viewed(indexer)
-    names = names_in(indexer.names)
-    one = Searcher(
-        indexer.stores,
-        embedder,
-        indexer,
-        view,
-        Verifier(
-            indexer.stores.vectors,
-            indexer.catalogue.by_id,
-            names,
-            lambda _: [],
-            read=indexer.vault.read,
-        ),
-        read=indexer.vault.read,
-        cache=AnswerCache(),
-        limit_seconds=60.0,
-        calendar=lambda: Calendar(date(2025, 12, 1)),
-    )
-    yield one
-    one.close()
+    with searcher_over(indexer, embedder, lambda: Calendar(date(2025, 12, 1))) as one:
+        yield one
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
 from memvault.search.time_expressions import Calendar, Cut, EventDay, Span, cut_times, days_named
-from memvault.text.words import STOP_WORDS, name_key
+from memvault.text.entities import NameMatcher
+from memvault.text.words import STOP_WORDS
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
@@ -49,19 +50,15 @@ def newest_first(hits: list[Hit]) -> list[Hit]:
     least = NEWEST_AMONG * hits[0].relevance
     near = [hit for hit in hits if hit.relevance >= least]
     rest = [hit for hit in hits if hit.relevance < least]
-    near.sort(key=lambda hit: hit.memory.date or hit.memory.created_at, reverse=True)
+    near.sort(key=lambda hit: _moment_of(hit.memory), reverse=True)
     return [*near, *rest]
 
 
-def day_named(memories: MemoryLookup, name: str) -> date | None:
-    """The day of the one note of that title or alias, if it has one."""
-    key = _without_article(name)
-    found = [
-        memory.date.date()
-        for memory in memories.all()
-        if memory.date and key in map(_without_article, (memory.title, *memory.aliases))
-    ]
-    return found[0] if len(found) == 1 else None
+def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
+    """The day of the one note that a text is the name of, if it has one."""
+    name = names.lookup(text) or names.lookup(text.removeprefix("the "))
+    memory = memories.by_id(name.target) if name is not None else None
+    return memory.date.date() if memory is not None and memory.date is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,38 +69,19 @@ class AskedTime:
     only_time: bool
 
     @classmethod
-    def of(cls, question: str, today: Calendar, event_day: EventDay) -> AskedTime | None:
+    def of(cls, question: str, calendar: Calendar, event_day: EventDay) -> AskedTime | None:
         """None for a question about no time."""
-        rest, cuts = cut_times(" ".join(question.split()), today, event_day)
+        rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
         return cls(tuple(cuts), words <= _ANYTHING)
 
-    def _concerns(self, hit: Hit, years_back: int) -> bool:
-        """Whether a memory is of this time or from the days after it, or its passage names a day
-        of it."""
-        own = _day_of(hit.memory)
-        named = days_named(hit.text, own)
-        return any(
-            span.with_days_after(LATER).has(own)
-            or any(span.has(each.first) and span.has(each.last) for each in named)
-            for span in self.spans(years_back)
-        )
-
-    def spans(self, years_back: int) -> Iterable[Span]:
-        for cut in self.cuts:
-            yield cut.span.earlier(years_back) if cut.any_year else cut.span
-
-    def years(self) -> Iterable[int]:
-        """How many years back to look, in this order."""
-        return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
-
     def narrowed(self, scope: Scope) -> Scope:
-        """The scope, and in it only what was created at that time."""
-        spans = list(self.spans(0))
-        first = max(span.first for span in spans)
-        last = min(span.last for span in spans)
+        """The scope, and in it only what was created from the first to the last of that time."""
+        spans = self._spans(0)
+        first = min((span.first for span in spans), default=date.min)
+        last = max((span.last for span in spans), default=date.max)
         filters = scope.filters or Filters()
         after = datetime.combine(first, time.min, UTC) if first > date.min else None
         before = datetime.combine(last, time.max, UTC) if last < date.max else None
@@ -117,7 +95,7 @@ class AskedTime:
 
     def first_of_it(self, hits: Sequence[Hit]) -> list[Hit]:
         """The hits, those of another time less relevant. If none is of it, nothing changes."""
-        for years_back in self.years():
+        for years_back in self._years():
             of_it = [self._concerns(hit, years_back) for hit in hits]
             if any(of_it):
                 break
@@ -131,17 +109,43 @@ class AskedTime:
     def all_of_it(self, memories: Iterable[Memory]) -> list[Memory]:
         """The memories of this time, newest first."""
         known = list(memories)
-        for years_back in self.years():
-            spans = list(self.spans(years_back))
+        for years_back in self._years():
+            spans = self._spans(years_back)
             found = [each for each in known if any(span.has(_day_of(each)) for span in spans)]
             if found:
-                return sorted(found, key=lambda each: each.date or each.created_at, reverse=True)
+                return sorted(found, key=_moment_of, reverse=True)
         return []
+
+    def _years(self) -> Iterable[int]:
+        """How many years back to look, in this order."""
+        return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
+
+    def _spans(self, years_back: int) -> list[Span]:
+        """The times that are named, each within the limits that are named beside them: "after
+        March and before June" is one time, "in March or in June" are two."""
+        spans = [cut.span.earlier(years_back) if cut.any_year else cut.span for cut in self.cuts]
+        limits = [span for span in spans if span.is_open]
+        first = max((span.first for span in limits), default=date.min)
+        last = min((span.last for span in limits), default=date.max)
+        named = [span for span in spans if not span.is_open] or [Span(first, last)]
+        within = [Span(max(span.first, first), min(span.last, last)) for span in named]
+        return [span for span in within if span.first <= span.last]
+
+    def _concerns(self, hit: Hit, years_back: int) -> bool:
+        """Whether a memory is of this time or from the days after it, or its passage names a day
+        of it."""
+        own = _day_of(hit.memory)
+        named = days_named(hit.text, own)
+        return any(
+            span.with_days_after(LATER).has(own)
+            or any(span.has(each.first) and span.has(each.last) for each in named)
+            for span in self._spans(years_back)
+        )
+
+
+def _moment_of(memory: Memory) -> datetime:
+    return memory.date or memory.created_at
 
 
 def _day_of(memory: Memory) -> date:
-    return (memory.date or memory.created_at).date()
-
-
-def _without_article(name: str) -> str:
-    return name_key(name).removeprefix("the ")
+    return _moment_of(memory).date()

@@ -143,7 +143,7 @@ class Searcher:
         self._vectors = stores.vectors
         self._keywords_only = stores.outdated
         self._embedder = embedder
-        self._memories = indexed.catalogue
+        self._indexed = indexed
         self._calendar = calendar
         self._shift: float | None = None
 
@@ -190,7 +190,7 @@ class Searcher:
             max_hops,
             patience,
             self._checker.matter_of(query),
-            AskedTime.of(query, self._calendar(), partial(day_named, self._memories)),
+            self._time_of(query),
         )
         found = self._find(request, self._wanted(request, chosen))
         if not self._is_known(request, found.hits):
@@ -228,8 +228,9 @@ class Searcher:
         Raises:
             StoreUnavailable: no store answers.
         """
-        time = AskedTime.of(query, self._calendar(), partial(day_named, self._memories))
-        request = _Request(query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None, time)
+        request = _Request(
+            query, limit, scope or Scope(), None, True, MOST_HOPS, 0.0, None, self._time_of(query)
+        )  # fmt: skip
         return self._find(request, limit).hits[:limit]
 
     @property
@@ -273,7 +274,8 @@ class Searcher:
 
     def _candidates(self, request: _Request, limit: int) -> FallbackResult:
         query, scope, notice = request.query, request.scope, None
-        hits: list[Hit] = []
+        if hits := self._of_the_time(request, limit):
+            return FallbackResult(hits, None)
         try:
             reading = self._relations.begin(query, request.patience)
         except (StoreUnavailable, GraphQueryError):
@@ -296,6 +298,22 @@ class Searcher:
         self.hybrid.read_passages(query, hits)
         return FallbackResult(self._reranked(query, hits)[:limit], notice)
 
+    def _time_of(self, query: str) -> AskedTime | None:
+        named = partial(day_named, self._indexed.names, self._indexed.catalogue)
+        return AskedTime.of(query, self._calendar(), named)
+
+    def _of_the_time(self, request: _Request, limit: int) -> list[Hit]:
+        """The newest of a time, for a question that asks for nothing else."""
+        if request.time is None or not request.time.only_time:
+            return []
+        known = self._indexed.catalogue.all()
+        of_it = request.time.all_of_it(each for each in known if in_scope(each, request.scope))
+        found = self.hybrid.search(request.query, POOL, request.time.narrowed(request.scope))
+        near = {hit.memory.id: hit for hit in found}
+        hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
+        self.hybrid.read_passages(request.query, hits)
+        return hits
+
     def _nearest(self, request: _Request, limit: int) -> list[Hit]:
         """What hybrid search finds, of the time first that the question names."""
         query, scope, asked = request.query, request.scope, request.time
@@ -305,10 +323,6 @@ class Searcher:
         known = {hit.memory.id: hit for hit in hits}
         for hit in self.hybrid.search(query, limit, asked.narrowed(scope)):
             known.setdefault(hit.memory.id, hit)
-        if asked.only_time:
-            of_it = asked.all_of_it(each for each in self._memories.all() if in_scope(each, scope))
-            if of_it:
-                return [known.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
         hits = list(known.values())
         self.hybrid.read_passages(query, hits)
         return asked.first_of_it(hits)[:limit]

@@ -101,9 +101,14 @@ class Span:
     def has(self, day: date) -> bool:
         return self.first <= day <= self.last
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has no beginning or no end: "before March", "since the offsite"."""
+        return self.first == date.min or self.last == date.max
+
     def with_days_after(self, days: int) -> Span:
         """So many days longer, unless it has no beginning or no end."""
-        if self.first == date.min or self.last >= date.max - timedelta(days):
+        if self.is_open or self.last >= date.max - timedelta(days):
             return self
         return Span(self.first, self.last + timedelta(days))
 

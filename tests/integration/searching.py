@@ -1,0 +1,41 @@
+"""A searcher over what an indexer of the tests has indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from indexer.indexer import Indexer
+from memvault.search.fallback import AnswerCache
+from memvault.search.pipeline import Searcher
+from memvault.search.time_expressions import Calendar
+from memvault.stores.graph_view import GraphView
+from memvault.text.embedding import Embedder
+from memvault.verification.verifier import Verifier, names_in
+
+
+def viewed(indexer: Indexer) -> GraphView:
+    """The graph in memory, which follows what is indexed."""
+    view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
+    indexer.on_change.append(view.apply)
+    return view
+
+
+@contextmanager
+def searcher_over(
+    indexer: Indexer, embedder: Embedder, calendar: Callable[[], Calendar] = Calendar
+) -> Iterator[Searcher]:
+    by_id, read = indexer.catalogue.by_id, indexer.vault.read
+    searcher = Searcher(
+        indexer.stores,
+        embedder,
+        indexer,
+        viewed(indexer),
+        Verifier(indexer.stores.vectors, by_id, names_in(indexer.names), lambda _: [], read=read),
+        read=read,
+        cache=AnswerCache(),
+        limit_seconds=60.0,
+        calendar=calendar,
+    )
+    yield searcher
+    searcher.close()
