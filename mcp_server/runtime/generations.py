@@ -85,14 +85,9 @@ def open_generation(
     stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
         indexer = Indexer(
-            vault,
-            stores,
-            embedder,
-            entity_cache,
-            settings.index,
-            forgotten=forgotten,
-            joined=joined,
-        )
+            vault, stores, embedder, entity_cache, settings.index,
+            forgotten=forgotten, joined=joined,
+        )  # fmt: skip
     graph_view = GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)
     similarity_index = SimilarityIndex(graph_view, stores.vectors, indexer.catalogue)
@@ -102,44 +97,22 @@ def open_generation(
         read=vault.read,
     )  # fmt: skip
     searcher = Searcher(
-        stores,
-        embedder,
-        indexer,
-        graph_view,
-        verifier,
-        read=vault.read,
-        cache=answers,
-        limit_seconds=settings.limits.answer_seconds,
-        reranker=reranker,
-        calendar=partial(Calendar.of, settings.calendar),
-        background=worker,
-    )
+        stores, embedder, indexer, graph_view, verifier,
+        read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
+        reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
+    )  # fmt: skip
+    critic = Critic(
+        searcher.find, by_id, stores.vectors, names, verifier,
+        outlines=Outlines(vault.read, embedder), embed=embedder.embed,
+    )  # fmt: skip
+    reasoner = Reasoner(
+        graph_view, by_id, find=searcher.find, claims_of=verifier.claims,
+        find_names=names_asked(indexer.names), settings=settings.reasoning,
+    )  # fmt: skip
     return Generation(
-        folder,
-        stores,
-        indexer,
-        indexer.catalogue,
-        graph_view,
-        similarity_index,
-        searcher,
-        Critic(
-            searcher.find,
-            by_id,
-            stores.vectors,
-            names,
-            verifier,
-            outlines=Outlines(vault.read, embedder),
-            embed=embedder.embed,
-        ),
-        Reasoner(
-            graph_view,
-            by_id,
-            find=searcher.find,
-            claims_of=verifier.claims,
-            find_names=names_asked(indexer.names),
-            settings=settings.reasoning,
-        ),
-    )
+        folder, stores, indexer, indexer.catalogue, graph_view, similarity_index, searcher,
+        critic, reasoner,
+    )  # fmt: skip
 
 
 @contextmanager

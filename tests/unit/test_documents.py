@@ -94,7 +94,7 @@ def test_a_damaged_document_has_its_name_only_and_never_fails(name: str, data: b
                         st.sampled_from(["nodes", "edges", "type", "text", "file", "x", "label",
                                          "id", "fromNode", "toNode"]), inner, max_size=5)))  # fmt: skip
 def test_any_json_is_read_as_a_canvas(value: object):
-    parsed("a.canvas", json.dumps(value).encode())
+    assert parsed("a.canvas", json.dumps(value).encode()).path == "a.canvas"
 
 
 def test_documents_are_listed_up_to_a_size_and_never_changed(tmp_path: Path):
