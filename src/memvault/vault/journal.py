@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -81,12 +81,20 @@ class TornLine:
 
 
 class Journal:
-    """The journal of one vault. Safe for several threads and processes at once."""
+    """The journal of one vault. Safe for several threads and processes at once.
 
-    def __init__(self, vault: Vault) -> None:
+    Args:
+        folder: where it is, relative to the vault.
+        writer: part of the names of the files that are written, if each writer has its own: then
+            a sync tool never finds one file changed on two devices.
+    """
+
+    def __init__(self, vault: Vault, folder: Path = FOLDER, writer: str = "") -> None:
         self._vault = vault
         self._root = Path(vault.root)
-        self._folder = self._root / FOLDER
+        self._name = folder.as_posix()
+        self._folder = self._root / folder
+        self._ending = f"-{writer}.jsonl" if writer else ".jsonl"
 
     def append(self, entry: JournalEntry, *, flush: bool = True) -> None:
         """Append the entry durably: when this returns, it is on disk. Without ``flush`` it
@@ -97,8 +105,8 @@ class Journal:
             DiskFull: no space is left; the journal is unchanged.
         """
         line = entry.model_dump_json().encode("utf-8") + b"\n"
-        file = self._folder / f"{entry.ts.astimezone(UTC).strftime('%Y-%m')}.jsonl"
-        with storage_errors(FOLDER.as_posix()):
+        file = self._folder / (entry.ts.astimezone(UTC).strftime("%Y-%m") + self._ending)
+        with storage_errors(self._name):
             self._prepare()
             try:
                 with FileLock(
@@ -124,20 +132,20 @@ class Journal:
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.
 
-        A mark is a byte offset by file name. A file that is shorter than its mark is read from its
-        start, so entries may be repeated; invalid lines are skipped.
+        A mark is a byte offset by file name. A file that is shorter than its mark, or has no end of
+        a line there, is read from its start, so entries may be repeated; invalid lines are skipped.
 
         Raises:
             StorageError: the journal cannot be read.
         """
         found: list[JournalEntry] = []
         reached: dict[str, int] = {}
-        with storage_errors(FOLDER.as_posix()):
+        with storage_errors(self._name):
             for file in self.files():
                 start = marks.get(file.name, 0)
                 with file.open("rb") as stream:
                     size = stream.seek(0, os.SEEK_END)
-                    stream.seek(start if start <= size else 0)
+                    stream.seek(start if start <= size and _ends_line(stream, start) else 0)
                     for raw in stream:
                         if not raw.endswith(b"\n"):  # another process is still writing it
                             stream.seek(-len(raw), os.SEEK_CUR)
@@ -182,6 +190,11 @@ class Journal:
             raise OutsideVault(
                 "The vault's .memvault folder is a link out of the vault. Make it a real folder."
             )
+
+
+def _ends_line(stream: BinaryIO, offset: int) -> bool:
+    stream.seek(max(0, offset - 1))
+    return offset == 0 or stream.read(1) == b"\n"
 
 
 def _append_line(file: Path, line: bytes, flush: bool) -> None:

@@ -1,0 +1,1 @@
+"""What changes in memory by itself: it fades, learns from use, and dreams."""
