@@ -15,7 +15,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
@@ -32,6 +44,12 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
 RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
 PROBE_SECONDS = 1.0  # until the event of the test file must have come
+# Not that a file was opened: a scan opens every note, which would fill the system's queue of events
+# and take as long to be told of as to do.
+CHANGES: list[type[FileSystemEvent]] = [
+    FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileClosedEvent, FileMovedEvent,
+    FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
+]  # fmt: skip
 
 
 class _Gatherer(FileSystemEventHandler):
@@ -47,8 +65,6 @@ class _Gatherer(FileSystemEventHandler):
         self.probes: set[str] = set()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if event.event_type in ("opened", "closed_no_write"):
-            return
         ends = [str(end) for end in (event.src_path, event.dest_path) if end]
         with self._condition:
             self.probes.update(Path(end).name for end in ends if Path(end).suffix == ".probe")
@@ -168,7 +184,8 @@ class Watcher:
             PollingObserver(timeout=self._settings.polling_seconds) if polling else Observer()
         )
         try:
-            observer.schedule(self._gatherer, str(self._indexer.vault.root), recursive=True)
+            root = str(self._indexer.vault.root)
+            observer.schedule(self._gatherer, root, recursive=True, event_filter=CHANGES)
             observer.start()
         except OSError as error:  # no more inotify watches, or none at all
             if polling:

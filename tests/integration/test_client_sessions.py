@@ -21,6 +21,7 @@ from fastmcp.server.middleware import rate_limiting
 from mcp import MCPError
 
 from mcp_server.engine.launcher import read_address
+from mcp_server.middleware.client_identity import ToolSets
 from mcp_server.prompts import FRAGMENT
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
@@ -29,6 +30,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
 from tests.integration.small_vault import write_notes
 from tests.integration.tiny_engine import environment
+from tests.pages.served import served
 from tests.waiting import until
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -189,6 +191,27 @@ def test_without_a_handshake_http_clients_are_told_apart_by_the_session_they_nam
             assert len(again["working_set"]) >= len(mine["working_set"])
 
     asyncio.run(run())
+
+
+def test_a_call_without_a_handshake_does_not_list_all_tools(tmp_path, monkeypatch):
+    """The stateless protocol looks in that list for arguments that are HTTP headers, too."""
+    listed = []
+    list_tools = ToolSets.on_list_tools
+
+    async def counted(self: ToolSets, context: Any, call_next: Any) -> Any:
+        listed.append(context)
+        return await list_tools(self, context, call_next)
+
+    async def run(url: str) -> None:
+        async with Client(url) as client:
+            await answer(client, "recall_memory", query="oak")  # the client reads the list once
+            before = len(listed)
+            await answer(client, "recall_memory", query="oak")
+            assert len(listed) == before > 0
+
+    monkeypatch.setattr(ToolSets, "on_list_tools", counted)
+    with served(tmp_path, {"Oak.md": "The oak is old."}) as running:
+        asyncio.run(run(f"{running.url}/mcp"))
 
 
 def test_without_a_handshake_http_clients_are_told_apart_by_their_token(engine):

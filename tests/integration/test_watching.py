@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
+from watchdog.events import FileSystemEvent
 
 from indexer import watch
 from indexer.doctor import examine
@@ -122,6 +124,28 @@ def test_folders_moved_and_renamed_under_the_watcher(
         write("new/deep/down/Yew.md", "The yew.\n")  # the folder's event may outrun its watch
         until(lambda: "new/deep/down/Yew.md" in paths(live))
     assert_as_built_anew(live, open_indexer)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify tells that files are opened")
+def test_the_watcher_is_not_told_that_notes_are_read(
+    open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    gather = watch._Gatherer.on_any_event
+
+    def overheard(self: watch._Gatherer, event: FileSystemEvent) -> None:
+        told.append(event.event_type)
+        gather(self, event)
+
+    monkeypatch.setattr(watch._Gatherer, "on_any_event", overheard)
+    note = write("Oak.md", "The oak.\n")
+    live = open_indexer()
+    with watched(live):
+        for _ in range(20):
+            note.read_bytes()
+        write("Elm.md", "The elm.\n")
+        until(lambda: "Elm.md" in paths(live))
+    assert not {"opened", "closed_no_write"} & set(told)
 
 
 def test_where_no_events_come_files_are_compared_at_intervals(
