@@ -1,0 +1,168 @@
+"""Links that are missing: notes that name each other without a link, or are strongly related.
+
+A note that names another is scored by how often that name is a link where it occurs (*link
+probability*: Mihalcea and Csomai, Wikify!, CIKM 2007) times the cosine of both notes. Two notes
+that are near in meaning are scored by what both are linked to, of which the rare tells more
+(Adamic and Adar, Friends and neighbors on the Web, Social Networks 25, 2003), times their cosine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from memvault.cognition.similarity_index import Rows
+from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.stores.graph_view import GraphView
+
+NAMED = frozenset((EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
+NEAREST = 10  # notes to which each note is compared
+AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
+EDGES_AT_ONCE = 500
+SAME = 0.95  # cosine from which two notes are duplicates rather than related
+GoOn = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLink:
+    """``target`` could be linked from ``source``.
+
+    ``naming`` is the edge that names it there, if one does; ``shared`` the rarest node that both
+    are linked with.
+    """
+
+    source: str
+    target: str
+    score: float
+    naming: GraphEdge | None = None
+    shared: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What is linked with what.
+
+    Attributes:
+        around: what each node is linked with, in either direction; names alone do not count.
+        sources: the notes that link to each note.
+        naming: the first edge by which a note names another that neither links to.
+        names: how many notes name each note without a link.
+    """
+
+    around: dict[str, set[str]]
+    sources: dict[str, set[str]]
+    naming: dict[tuple[str, str], GraphEdge]
+    names: dict[str, int]
+
+    @classmethod
+    def of(cls, view: GraphView, ids: Collection[str], go_on: GoOn) -> Linked:
+        around: dict[str, set[str]] = defaultdict(set)
+        sources: dict[str, set[str]] = defaultdict(set)
+        named: dict[tuple[str, str], GraphEdge] = {}
+        for at, edge in enumerate(view.all()):
+            if at % EDGES_AT_ONCE == 0:
+                go_on()
+            if edge.source == edge.target:
+                continue
+            if edge.origin not in NAMED or edge.target not in ids:
+                around[edge.source].add(edge.target)
+                around[edge.target].add(edge.source)
+            if edge.origin not in NAMED:
+                sources[edge.target].add(edge.source)
+            elif edge.source in ids and edge.target in ids:
+                named.setdefault((edge.source, edge.target), edge)
+        naming = {
+            pair: edge for pair, edge in named.items() if pair[1] not in around.get(pair[0], ())
+        }
+        names: dict[str, int] = defaultdict(int)
+        for _, target in naming:
+            names[target] += 1
+        return cls(around, sources, naming, names)
+
+    def probability(self, target: str) -> float:
+        """How likely a name of this note is a link where it occurs, in (0, 1)."""
+        links = len(self.sources.get(target, ()))
+        return (links + 0.5) / (links + self.names.get(target, 0) + 1.0)
+
+    def shared(self, one: str, other: str) -> tuple[float, str | None]:
+        """Adamic-Adar of two nodes, and the rarest node that both are linked with."""
+        common = self.around.get(one, set()) & self.around.get(other, set())
+        if not common:
+            return 0.0, None
+        value = sum(1.0 / math.log(1.0 + len(self.around[each])) for each in common)
+        return value, min(common, key=lambda each: (len(self.around[each]), each))
+
+
+def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, float]]:
+    """The most similar other notes of each note, with their cosine."""
+    matrix, count = rows.matrix, len(rows.ids)
+    most = min(most, count - 1)
+    if most < 1:
+        return
+    for first in range(0, count, AT_ONCE):
+        go_on()
+        cosines = matrix[first : first + AT_ONCE] @ matrix.T
+        own = np.arange(len(cosines))
+        cosines[own, first + own] = -np.inf
+        best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
+        for at, places in enumerate(best.tolist()):
+            for place in places:
+                yield rows.ids[first + at], rows.ids[place], float(cosines[at, place])
+
+
+def missing_links(
+    view: GraphView, rows: Rows, most: int, go_on: GoOn = lambda: None
+) -> list[MissingLink]:
+    """The links that are most likely missing between these notes, one for a pair: the best by name
+    and the best by relation take turns.
+
+    Args:
+        rows: the vectors of the notes that may be linked, L2-normalised.
+        go_on: called between steps of a few milliseconds; may pause, and raises to stop.
+    """
+    place = {key: at for at, key in enumerate(rows.ids)}
+    linked = Linked.of(view, place.keys(), go_on)
+    near = {_pair(one, other): cosine for one, other, cosine in nearest(rows, NEAREST, go_on)}
+    for one, other in linked.naming:
+        cosine = float(rows.matrix[place[one]] @ rows.matrix[place[other]])
+        near.setdefault(_pair(one, other), cosine)
+    named: list[MissingLink] = []
+    related: list[MissingLink] = []
+    for at, ((one, other), cosine) in enumerate(near.items()):
+        if at % EDGES_AT_ONCE == 0:
+            go_on()
+        if 0.0 < cosine < SAME and other not in linked.around.get(one, ()):
+            by_name, by_relation = _scored(one, other, cosine, linked)
+            named += [by_name] * (by_name.score > 0.0)
+            related += [by_relation] * (by_relation.score > 0.0)
+    lists = [
+        sorted(each, key=lambda link: (-link.score, link.source, link.target))[:most]
+        for each in (named, related)
+    ]
+    turns = (link for pair in zip_longest(*lists) for link in pair if link is not None)
+    first: dict[tuple[str, str], MissingLink] = {}
+    for link in turns:
+        first.setdefault(_pair(link.source, link.target), link)
+    return list(first.values())[:most]
+
+
+def _pair(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one < other else (other, one)
+
+
+def _scored(one: str, other: str, cosine: float, linked: Linked) -> tuple[MissingLink, MissingLink]:
+    """The link by name, and the link by what both are linked with; a score of 0 is none."""
+    ways = [way for way in ((one, other), (other, one)) if way in linked.naming]
+    source, target = max(ways, key=lambda way: linked.probability(way[1]), default=(one, other))
+    probability = linked.probability(target) if ways else 0.0
+    value, shared = linked.shared(one, other)
+    naming = linked.naming.get((source, target))
+    return (
+        MissingLink(source, target, cosine * probability, naming, shared),
+        MissingLink(source, target, cosine * value, naming, shared),
+    )

@@ -1,0 +1,122 @@
+"""Dreams: whether they propose links that were taken away.
+
+``python -m tests.benchmarks.bench_dreams FOLDER [--seeds N] [--state DIR]``
+
+Of the pairs of notes in a vault that are linked, a tenth loses its links, in the graph only. Then
+the best 50 proposals are compared with them. *unlinked*: a sentence that names the other note still
+does, as when the brackets are taken away; *gone*: it does not either. In a vault without links
+between notes, each name is made a link first.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from mcp_server.runtime.container import Container
+from memvault.config.paths import StateFolder
+from memvault.consolidation.dreams.links import NAMED, missing_links
+from memvault.model.graph import EdgeOrigin, GraphEdge, NoteGraph, NotesIndexed
+from memvault.stores.graph_view import GraphView
+from memvault.text.words import name_key
+from tests.benchmarks.vaults import SETTINGS
+
+PROPOSED = 50
+Pair = tuple[str, str]
+
+
+def pair_of(edge: GraphEdge) -> Pair:
+    return min(edge.source, edge.target), max(edge.source, edge.target)
+
+
+def still_named(edge: GraphEdge, container: Container) -> bool:
+    memory = container.live.catalogue.by_id(edge.target)
+    if memory is None:
+        return False
+    words = f" {name_key(edge.sentence)} "
+    return any(f" {name_key(name)} " in words for name in (memory.title, *memory.aliases) if name)
+
+
+@contextmanager
+def without(container: Container, gone: Collection[Pair], named: bool) -> Iterator[None]:
+    """The graph in memory without these pairs' edges; with ``named``, a link whose sentence names
+    the other note becomes a mention."""
+    view, before = container.live.graph_view, {}
+    for key in {key for pair in gone for key in pair}:
+        node, edges = view.node(key), view.stated_by(key)
+        assert node is not None
+        before[key] = NoteGraph(node, edges)
+        left = [edge for edge in edges if pair_of(edge) not in gone]
+        if named:
+            cut = [edge for edge in edges if pair_of(edge) in gone]
+            left += [
+                replace(edge, origin=EdgeOrigin.MENTION)
+                for edge in cut
+                if still_named(edge, container)
+            ]
+        view.apply(NotesIndexed(graphs=(NoteGraph(node, tuple(left)),)))
+    try:
+        yield
+    finally:
+        view.apply(NotesIndexed(graphs=tuple(before.values())))
+
+
+def link_names(view: GraphView, sources: Collection[str]) -> None:
+    for key in sources:
+        node = view.node(key)
+        assert node is not None
+        edges = [replace(edge, origin=EdgeOrigin.LINK) for edge in view.stated_by(key)]
+        view.apply(NotesIndexed(graphs=(NoteGraph(node, tuple(edges)),)))
+
+
+def measure(container: Container, seeds: int) -> None:
+    live = container.live
+    live.similarity_index.load()
+    rows = live.similarity_index.rows(live.similarity_index.memory_ids())
+    ids = set(rows.ids)
+    between = [edge for edge in live.graph_view.all() if {edge.source, edge.target} <= ids]
+    linking = [edge for edge in between if edge.source != edge.target]
+    links = {pair_of(edge) for edge in linking if edge.origin not in NAMED}
+    if len(links) < len(ids) / 10:
+        link_names(live.graph_view, {edge.source for edge in linking})
+        links = {pair_of(edge) for edge in linking}
+    for name, named in (("unlinked", True), ("gone", False)):
+        scores = []
+        for seed in range(seeds):
+            gone = set(random.Random(seed).sample(sorted(links), max(1, len(links) // 10)))
+            with without(container, gone, named):
+                found = missing_links(live.graph_view, rows, PROPOSED)
+            hits = sum((min(e.source, e.target), max(e.source, e.target)) in gone for e in found)
+            scores.append((hits / max(1, len(found)), hits / len(gone)))
+        precision, recall = (mean(each) for each in zip(*scores, strict=True))
+        print(
+            f"{name:<9} {len(links)} pairs, {len(gone)} removed: "
+            f"precision {precision:.2f}, recall {recall:.2f} in the first {PROPOSED}"
+        )
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("vault", type=Path)
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--state", type=Path, help="kept for the next run")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        container = Container(given.vault, SETTINGS, StateFolder(given.state or Path(scratch)))
+        try:
+            container.start(watch=False)
+            measure(container, given.seeds)
+        finally:
+            container.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
