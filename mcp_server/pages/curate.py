@@ -211,9 +211,7 @@ class CuratePage:
             left=left[0] if left else None,
             released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held()[:MOST_HELD],
-            proposals=self._site.container.proposals.waiting(
-                self._site.container.live.catalogue.by_id
-            )[:MOST_HELD],
+            proposals=self._site.container.waiting_proposals()[:MOST_HELD],
             **(self._told(task) if task else {}),
         )
 
@@ -351,7 +349,9 @@ class CuratePage:
         """Do what a client proposed."""
         container = self._site.container
         proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
-        if proposal.kind is ProposalKind.PERMANENT:
+        if proposal.kind is ProposalKind.DELETED:
+            container.actions.delete_forgotten(proposal.forgotten, _PERSON)
+        elif proposal.kind is ProposalKind.PERMANENT:
             why, move = by_person("made permanent on the page"), form.text("move") == "true"
             container.actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
         else:

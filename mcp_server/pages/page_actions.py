@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.note_text import editable, edited
+from memvault.curation.changes.forgetting import USER_REQUESTED
 from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
 from memvault.curation.operations.draft import Draft
 from memvault.model.change import Change, ChangeKind, TaskAction
@@ -238,9 +239,7 @@ class MemoryButtons:
             "annotate": lambda key, form: self._actions.annotate(
                 key, form.needed("note"), by_person("annotated on the page")
             ),
-            "forget": lambda key, _: self._actions.forget(
-                [self._actions.target(key)], by_person("forgotten on the page")
-            ),
+            "forget": self._forget,
         }
         self.routes: list[BaseRoute] = [
             *(site.action(f"/memory/{{id}}/{name}", _back(do)) for name, do in buttons.items()),
@@ -250,6 +249,14 @@ class MemoryButtons:
     @property
     def _actions(self) -> Actions:
         return self._site.container.actions
+
+    def _forget(self, key: str, form: Form) -> None:
+        permanent = form.text("permanent") == "yes"
+        why = by_person(
+            "deleted for good on the page" if permanent else "forgotten on the page",
+            USER_REQUESTED if permanent else None,
+        )
+        self._actions.forget([self._actions.target(key)], why, permanent=permanent)
 
     def _pin(self, key: str, form: Form) -> None:
         pinned = _yes(form, "pinned")

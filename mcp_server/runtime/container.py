@@ -35,7 +35,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.concepts import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
-from memvault.curation.proposals import Proposals
+from memvault.curation.proposals import Proposal, Proposals
 from memvault.curation.provenance import Provenances
 from memvault.curation.quarantine import GuardedVault, Quarantine
 from memvault.curation.tasks.finder import DismissedTasks
@@ -187,6 +187,10 @@ class Container:
     def live(self) -> Generation:
         """The generation of indexes that answers now; a rebuild replaces it."""
         return self._generations.live
+
+    def waiting_proposals(self) -> list[Proposal]:
+        """What clients proposed and the person has not decided, the newest first."""
+        return self.proposals.waiting(self.live.catalogue.by_id, self.curator.forgotten.kept())
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""

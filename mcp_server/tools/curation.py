@@ -37,6 +37,10 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
 MOST_LINKS = 20  # notes that a preview lists
+PROPOSED = (
+    "Not deleted for good: the person wrote or changed it, so it goes to the trash, and only they "
+    "can delete it, on the Curate page. Tell them so."
+)
 
 Reason = Annotated[
     str | None,
@@ -48,7 +52,10 @@ Reason = Annotated[
 ReversalHash = Annotated[str | None, Field(min_length=1, max_length=64)]
 Soft = Annotated[
     bool,
-    Field(description="false: delete at once, for good; only with reason user_requested."),
+    Field(
+        description="false: delete for good, only with reason user_requested; what the person "
+        "wrote or changed goes to the trash, and they decide."
+    ),
 ]
 
 
@@ -79,9 +86,12 @@ class CurationTools:
         container = self._box.container
         found = container.actions.target(target)
         if preview:
-            return self._preview(found)
+            return self._preview(found, at_once=not soft_delete)
         change = container.actions.forget([found], why, permanent=not soft_delete)
         (tombstone,) = change.forgot
+        proposed = not (soft_delete or tombstone.permanent)
+        if proposed:
+            container.proposals.propose_deletion(tombstone, why.actor, why.rationale)
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
             name=found.name,
@@ -90,6 +100,8 @@ class CurationTools:
             preview=False,
             restorable_until=until,
             reversal_hash=None if tombstone.permanent else tombstone.reversal_hash,
+            deletion=None if soft_delete else "proposed" if proposed else "done",
+            notice=PROPOSED if proposed else None,
             pulse=self._box.meter.of_vault(),
         )
 
@@ -102,7 +114,10 @@ class CurationTools:
         reversal_hash: ReversalHash = None,
         session_id: SessionId = None,
     ) -> RestoredAnswer:
-        """Bring a forgotten note or concept back unchanged. Give `target` or `reversal_hash`."""
+        """Bring a forgotten note or concept back unchanged. Give `target` or `reversal_hash`.
+
+        What the person removed themselves, only they bring back.
+        """
         self._box.touch(session_id)
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide exactly one of target or reversal_hash")
@@ -122,18 +137,21 @@ class CurationTools:
             pulse=self._box.meter.of_vault(),
         )
 
-    def _preview(self, found: Target) -> ForgottenAnswer:
+    def _preview(self, found: Target, *, at_once: bool) -> ForgottenAnswer:
         container = self._box.container
         ids = set(found.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
         known = (container.live.catalogue.by_id(source) for source in naming - ids)
         paths = sorted(memory.path for memory in known if memory is not None)
+        proposed = at_once and not (is_person() or container.actions.deletable(found))
         return ForgottenAnswer(
             name=found.name,
             node_ids=list(found.node_ids),
             paths=[found.note.path] if found.note else [],
             preview=True,
             linked_from=paths[:MOST_LINKS],
+            deletion=None if not at_once else "proposed" if proposed else "done",
+            notice=PROPOSED if proposed else None,
             pulse=self._box.meter.of_vault(),
         )
 

@@ -183,6 +183,8 @@ class HistoryTools:
         container = self._box.container
         if any(container.guarded.held_at(path) is not None for path in paths):
             return None, None  # in quarantine
+        if any(paths & {each.path} for each in container.curator.forgotten.kept()):
+            return None, None  # forgotten: no tool shows it any more
         history = container.curator.history
         file = next((each for each in change.files if paths & set(each.paths)), None)
         if file is None:

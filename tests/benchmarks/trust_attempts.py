@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +16,13 @@ from typing import Any
 
 from fastmcp import Client
 from mcp_types import Implementation
+from starlette.testclient import TestClient
 
+from mcp_server.app import engine_app
+from mcp_server.engine.startup import Startup
+from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
+from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
@@ -112,6 +118,32 @@ class Caller:
                 return "\n".join(parts)
 
         return asyncio.run(run())
+
+
+class Pages:
+    """Opens and sends the pages as the person's browser does."""
+
+    def __init__(self, container: Container) -> None:
+        startup = Startup.of(container)
+        app = engine_app(
+            build_server(startup),
+            startup,
+            policy=AccessPolicy("127.0.0.1", "engine-token"),
+            tracker=ActivityTracker(),
+            stop=lambda: None,
+        )
+        self._browser = TestClient(app, base_url="http://127.0.0.1:8420", follow_redirects=False)
+
+    def get(self, path: str, **query: str) -> str:
+        answer = self._browser.get(path, params=query)
+        assert answer.status_code == 200, (path, answer.status_code, answer.text)
+        return answer.text
+
+    def post(self, path: str, **fields: str) -> None:
+        token = re.search(r'name="token" value="([^"]+)"', self.get("/activity"))
+        assert token is not None
+        answer = self._browser.post(path, data={"token": token[1], **fields})
+        assert answer.status_code in (302, 303), (path, answer.status_code, answer.text)
 
 
 def filled(claim: tuple[str, str, str, str], k: int) -> tuple[str, str, str, str]:

@@ -211,12 +211,14 @@ def test_permanent_deletion_is_refused_in_the_documents_words(caller: Caller, re
 
 
 def test_permanent_deletion_on_the_persons_wish_leaves_no_file(caller: Caller):
+    path = caller.ok("store_memory", content="A raft of planks.", title="Raft", **WHY)["path"]
     answer = caller.ok(
-        "forget_concept", target="Boat.md", soft_delete=False, reason="user_requested", **WHY
+        "forget_concept", target=path, soft_delete=False, reason="user_requested", **WHY
     )
+    assert answer["deletion"] == "done"
     assert "restorable_until" not in answer and "reversal_hash" not in answer
-    assert not list(caller.vault.rglob("Boat*"))
-    assert "deleted for good" in caller.error("restore_concept", target="Boat.md", **WHY)["message"]
+    assert not list(caller.vault.rglob("Raft*"))
+    assert "deleted for good" in caller.error("restore_concept", target=path, **WHY)["message"]
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     assert answer["after"] is False
     assert "Curate" in answer["notice"]
     call("set_lifecycle", target=stored["node_id"], lifecycle="permanent", rationale=WHY)
-    waiting = container.proposals.waiting(container.live.catalogue.by_id)
+    waiting = container.waiting_proposals()
     mine = [each for each in waiting if each.note_id == stored["node_id"]]
     assert {str(each.kind) for each in mine} == {"verified", "permanent"}
     memory = container.live.catalogue.by_id(stored["node_id"])
@@ -143,7 +143,7 @@ def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
     call("verify_memory", target="Mole.md", verified=True, rationale=WHY)
 
     def waits() -> bool:
-        waiting = container.proposals.waiting(container.live.catalogue.by_id)
+        waiting = container.waiting_proposals()
         return any(each.path == "Mole.md" for each in waiting)
 
     assert waits()

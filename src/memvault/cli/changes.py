@@ -1,4 +1,4 @@
-"""The history of the vault: ``log``, ``undo`` and ``manifest``."""
+"""The history of the vault: ``log``, ``undo``, ``forget`` and ``manifest``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.
 def add_commands(app: typer.Typer) -> None:
     app.command()(log)
     app.command()(undo)
+    app.command()(forget)
     app.command()(manifest)
 
 
@@ -201,6 +202,37 @@ def _print_lines(lines: Sequence[dict[str, Any]], path: str | None = None) -> No
         for mark, key, style in (("-", "before", "red"), ("+", "after", "green")):
             if str(line.get(key, "")).strip():
                 print_line((f"    {place} {mark} {line[key]}", style))
+
+
+def forget(
+    context: typer.Context,
+    note: Annotated[
+        str, typer.Argument(metavar="NOTE", help="Title, alias, path or id of a note, or a name.")
+    ],
+    *,
+    permanent: Annotated[
+        bool, typer.Option("--for-good", help="Delete it and its earlier versions at once.")
+    ] = False,
+    yes: YesOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move a note to the vault's trash, from which it can be restored for 30 days."""
+    given: dict[str, Any] = {"target": note, "rationale": "Forgotten from the command line."}
+    if permanent:
+        given |= {"soft_delete": False, "reason": "user_requested"}
+    with engine_of(places_of(context)) as engine:
+        if permanent and not (yes or as_json):
+            found = engine.call_tool("forget_concept", {**given, "preview": True})
+            place = next(iter(found["paths"]), found["name"])
+            if not typer.confirm(f"Delete {place} for good?"):
+                return
+        answer = engine.call_tool("forget_concept", given)
+    if as_json:
+        print_json(answer)
+    elif permanent:
+        print_line(f"Deleted {answer['name']} for good.")
+    else:
+        print_line(f"Forgot {answer['name']}. To restore: memvault undo {answer['reversal_hash']}")
 
 
 def manifest(

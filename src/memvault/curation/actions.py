@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from memvault.curation.changes.curator import ChangeResult, Curator, UndoResult
-from memvault.curation.changes.forgetting import Restored, stage_forgetting, stage_restoring
+from memvault.curation.changes.forgetting import (
+    Restored,
+    made_by_others,
+    stage_forgetting,
+    stage_restoring,
+)
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
@@ -32,7 +37,7 @@ from memvault.curation.operations.properties import (
 )
 from memvault.curation.operations.remember import remember, secrets_in
 from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
-from memvault.model.change import Change, ChangeKind
+from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph import GraphStore
@@ -271,17 +276,35 @@ class Actions:
     def forget(
         self, targets: Sequence[Target], why: Attribution, *, permanent: bool = False
     ) -> Change:
-        """Forget notes and concepts as one change."""
+        """Forget notes and concepts as one change.
+
+        Args:
+            permanent: delete them at once; for a client only what no person touched, while all else
+                goes to the trash.
+        """
 
         def stage(staging: Staging) -> None:
             for target in targets:
-                stage_forgetting(staging, target, permanent=permanent)
+                at_once = permanent and (why.kind != "client" or self.deletable(target, staging))
+                stage_forgetting(staging, target, permanent=at_once)
 
         names = tuple(target.name for target in targets)
         ids = tuple(key for target in targets for key in target.node_ids)
         done = self._perform(stage, ChangeKind.FORGOTTEN, names, ids, why)
         assert done.change is not None  # forgetting always changes something
         return done.change
+
+    def deletable(self, target: Target, staging: Staging | None = None) -> bool:
+        """Whether a client may delete it for good: a note that the person never touched."""
+        if target.note is None:
+            return False  # notes name it
+        path = target.note.path
+        data = (staging or self._curator.stage()).read(path)
+        return made_by_others(self._curator.history, path, data)
+
+    def delete_forgotten(self, reversal_hash: str, actor: Actor) -> None:
+        """Delete for good what is in the trash; only for the person."""
+        self._curator.delete_forgotten(reversal_hash, actor)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore what a hash, id, path or name means, if it was forgotten."""

@@ -1,32 +1,36 @@
-"""What clients propose and only the person decides: that a memory is right, or lasts for good."""
+"""What clients propose and only the person decides: that a memory is right, lasts for good, or is
+deleted for good."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 from memvault.model.change import Actor
 from memvault.model.errors import NoteNotFound
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle, Memory, Tombstone
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
-WAS_VERIFIED = "was_verified"
+PROPOSAL, WAS_VERIFIED, FORGOTTEN = "proposal", "was_verified", "forgotten"  # of an entry's data
 
 
 class ProposalKind(StrEnum):
     VERIFIED = "verified"  # the person is said to have confirmed it
     WRONG = "wrong"  # the person is said to have called it wrong
     PERMANENT = "permanent"
+    DELETED = "deleted"  # for good; it is in the trash
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``was_verified``: the memory was verified when it was made, perhaps too long ago."""
+    """``was_verified``: the memory was verified when it was made, perhaps too long ago.
+    ``forgotten`` is the tombstone of what is to be deleted."""
 
     key: str
     kind: ProposalKind
@@ -36,6 +40,7 @@ class Proposal:
     rationale: str
     at: datetime
     was_verified: bool = False
+    forgotten: str = ""
 
 
 class Proposals:
@@ -53,26 +58,52 @@ class Proposals:
         Raises:
             StorageError, DiskFull: it cannot be recorded.
         """
+        data = {PROPOSAL: kind, WAS_VERIFIED: memory.verified}
+        return self._propose(memory.id, memory.path, actor, rationale, data)
+
+    def propose_deletion(self, forgotten: Tombstone, actor: Actor, rationale: str) -> Proposal:
+        """Record that a client wants something in the trash deleted for good."""
+        data = {PROPOSAL: ProposalKind.DELETED, FORGOTTEN: forgotten.reversal_hash}
+        place = forgotten.path or forgotten.name
+        return self._propose(forgotten.node_ids[0], place, actor, rationale, data)
+
+    def _propose(
+        self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]
+    ) -> Proposal:
         with self._lock:
             self._refresh()
-            key = f"{kind} {memory.id}"
+            key = _key(note_id, data)
             if key not in self._open:
                 self._journal.append(
                     JournalEntry(
-                        ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=memory.id,
-                        path=memory.path, rationale=rationale,
-                        data={"proposal": kind, WAS_VERIFIED: memory.verified},
+                        ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=note_id,
+                        path=path, rationale=rationale, data=data,
                     )
                 )  # fmt: skip
                 self._refresh()
             return self._open[key]
 
-    def waiting(self, memory_of: Callable[[str], Memory | None]) -> list[Proposal]:
-        """Those that wait for the person, the newest first."""
+    def waiting(
+        self, memory_of: Callable[[str], Memory | None], kept: Collection[Tombstone]
+    ) -> list[Proposal]:
+        """Those that wait for the person, the newest first.
+
+        Args:
+            kept: what is in the trash.
+        """
         with self._lock:
             self._refresh()
             found = list(self._open.values())
-        open_ = [each for each in found if not _is_settled(each, memory_of(each.note_id))]
+        hashes = {each.reversal_hash for each in kept}
+        open_ = [
+            each
+            for each in found
+            if (
+                each.forgotten in hashes
+                if each.forgotten
+                else not _is_settled(each, memory_of(each.note_id))
+            )
+        ]
         return sorted(open_, key=lambda each: each.at, reverse=True)
 
     def decide(self, key: str, actor: Actor) -> Proposal:
@@ -102,12 +133,17 @@ class Proposals:
             if entry.kind == DECIDED:
                 self._open.pop(str(entry.data.get("key", "")), None)
             elif entry.kind == PROPOSED and entry.note_id:
-                kind = ProposalKind(str(entry.data.get("proposal")))
-                key = f"{kind} {entry.note_id}"
+                key = _key(entry.note_id, entry.data)
+                kind = ProposalKind(str(entry.data.get(PROPOSAL)))
                 self._open[key] = Proposal(
                     key, kind, entry.note_id, entry.path or "", entry.actor.name,
                     entry.rationale or "", entry.ts, bool(entry.data.get(WAS_VERIFIED)),
+                    str(entry.data.get(FORGOTTEN, "")),
                 )  # fmt: skip
+
+
+def _key(note_id: str, data: Mapping[str, Any]) -> str:
+    return f"{data.get(PROPOSAL)} {data.get(FORGOTTEN) or note_id}"
 
 
 def _is_settled(proposal: Proposal, memory: Memory | None) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,17 +19,23 @@ from typing import Generic, TypeVar
 from filelock import FileLock, Timeout
 
 from memvault.curation.changes import apply as files
-from memvault.curation.changes.forgetting import Forgotten, check_permanent, tombstones
+from memvault.curation.changes.forgetting import (
+    Forgotten,
+    check_permanent,
+    check_restoring,
+    tombstones,
+)
 from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
-from memvault.model.change import Actor, Change, ChangeKind, FactKind
+from memvault.model.change import Actor, Change, ChangeKind, FactKind, FileChange
 from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
     NoteConflict,
+    NoteNotFound,
     OutsideVault,
     StorageError,
 )
@@ -162,7 +168,8 @@ class Curator:
         """Make a change completely or not at all, also if the process is killed.
 
         Raises:
-            InvalidParams: it changes nothing, or deletes for good what the person did not ask for.
+            InvalidParams: it changes nothing, deletes for good what the person did not ask for, or
+                is a client's and brings back what the person removed.
             NoteConflict: a note is no longer as it was when this was planned; plan it again.
             RateLimited: a client changes too much (`ClientLimits`).
             StorageError, DiskFull: nothing was done.
@@ -170,6 +177,7 @@ class Curator:
         if plan.changes_nothing:
             raise InvalidParams("No change: it already has this value")
         check_permanent(any(each.permanent for each in plan.forgets), why.reason)
+        check_restoring(plan, why, self.history)
         with self._alone():
             if self._interrupted:
                 self._recover()
@@ -359,11 +367,13 @@ class Curator:
         """Record that nothing was done; if that fails, the next start finds it by the files."""
         try:
             self._record(JournalPhase.WITHDRAWN, change, _SYSTEM)
-            self._contents.drop(change.reversal_hash, _hashes(change))
+            self._contents.drop(change.reversal_hash, _versions(change.files))
         except StorageError as error:
             logger.warning("the journal cannot be written: %s", error.message)
 
     def _drop_large(self, change: Change, plan: Plan) -> None:
+        if change.actor.kind == "client":
+            return  # whatever a client does to a note can be undone
         large = [key for key, data in plan.versions.items() if len(data) > KEPT_BYTES]
         if large:
             try:
@@ -413,13 +423,17 @@ class Curator:
         return data is not None and content_hash(data) == tombstone.content_hash
 
     def _record_trash(
-        self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None
+        self,
+        kind: TrashEntry,
+        tombstone: Tombstone,
+        path: str | None = None,
+        actor: Actor = _SYSTEM,
     ) -> None:
         whole = kind is TrashEntry.FORGOTTEN
         entry = JournalEntry(
             ts=self._clock(),
             kind=kind,
-            actor=_SYSTEM,
+            actor=actor,
             note_id=tombstone.node_ids[0],
             path=path or tombstone.path,
             before=tombstone.content_hash,
@@ -430,7 +444,22 @@ class Curator:
 
     # -- deleting for good ----------------------------------------------------------------------
 
-    def _delete_for_good(self, tombstone: Tombstone) -> None:
+    def delete_forgotten(self, reversal_hash: str, actor: Actor) -> Tombstone:
+        """Delete for good what is in the trash under this tombstone.
+
+        Raises:
+            NoteNotFound: it was restored or deleted already.
+            StorageError: it is still there.
+        """
+        with self._alone():
+            kept = (each for each in self.forgotten.kept() if each.reversal_hash == reversal_hash)
+            tombstone = next(kept, None)
+            if tombstone is None:
+                raise NoteNotFound("It is no longer in the trash", reversal_hash=reversal_hash)
+            self._delete_for_good(tombstone, actor)
+        return tombstone
+
+    def _delete_for_good(self, tombstone: Tombstone, actor: Actor = _SYSTEM) -> None:
         """Delete the note of a tombstone from the trash, with every version that is kept of it.
 
         Raises:
@@ -439,7 +468,7 @@ class Curator:
         with self._lock:
             if self._holds(tombstone.trash_path, tombstone):
                 self.vault.delete(tombstone.trash_path or "")
-            self._record_trash(TrashEntry.PURGED, tombstone)
+            self._record_trash(TrashEntry.PURGED, tombstone, actor=actor)
             self._expunge(tombstone)
         self._deleted(tombstone)
 
@@ -447,14 +476,9 @@ class Curator:
         if tombstone.path is None:
             return
         for change in self.history.changes(path=tombstone.path, limit=None):
-            versions = {
-                version
-                for file in change.files
-                if file.path == tombstone.path
-                for version in (file.before, file.after)
-                if version is not None
-            }
-            self._contents.drop(change.reversal_hash, versions)
+            own = [file for file in change.files if file.path == tombstone.path]
+            others = [file for file in change.files if file.path != tombstone.path]
+            self._contents.drop(change.reversal_hash, _versions(own) - _versions(others))
 
     # -- taking back ----------------------------------------------------------------------------
 
@@ -491,6 +515,6 @@ def _check_undoable(change: Change, wanted: Collection[str]) -> None:
         )
 
 
-def _hashes(change: Change) -> set[str]:
-    versions = (each for file in change.files for each in (file.before, file.after))
+def _versions(changed: Iterable[FileChange]) -> set[str]:
+    versions = (each for file in changed for each in (file.before, file.after))
     return {each for each in versions if each is not None}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -23,9 +23,10 @@ from pydantic import ValidationError
 from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
-from memvault.curation.changes.staging import TRASH, Staging
+from memvault.curation.changes.staging import TRASH, Staging, is_in_trash
+from memvault.curation.provenance import origin_of, spoken_key
 from memvault.curation.targets import Target, concept_ids, names_of_memory
-from memvault.model.change import ChangeKind
+from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Tombstone
@@ -213,6 +214,60 @@ def check_permanent(permanent: bool, reason: str | None) -> None:
         raise InvalidParams(
             "Permanent deletion requires reason='user_requested'", parameter="reason", reason=reason
         )
+
+
+def check_restoring(plan: Plan, why: Attribution, history: History) -> None:
+    """Raises InvalidParams: a client brings back what the person removed."""
+    if why.kind != "client" or not (plan.restores or plan.undoes):
+        return
+    for change in history.changes(limit=None):
+        if change.actor.kind != "person" or not _removes(change):
+            continue
+        restored = {each.reversal_hash for each in change.forgot} & {*plan.restores}
+        if restored or change.reversal_hash in plan.undoes:
+            raise InvalidParams(
+                "The person removed this, so only they can bring it back: on the Activity page, or "
+                f"with `memvault undo {change.reversal_hash[:8]}`. Nothing was changed.",
+                reversal_hash=change.reversal_hash,
+            )
+
+
+def _removes(change: Change) -> bool:
+    """Whether it forgets something, or undoes what made a note."""
+    is_undoing = change.kind is ChangeKind.UNDONE
+    return bool(change.forgot) or (
+        is_undoing and any(is_in_trash(file.moved_to or "") for file in change.files)
+    )
+
+
+def made_by_others(history: History, path: str, data: bytes) -> bool:
+    """Whether every version that a note ever had was made by clients, imports or memvault, and the
+    person neither wrote nor changed nor moved it: only then may a client delete it for good."""
+    return _made_by_others(history.changes(limit=None), path, content_hash(data))
+
+
+def _made_by_others(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
+    paths, steps = {path}, list[FileChange]()
+    for place, change in enumerate(newest_first):
+        files = [file for file in change.files if paths & set(file.paths)]
+        if not files:
+            continue
+        is_spoken = any(spoken_key(file.path) in change.memo for file in files)
+        if is_spoken or origin_of(change.kind, change.actor, change.memo).is_person:
+            return False
+        paths.update(each for file in files for each in file.paths)
+        steps += files
+        if change.kind is ChangeKind.MERGED:
+            older = newest_first[place + 1 :]
+            merged = (each for each in change.files if each.moved_to and each not in files)
+            if not all(_made_by_others(older, each.path, each.before) for each in merged):
+                return False
+    made: set[str | None] = {None}
+    for step in reversed(steps):
+        if step.before not in made:
+            return False  # the person saved it in an editor
+        made.add(step.after)
+    return version in made
 
 
 def tombstones(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[Tombstone, ...]:

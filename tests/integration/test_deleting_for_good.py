@@ -1,0 +1,286 @@
+"""Deleting for good: a client can only delete what no person touched, and nothing brings back what
+the person removed but the person."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_server.pages.page_actions import by_person
+from mcp_server.runtime.container import Container
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution, Forgetting
+from memvault.curation.changes.staging import Staging
+from memvault.model.change import Change, ChangeKind
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
+from tests.benchmarks.trust_attempts import WHY, Caller, Pages, opened
+
+number = itertools.count(1)
+OWN = "# Will\n\nThe house goes to Ada.\n"
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+    with opened(tmp_path_factory.mktemp("deleting")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def call(container: Container) -> Caller:
+    return Caller(container)
+
+
+@pytest.fixture
+def will(container: Container) -> str:
+    """A note that the person typed."""
+    return typed(container, "Will.md", OWN)
+
+
+def typed(container: Container, path: str, text: str) -> str:
+    (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written([path])
+    return path
+
+
+def deleted(call: Caller, target: str, client: str = "eve") -> dict[str, Any]:
+    return call(
+        "forget_concept", client, target=target, soft_delete=False, reason="user_requested",
+        rationale=WHY,
+    )  # fmt: skip
+
+
+def kept_anywhere(container: Container, words: str) -> bool:
+    """Whether the trash, a note or a kept version still says it."""
+    history = container.curator.history
+    versions = {
+        version
+        for change in history.changes(limit=None)
+        for file in change.files
+        for version in (file.before, file.after)
+        if version is not None
+    }
+    texts = [history.content(version) or b"" for version in versions]
+    texts += [path.read_bytes() for path in container.vault.root.rglob("*.md")]
+    return any(words.encode() in text for text in texts)
+
+
+def test_a_client_deletes_for_good_what_clients_alone_wrote(
+    call: Caller, container: Container
+) -> None:
+    stored = call("store_memory", content="A draft of eve.", title="Draft", rationale=WHY)
+    call("annotate_node", "mallory", target=stored["path"], note="And mallory.", rationale=WHY)
+    answer = deleted(call, stored["path"], "other")
+    assert answer["deletion"] == "done"
+    assert not kept_anywhere(container, "A draft of eve.")
+
+
+def test_a_persons_note_goes_to_the_trash_and_waits_for_the_person(
+    call: Caller, container: Container, will: str
+) -> None:
+    for preview in (True, False):
+        answer = call("forget_concept", target=will, soft_delete=False, reason="user_requested",
+                      preview=preview, rationale=WHY)  # fmt: skip
+        assert answer["deletion"] == "proposed"
+        assert "Not deleted for good" in answer["notice"]
+    assert answer["restorable_until"]
+    assert (container.vault.root / ".trash" / "Will.md").read_text() == OWN
+    (waiting,) = container.waiting_proposals()
+    assert (waiting.kind, waiting.path, waiting.client) == ("deleted", "Will.md", "eve")
+    call("restore_concept", target="Will.md", rationale=WHY)
+    assert container.waiting_proposals() == []
+
+
+Way = Callable[[Caller, Container], str]
+
+
+def emptied(call: Caller, container: Container) -> str:
+    path = typed(container, f"Will {next(number)}.md", OWN)
+    call("edit_memory", target=path, operation="replace_section", section="Will", content="x",
+         rationale=WHY)  # fmt: skip
+    return path
+
+
+def emptied_and_undone(call: Caller, container: Container) -> str:
+    path = typed(container, f"Will {next(number)}.md", OWN)
+    done = call("edit_memory", target=path, operation="replace_text", find="The house goes to Ada.",
+                content="x", rationale=WHY)  # fmt: skip
+    call("undo_change", change=done["reversal_hash"], rationale=WHY)
+    return path
+
+
+def merged_away(call: Caller, container: Container) -> str:
+    path = typed(container, f"Will {next(number)}.md", OWN)
+    stored = claimed(call, "Mine.")
+    call("merge_concepts", sources=[path, stored], target=stored, rationale=WHY)
+    return stored
+
+
+def moved(call: Caller, container: Container) -> str:
+    path = f"projects/wills/Will {next(number)}.md"
+    (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+    typed(container, path, OWN)
+    return str(call("archive_project", project="wills", rationale=WHY)["moved"][path])
+
+
+def claimed(call: Caller, text: str = "The house goes to Ada.") -> str:
+    title = f"Mine {next(number)}"
+    return str(call("store_memory", content=text, title=title, rationale=WHY)["path"])
+
+
+def written_by_the_person_into_a_clients_note(call: Caller, container: Container) -> str:
+    path = claimed(call, "Mine.")
+    text = (container.vault.root / path).read_text()
+    typed(container, path, text + "\nThe house goes to Ada.\n")
+    call("edit_memory", target=path, operation="replace_text", find="The house goes to Ada.",
+         content="x", rationale=WHY)  # fmt: skip
+    return path
+
+
+def marked_by_the_person(call: Caller, container: Container) -> str:
+    path = claimed(call)
+    container.actions.pin(path, by_person("pinned on the page"), pinned=True)
+    return path
+
+
+def moved_by_the_person(call: Caller, container: Container) -> str:
+    path, place = claimed(call), f"Moved {next(number)}.md"
+    (container.vault.root / path).rename(container.vault.root / place)
+    container.indexing.index_written([path, place])
+    return place
+
+
+def at_the_place_of_the_persons_note(call: Caller, container: Container) -> str:
+    title = f"Will {next(number)}"
+    path = f"projects/wills/{title}.md"
+    (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+    typed(container, path, OWN)
+    call("edit_memory", target=path, operation="append", content="x", rationale=WHY)
+    call("forget_concept", target=path, rationale=WHY)
+    stored = call("store_memory", content="y", title=title, project="wills", rationale=WHY)
+    assert stored["path"] == path
+    return path
+
+
+@pytest.mark.parametrize(
+    "way",
+    [emptied, emptied_and_undone, merged_away, moved, written_by_the_person_into_a_clients_note,
+     marked_by_the_person, moved_by_the_person, at_the_place_of_the_persons_note],
+    ids=lambda way: way.__name__,
+)  # fmt: skip
+def test_no_way_around_deletes_the_persons_words(
+    call: Caller, container: Container, way: Way
+) -> None:
+    target = way(call, container)
+    assert deleted(call, target, "mallory")["deletion"] == "proposed"
+    call.error("forget_concept", target=target, soft_delete=False, reason="user_requested",
+               rationale=WHY)  # fmt: skip
+    assert kept_anywhere(container, "The house goes to Ada.")
+
+
+EVE = Attribution("eve", WHY, reason="user_requested")
+
+
+def rewritten(curator: Curator, text: bytes, *paths: str) -> Change:
+    """The change by which a client gives these notes another text."""
+
+    def stage(staging: Staging) -> None:
+        for path in paths:
+            staging.write(path, text)
+
+    change = curator.perform(stage, ChangeKind.EDITED, paths, (), EVE).change
+    assert change is not None
+    return change
+
+
+def test_however_large_a_note_is_what_a_client_does_to_it_can_be_undone(tmp_path: Path) -> None:
+    text = b"All that was ever said.\n" * 100_000
+    (tmp_path / "Large.md").write_bytes(text)
+    curator = Curator(Vault(tmp_path), Journal(Vault(tmp_path)))
+    change = rewritten(curator, b"x", "Large.md")
+    curator.undo([change.reversal_hash], EVE)
+    assert (tmp_path / "Large.md").read_bytes() == text
+
+
+def test_deleting_a_copy_for_good_keeps_the_versions_of_the_original(tmp_path: Path) -> None:
+    for path in ("Original.md", "Copy.md"):
+        (tmp_path / path).write_text(OWN, encoding="utf-8")
+    curator = Curator(Vault(tmp_path), Journal(Vault(tmp_path)))
+    change = rewritten(curator, b"x", "Original.md", "Copy.md")
+    copy = Forgetting("Copy", "note", ("1",), (), "Copy.md", permanent=True)
+    curator.perform(lambda staging: staging.forget(copy), ChangeKind.FORGOTTEN, (), (), EVE)
+    before = change.files[0].before
+    assert before is not None
+    assert curator.history.content(before) == OWN.encode()
+
+
+def removed(container: Container, path: str) -> str:
+    target = container.actions.target(path)
+    return container.actions.forget([target], by_person("forgotten on the page")).reversal_hash
+
+
+def test_what_the_person_forgot_no_client_restores(
+    call: Caller, container: Container, will: str
+) -> None:
+    key = removed(container, will)
+    for arguments in ({"target": will}, {"reversal_hash": key}):
+        assert "only they" in call.error("restore_concept", rationale=WHY, **arguments)
+    assert "only they" in call.error("undo_change", change=key, rationale=WHY)
+    assert not (container.vault.root / will).exists()
+    container.actions.restore(key, by_person("restored on the page"))
+    assert (container.vault.root / will).read_text() == OWN
+
+
+def test_what_the_person_forgot_again_or_took_back_no_client_restores(
+    call: Caller, container: Container, will: str
+) -> None:
+    first = call("forget_concept", target=will, rationale=WHY)["reversal_hash"]
+    back = call("restore_concept", target=will, rationale=WHY)["reversal_hash"]
+    container.actions.undo([back], by_person("undone on the page"))
+    assert "only they" in call.error("undo_change", change=first, rationale=WHY)
+    stored = call("store_memory", content="A claim.", title="Claimed", rationale=WHY)
+    done = container.curator.history.changes(node_id=stored["node_id"])[0].reversal_hash
+    undone = container.actions.undo([done], by_person("undone on the page")).change
+    assert undone is not None
+    assert "only they" in call.error("undo_change", change=undone.reversal_hash, rationale=WHY)
+    assert not (container.vault.root / stored["path"]).exists()
+
+
+def test_the_text_of_what_is_forgotten_is_in_no_lineage(call: Caller, container: Container) -> None:
+    path = typed(
+        container, "Secret.md", "---\nid: 3f0c8f4e-8a3e-4c06-9d7a-1f2b3c4d5e6f\n---\nOpen sesame.\n"
+    )
+    call("edit_memory", target=path, operation="append", content="More.", rationale=WHY)
+    removed(container, path)
+    found = call("get_node_lineage", node_id="3f0c8f4e-8a3e-4c06-9d7a-1f2b3c4d5e6f",
+                 include_content_diffs=True)  # fmt: skip
+    assert found["lineage"]
+    assert "sesame" not in str(found)
+
+
+@pytest.mark.parametrize("wish", ["keep", "delete"])
+def test_the_person_decides_on_curate(call: Caller, container: Container, wish: str) -> None:
+    path = typed(container, f"Wish {wish}.md", f"# Wish\n\nTo {wish} it.\n")
+    deleted(call, path)
+    pages = Pages(container)
+    assert f"eve asks to delete {path} for good" in pages.get("/curate")
+    waiting = container.waiting_proposals()[0]
+    pages.post(f"/curate/{'accept' if wish == 'delete' else 'decline'}", proposal=waiting.key)
+    assert waiting.path == path
+    assert waiting not in container.waiting_proposals()
+    assert kept_anywhere(container, f"To {wish} it.") is (wish == "keep")
+    if wish == "delete":
+        purged = container.curator.history.changes(path=path)[0]
+        assert (purged.kind, purged.actor.kind) == ("purged", "person")
+
+
+def test_the_person_deletes_for_good_on_the_page(container: Container) -> None:
+    path = typed(container, "Diary.md", "Nobody shall read this.\n")
+    memory = container.live.catalogue.by_path(path)
+    assert memory is not None
+    Pages(container).post(f"/memory/{memory.id}/forget", permanent="yes")
+    assert not kept_anywhere(container, "Nobody shall read this.")
