@@ -6,7 +6,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from datetime import timedelta
 from functools import partial
@@ -21,6 +21,7 @@ from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.indexing_service import IndexingService
+from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import Worker, give_back_memory, settle, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
@@ -156,6 +157,7 @@ class Container:
         self._generations = OpenGenerations(generations, self._open_generation, self.worker)
         opened.callback(self.live.stores.close)
         self.activity = Activity(self.live.stores.keyvalue, self.journal)
+        self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
 
     def _start_jobs(self) -> None:
@@ -317,6 +319,7 @@ class Container:
         # A rebuild closes what it was filling; it ends with its scan.
         self._generations.wait_until_filled(LAST_WORDS_SECONDS)
         self.activity.close()
+        self.learning.close()
         self._generations.close()
         self.embedder.close()
         self.entity_cache.close()
@@ -332,11 +335,15 @@ class Container:
             answers=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
+            preference=self._preference,
             worker=self.worker,
         )
         generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         return generation
+
+    def _preference(self, ids: Sequence[str]) -> list[float] | None:
+        return self.learning.preference(ids)  # made after the indexes are open
 
     def _deleted(self, tombstone: Tombstone) -> None:
         """What the entity pass found in a note that is gone for good holds its sentences."""

@@ -28,7 +28,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
-from memvault.search.pipeline import Searcher
+from memvault.search.pipeline import Preference, Searcher
 from memvault.search.time_expressions import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
@@ -75,6 +75,7 @@ def open_generation(
     answers: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
+    preference: Preference,
     worker: Worker,
 ) -> Generation:
     """Open the stores of a generation and what reads them.
@@ -100,6 +101,7 @@ def open_generation(
         stores, embedder, indexer, graph_view, verifier,
         read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
+        preference=preference, ranking_share=settings.learning.ranking_share,
     )  # fmt: skip
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,

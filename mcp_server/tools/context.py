@@ -135,7 +135,7 @@ class CitationTools:
                 f"No citation tag could be resolved: {expansions[0].error}",
                 citation_tags=citation_tags,
             )
-        self._box.returned(session, ids)
+        self._box.read(session, ids, cited=True)
         contents = [each.raw_content for each in expansions if each.raw_content]
         return CitationsAnswer(
             expansions=expansions,

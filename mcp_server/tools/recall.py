@@ -69,7 +69,7 @@ class NoteTools:
             raise InvalidParams("Provide exactly one of id or path")
         memory = self._box.memory(id) if id is not None else self._box.memory_at(path or "")
         content = self._box.text_of(memory)
-        self._box.returned(self._box.touch(), [memory.id])
+        self._box.read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
         links, backlinks, notice = self._links(memory)
         return MemoryAnswer.of(
@@ -123,6 +123,7 @@ class ConnectorTools:
         """Search the person's notes; read the results with fetch."""
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
         self._box.log_claims(query, result)
+        self._box.returned(self._box.touch(), [hit.memory.id for hit in result.hits], result.hits)
         return SearchAnswer(
             results=[
                 FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
@@ -135,7 +136,7 @@ class ConnectorTools:
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a search result."""
         memory = self._box.memory(id)
-        self._box.returned(self._box.touch(), [memory.id])
+        self._box.read(self._box.touch(), [memory.id])
         return FetchAnswer.of(
             memory,
             text=self._box.text_of(memory),
@@ -207,7 +208,7 @@ class RecallTools:
         )
         self._box.log_claims(query, result)
         ids = [hit.memory.id for hit in result.hits]
-        self._box.returned(session, ids)
+        self._box.returned(session, ids, result.hits)
         answer = RecallAnswer(
             nodes=self._box.nodes(result.hits, level, query),
             mode=result.mode,
@@ -344,7 +345,7 @@ class GraphTools:
         )
         self._box.log_claims(query, result)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
-        self._box.returned(session, ids)
+        self._box.returned(session, ids, result.hits)
         answer = GraphAnswer(
             results=self._box.nodes(result.hits, level, query),
             pulse=self._box.pulse_of(result.hits),

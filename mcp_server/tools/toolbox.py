@@ -142,10 +142,19 @@ class Toolbox:
             return sessions.touch(connection_id(), client_name(), renewable=True)
         return sessions.touch(session_id, client_name())
 
-    def returned(self, session: Session, ids: Sequence[str]) -> None:
-        """Note which memories an answer shows, best first."""
+    def returned(
+        self, session: Session, ids: Sequence[str], hits: Sequence[Hit] | None = None
+    ) -> None:
+        """Note which memories an answer shows, best first; the hits if it answers a question."""
         session.accessed(ids)
         self.container.activity.accessed(ids)
+        if hits:
+            self.container.learning.shown(connection_id(), client_name(), session.id, hits)
+
+    def read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
+        """Note which memories are read whole, or because they were cited."""
+        self.returned(session, ids)
+        self.container.learning.read(connection_id(), ids, cited=cited)
 
     def log_claims(self, query: str, result: SearchResult) -> None:
         """Log the claims that this answer to a sensitive question withholds or shows."""

@@ -109,7 +109,7 @@ def test_the_edges_of_a_route_are_traversed_and_steered(learning: Learning) -> N
     assert (edge.traversal_count, edge.last_traversed) == (6, NOON)
     assert edge.steering_reward == pytest.approx(0.45)
     assert [nodes for nodes, _ in learning.chains()] == [("crane", "harbour", "quay")]
-    assert learning.edge("quay", "harbour", NOT_LEARNED) == NOT_LEARNED
+    assert learning.edge("quay", "crane", NOT_LEARNED) == NOT_LEARNED
 
 
 def test_memories_that_are_read_in_one_session_belong_together(learning: Learning) -> None:

@@ -128,6 +128,20 @@ class ReasoningSettings(BaseModel):
     )
 
 
+class LearningSettings(BaseModel):
+    """What memvault learns from how memories are used."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(True, description="record how answers are used, and rank by it")
+    ranking_share: float = Field(
+        0.1,
+        ge=0.0,
+        le=0.2,
+        description="how much of a memory's relevance its use adds or takes, at most; 0 is off",
+    )
+
+
 class HookSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -210,6 +224,7 @@ class Settings(BaseSettings):
     calendar: CalendarSettings = CalendarSettings()
     hooks: HookSettings = HookSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
+    learning: LearningSettings = LearningSettings()
     user: str = Field("", description="id of the vault's owner; empty derives one from the account")
 
     @classmethod

@@ -180,8 +180,8 @@ class Use:
 class LearnedState:
     """What all signals add up to. Reading signals in another order gives the same state.
 
-    ``edges`` are keyed by the ids of source and target, ``chains`` by the ids of three nodes or
-    more, ``pairs`` by two memory ids in order; ids are joined by spaces. ``rewards`` are by client,
+    ``edges`` and ``pairs`` are keyed by the ids of their two ends, sorted, ``chains`` by the ids of
+    three nodes or more as they were walked; ids are joined by spaces. ``rewards`` are by client,
     the oldest first.
     """
 
@@ -204,7 +204,7 @@ class LearnedState:
         is_use = signal.kind in USES
         self.memories.setdefault(signal.memory, Use()).add(signal, used=is_use)
         for step in pairwise(signal.route):
-            self.edges.setdefault(" ".join(step), Use()).add(signal, used=True)
+            self.edges.setdefault(" ".join(sorted(step)), Use()).add(signal, used=True)
         if len(signal.route) > 2:
             self.chains.setdefault(" ".join(signal.route), Use()).add(signal, used=True)
         for other in signal.beside:
@@ -437,8 +437,8 @@ class Learning:
         return (found.times, found.last) if found is not None else (0, None)
 
     def edge(self, source: str, target: str, initial: EdgeLearning) -> EdgeLearning:
-        """What the edge from one node to another has learnt, starting from its domain's values."""
-        found = self.state.edges.get(f"{source} {target}")
+        """What the edge between two nodes has learnt, starting from its domain's values."""
+        found = self.state.edges.get(" ".join(sorted((source, target))))
         if found is None:
             return initial
         steered = initial.steered(found.latest / FULL)

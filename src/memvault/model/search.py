@@ -183,13 +183,15 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of the path through the graph to an answer; the note at ``path`` states it."""
+    """One step of the path through the graph to an answer; the note at ``path`` states it.
+    ``ends`` are the ids of source and target, empty where the step leads to a value."""
 
     source: str
     relation: str
     target: str
     path: str
     sentence: str
+    ends: tuple[str, str] = ("", "")
 
 
 class VerbosityLevel(IntEnum):

@@ -136,4 +136,5 @@ def descending(hits: Sequence[Hit]) -> list[Hit]:
 
 def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
     source, target = (far, near) if edge.source == far.id else (near, far)
-    return Hop(source.title, edge.relation, target.title, source.path, edge.sentence)
+    ends = edge.source, edge.target
+    return Hop(source.title, edge.relation, target.title, source.path, edge.sentence, ends)

@@ -1,7 +1,7 @@
 """The one way in which memories are found: every question passes these stages, in this order.
 
 mode → time → hybrid search → association → relations → passages → reranker (if configured) →
-confidence → verification → order → threshold → diversity
+confidence → verification → preference (what use has taught) → order → threshold → diversity
 
 A memory found is one `Hit`, which the stages enrich in place.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -59,6 +60,8 @@ BEST = 3  # of what is found, texts whose words count there
 WORDS = 0.2  # what having all words of a question adds to the relevance there
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
+Preference = Callable[[Sequence[str]], Sequence[float] | None]
+"""What use says for or against memories, by id, in [-1, 1]; None if that is nothing."""
 
 _SAYS_NOTHING = frozenset(stem(word) for word in (*STOP_WORDS, *ANYTHING))
 
@@ -107,6 +110,8 @@ class Searcher:
         reranker: orders what was found by its text, if the person has configured one.
         calendar: today, in the person's calendar.
         background: a worker that reads changed relations; without one, questions do.
+        preference: what use says for or against memories.
+        ranking_share: how much of its relevance that adds to a memory or takes from it, at most.
     """
 
     def __init__(
@@ -123,6 +128,8 @@ class Searcher:
         reranker: Reranker | None = None,
         calendar: Callable[[], Calendar] = Calendar,
         background: Background | None = None,
+        preference: Preference = lambda ids: None,
+        ranking_share: float = 0.0,
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
@@ -139,6 +146,8 @@ class Searcher:
             limit_seconds=limit_seconds,
         )
         self._reranker = reranker
+        self._preference = preference
+        self._ranking_share = ranking_share
         self._checker = checker
         self._vectors = stores.vectors
         self._keywords_only = stores.outdated
@@ -389,9 +398,13 @@ class Searcher:
             hit.confidence = confidence(hit.confidence, verification)
 
     def _ordered(self, request: _Request, hits: Sequence[Hit], mode: Mode) -> list[Hit]:
-        """Newest first where the question asks for what is current; what supersedes a memory in
-        front of it; on sensitive matters what is verified in front of all else."""
+        """What use prefers; newest first where the question asks for what is current; what
+        supersedes a memory in front of it; on sensitive matters what is verified in front of all
+        else."""
         ordered = list(hits)
+        if request.time is None and self._ranking_share > 0.0:
+            weights = self._preference([hit.memory.id for hit in ordered])
+            ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query):
             ordered = newest_first(ordered)
         ordered = _superseding_first(ordered)
@@ -418,6 +431,26 @@ class Searcher:
             [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
              for key in ids]
         )  # fmt: skip
+
+
+def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
+    """The hits by relevance times ``1 + share * weight``; the best match stays among the first two.
+
+    A hit counts as no more relevant than the one in front of it, so that what other stages put
+    first stays in front of what is not preferred.
+
+    Args:
+        weights: of each hit, in [-1, 1]; empty if nothing is preferred.
+    """
+    if not any(weights):
+        return hits
+    bounded = accumulate((hit.relevance for hit in hits), min)
+    worth = [own * (1.0 + share * w) for own, w in zip(bounded, weights, strict=True)]
+    order = sorted(range(len(hits)), key=lambda k: -worth[k])
+    if order.index(0) > 1:
+        order.remove(0)
+        order.insert(1, 0)
+    return [hits[k] for k in order]
 
 
 def _settles(check: Verification) -> bool:

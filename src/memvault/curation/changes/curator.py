@@ -101,6 +101,7 @@ class Curator:
         self._clock = clock
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
+        self.made: Callable[[Change], None] = lambda change: None  # called after each change
         self._lock = threading.RLock()
         self._other_processes = FileLock(
             vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
@@ -190,6 +191,7 @@ class Curator:
         for tombstone in change.forgot:
             if tombstone.permanent:
                 self._delete_for_good(tombstone)
+        self.made(change)
         return change
 
     def undo(

@@ -150,8 +150,9 @@ class HitBuilder:
         if edge is None:
             return None
         source, target = (graph.number_of[end] for end in (edge.source, edge.target))
-        path = self._path(edge.source)
-        return Hop(graph.names[source], edge.relation, graph.names[target], path, edge.sentence)
+        path, ends = self._path(edge.source), (edge.source, edge.target)
+        names = graph.names
+        return Hop(names[source], edge.relation, names[target], path, edge.sentence, ends)
 
     def _path(self, note_id: str) -> str:
         memory = self._memories.by_id(note_id)

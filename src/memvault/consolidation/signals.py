@@ -1,0 +1,235 @@
+"""Turns what answers show, what is then read, and what is changed into signals to learn from.
+
+Whoever reads a memory of an answer has seen those in front of it, and passed over them: only these
+count as ignored (Joachims et al., SIGIR 2005).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from memvault.consolidation.learning import FULL, REWARDS, Learning, Signal, SignalKind
+from memvault.model.change import Change, ChangeKind
+from memvault.model.memory import Lifecycle, Memory, MemoryActivity
+from memvault.model.provenance import OriginKind
+from memvault.model.search import FoundBy, Hit
+
+MOST_CONNECTIONS = 1_000
+MOST_ANSWERS = 3  # of a connection that are remembered
+MOST_READ = 20  # memories that count of a connection, each once
+MOST_BESIDE = 5  # memories read before it that one belongs together with
+NEAR_DUPLICATE = 0.05  # surprise below which a stored memory repeats another
+NOVEL = 0.3  # and from which it is new
+_WRITERS = frozenset({OriginKind.CLIENT, OriginKind.WEB})
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The memories of an answer, best first, with the routes that led to them."""
+
+    routes: dict[str, tuple[str, ...]]
+    read: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Connection:
+    client: str
+    session: str = ""
+    answers: list[_Answer] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    cited: set[str] = field(default_factory=set)
+    ignored: set[str] = field(default_factory=set)
+
+
+class UseObserver:
+    """Observes how answers are used. Thread-safe; every call takes microseconds.
+
+    Args:
+        memory_of: the memory of this id.
+        at_path: the memory of the note at this path.
+        stored: how a memory was stored; its ``agent_id`` is None if no client did.
+        connected: whether a memory is connected with others.
+        changes: the changes of these hashes.
+        rate: scales all rewards.
+    """
+
+    def __init__(
+        self,
+        learning: Learning,
+        memory_of: Callable[[str], Memory | None],
+        at_path: Callable[[str], Memory | None],
+        *,
+        stored: Callable[[str], MemoryActivity],
+        connected: Callable[[str], bool],
+        changes: Callable[[Sequence[str]], list[Change]],
+        rate: Callable[[], float] = lambda: 1.0,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._learning = learning
+        self._memory_of = memory_of
+        self._at_path = at_path
+        self._stored = stored
+        self._connected = connected
+        self._changes = changes
+        self._rate = rate
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._connections: OrderedDict[str, _Connection] = OrderedDict()
+        self._changed: list[Change] = []
+
+    def shown(self, connection: str, client: str, session: str, hits: Sequence[Hit]) -> None:
+        """Note what an answer shows, best first. One connection may name several sessions, and
+        reads memories without naming any."""
+        if not hits:
+            return
+        answer = _Answer({hit.memory.id: route_of(hit) for hit in hits})
+        with self._lock:
+            known = self._connections.setdefault(connection, _Connection(client))
+            known.session = session
+            self._connections.move_to_end(connection)
+            while len(self._connections) > MOST_CONNECTIONS:
+                self._connections.popitem(last=False)
+            known.answers.append(answer)
+            if len(known.answers) > MOST_ANSWERS:
+                del known.answers[0]
+
+    def read(self, connection: str, ids: Iterable[str], *, cited: bool = False) -> None:
+        """Note which memories were read; those count that the connection's last answers showed."""
+        signals: list[Signal] = []
+        with self._lock:
+            if (known := self._connections.get(connection)) is not None:
+                for each in ids:
+                    signals += self._read(known, each, cited=cited)
+        self._learning.observe(signals)
+
+    def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
+        answer = next((a for a in reversed(known.answers) if id in a.routes), None)
+        if answer is None or len(known.read) >= MOST_READ:
+            return []
+        signals = []
+        if id not in known.read:
+            beside, route = tuple(known.read[-MOST_BESIDE:]), answer.routes[id]
+            signals.append(self._signal(SignalKind.OPENED, known, id, route=route, beside=beside))
+            known.read.append(id)
+            signals += self._passed_over(known, answer, id)
+        if cited and id not in known.cited:
+            known.cited.add(id)
+            signals.append(self._signal(SignalKind.CITED, known, id))
+        return signals
+
+    def _passed_over(self, known: _Connection, answer: _Answer, id: str) -> Iterable[Signal]:
+        for other in answer.routes:
+            if other == id:
+                return
+            if other not in known.read and other not in known.ignored:
+                known.ignored.add(other)
+                yield self._signal(SignalKind.IGNORED, known, other)
+
+    def _signal(
+        self,
+        kind: SignalKind,
+        known: _Connection,
+        id: str,
+        *,
+        route: tuple[str, ...] = (),
+        beside: tuple[str, ...] = (),
+    ) -> Signal:
+        return Signal(
+            at=self._clock(), kind=kind, thousandths=self._thousandths(kind), client=known.client,
+            session=known.session, author=author_of(self._memory_of(id)), memory=id, route=route,
+            beside=beside,
+        )  # fmt: skip
+
+    def _thousandths(self, kind: SignalKind) -> int:
+        return max(-FULL, min(FULL, round(REWARDS[kind] * FULL * self._rate())))
+
+    # -- changes --------------------------------------------------------------------------------
+
+    def changed(self, change: Change) -> None:
+        """Note a change of the vault; judged when it is indexed, by `judge_changes`."""
+        with self._lock:
+            self._changed.append(change)
+
+    def judge_changes(self) -> None:
+        """Turn the changes since the last time into signals."""
+        with self._lock:
+            changes, self._changed = self._changed, []
+        for change in changes:
+            by_client = change.actor.kind == "client" and change.kind is not ChangeKind.CREATED
+            giver = change.client or change.actor.name if by_client else ""
+            self._learning.observe(
+                Signal(
+                    at=change.at, kind=kind, thousandths=self._thousandths(kind), client=giver,
+                    session=change.actor.session, author=author, memory=memory,
+                )
+                for kind, author, memory in self._judged(change)
+            )  # fmt: skip
+
+    def _judged(self, change: Change) -> list[tuple[SignalKind, str, str]]:
+        """Kind, author and memory of each signal."""
+        known = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
+        known = known or [m for path in change.paths if (m := self._at_path(path)) is not None]
+        by_person = change.actor.kind == "person"
+        match change.kind:
+            case ChangeKind.CREATED if change.actor.kind == "client":
+                author = change.client or change.actor.name
+                return [(kind, author, m.id) for m in known for kind in self._of_stored(m.id)]
+            case ChangeKind.VERIFIED if by_person:
+                says = {True: SignalKind.VERIFIED, False: SignalKind.CONTRADICTED}
+                return [(says[m.verified], self._writer(m), m.id) for m in known]
+            case ChangeKind.LIFECYCLE_SET if by_person:
+                kept = [m for m in known if m.lifecycle is Lifecycle.PERMANENT]
+                return [(SignalKind.KEPT, self._writer(m), m.id) for m in kept]
+            case ChangeKind.RESTORED if by_person:
+                return [(SignalKind.KEPT, self._writer(m), m.id) for m in known]
+            case ChangeKind.MERGED:
+                return [(SignalKind.MERGED, self._writer(m), m.id) for m in known]
+            case ChangeKind.UNDONE:
+                undone = self._changes(change.undoes)
+                return [
+                    (SignalKind.UNDONE, each.client or each.actor.name, "")
+                    for each in undone
+                    if each.actor.kind == "client" and each.kind is not ChangeKind.UNDONE
+                ]
+        return []
+
+    def _writer(self, memory: Memory) -> str:
+        """The client that wrote a memory, also after the person made it their word."""
+        return _writer(memory) or self._stored(memory.id).agent_id or ""
+
+    def _of_stored(self, id: str) -> list[SignalKind]:
+        state = self._stored(id).utl_state
+        if state is None:
+            return []
+        kinds = [SignalKind.COHERENT if self._connected(id) else SignalKind.UNCONNECTED]
+        if state.delta_s < NEAR_DUPLICATE:
+            kinds.append(SignalKind.DUPLICATE)
+        elif state.delta_s >= NOVEL:
+            kinds.append(SignalKind.NOVEL)
+        return kinds
+
+
+def route_of(hit: Hit) -> tuple[str, ...]:
+    """Ids of the nodes along which a hit was found, its own last; empty if its text was found."""
+    if hit.found_by is FoundBy.TEXT:
+        return ()
+    ids = [hit.memory.id]
+    for hop in reversed(hit.hops):
+        if ids[0] in hop.ends:
+            ids.insert(0, hop.ends[1] if hop.ends[0] == ids[0] else hop.ends[0])
+    return tuple(ids) if len(ids) > 1 else ()
+
+
+def author_of(memory: Memory | None) -> str:
+    """The client whose words a memory holds; empty if the person verified it."""
+    return "" if memory is None or memory.verified else _writer(memory)
+
+
+def _writer(memory: Memory) -> str:
+    origins = (span.origin for span in memory.provenance.spans)
+    found = next((origin for origin in origins if origin.kind in _WRITERS), None)
+    return "" if found is None else found.name or "an unnamed client"

@@ -1,0 +1,260 @@
+"""Memories that prove useful are found better, within bounds; no client can use that to cheat."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_types import Implementation
+
+from mcp_server.pages.page_actions import by_person, verify
+from mcp_server.runtime.container import Container
+from mcp_server.server import build_server
+from memvault.config.settings import IndexSettings, LearningSettings, Settings
+from memvault.consolidation.learning import Learning, Signal, SignalKind
+from memvault.model.graph import NOT_LEARNED
+from memvault.model.memory import Lifecycle, Memory
+from memvault.model.search import Hit
+from memvault.search.pipeline import preferred
+from tests.integration.small_vault import opened
+
+WHY = "the person asked for it"
+QUESTION = "How is the kelp counted?"
+
+
+class Conversation:
+    """One connection of a client, which makes several calls."""
+
+    def __init__(self, client: Client[Any]) -> None:
+        self._client = client
+
+    async def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+        result = await self._client.call_tool_mcp(name, arguments)
+        assert not result.is_error, result.content
+        return result.structured_content or {}
+
+    async def recall(self, query: str = QUESTION) -> list[str]:
+        answer = await self.call("recall_memory", query=query)
+        return [node["id"] for node in answer["nodes"]]
+
+
+Talk = Callable[..., Any]
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> Iterator[Container]:
+    running = opened(tmp_path)
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def talk(container: Container) -> Talk:
+    server = build_server(container, tools="full")
+
+    def run(does: Callable[[Conversation], Any], client: str = "claude") -> Any:
+        async def connected() -> Any:
+            info = Implementation(name=client, version="1")
+            async with Client(server, client_info=info) as one:
+                return await does(Conversation(one))
+
+        return asyncio.run(connected())
+
+    return run
+
+
+def learnt(container: Container) -> Learning:
+    """With what was observed until now."""
+    container.learning._write()
+    return container.learning.learnt
+
+
+async def open_second(talk: Conversation) -> tuple[str, str]:
+    first, second, *_ = await talk.recall()
+    await talk.call("get_memory", id=second)
+    return first, second
+
+
+def test_what_is_opened_gains_and_what_was_passed_over_loses(
+    container: Container, talk: Talk
+) -> None:
+    first, second = talk(open_second)
+    found = learnt(container)
+    assert found.used(second)[0] == 1
+    assert found.utility(second) == pytest.approx(0.5)
+    assert found.utility(first) == pytest.approx(-0.1)
+
+
+def test_a_memory_that_no_answer_showed_gains_nothing(container: Container, talk: Talk) -> None:
+    id = next(iter(container.live.catalogue.all())).id
+    talk(lambda one: one.call("get_memory", id=id))
+    assert learnt(container).state.memories == {}
+
+
+def test_reading_one_memory_again_and_again_counts_once(container: Container, talk: Talk) -> None:
+    async def insist(one: Conversation) -> str:
+        id = (await one.recall())[0]
+        for _ in range(5):
+            await one.recall()
+            await one.call("fetch", id=id)
+        return id
+
+    id = talk(insist)
+    assert learnt(container).used(id)[0] == 1
+    talk(insist)
+    assert learnt(container).used(id)[0] == 2  # another connection
+
+
+def test_a_citation_that_is_expanded_counts_as_a_full_reward(
+    container: Container, talk: Talk
+) -> None:
+    async def cite(one: Conversation) -> str:
+        id = (await one.recall())[0]
+        await one.call("hydrate_citation", citation_tags=[f"node_{id[:8]}"])
+        return id
+
+    id = talk(cite)
+    assert learnt(container).utility(id) == 1.0  # 1.5, within a day's bound
+
+
+def test_memories_read_in_one_connection_belong_together(container: Container, talk: Talk) -> None:
+    async def both(one: Conversation) -> list[str]:
+        ids = (await one.recall())[:2]
+        for id in ids:
+            await one.call("get_memory", id=id)
+        return sorted(ids)
+
+    ids = talk(both)
+    assert [[a, b] for a, b, _ in learnt(container).together()] == [ids]
+
+
+def test_the_link_that_led_to_a_memory_is_traversed(container: Container, talk: Talk) -> None:
+    async def follow(one: Conversation) -> None:
+        assert by_title["Mira Sand"] in await one.recall("kelp")
+        await one.call("get_memory", id=by_title["Mira Sand"])
+
+    by_title = {memory.title: memory.id for memory in container.live.catalogue.all()}
+    talk(follow)
+    found = learnt(container)
+    edge = found.edge(by_title["Kelp census"], by_title["Mira Sand"], NOT_LEARNED)
+    assert edge.traversal_count == 1 and edge.steering_reward > 0.0
+
+
+def test_what_the_person_verifies_gains_and_its_writer_is_credited(
+    container: Container, talk: Talk
+) -> None:
+    stored = talk(
+        lambda one: one.call("store_memory", content="The drone is blue.", rationale=WHY),
+        client="cursor",
+    )
+    learnt(container)
+    verify(container, stored["node_id"], verified=True)
+    assert learnt(container).utility(stored["node_id"]) == 1.0
+    kinds = [reward.kind for reward in learnt(container).rewards("cursor")]
+    assert kinds[-1] is SignalKind.VERIFIED
+    verify(container, stored["node_id"], verified=False)
+    assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.2)
+
+
+def test_whoever_stores_the_same_again_or_is_undone_is_penalised(
+    container: Container, talk: Talk
+) -> None:
+    async def twice(one: Conversation) -> str:
+        text = "The kelp census of next spring starts at the harbour on a Monday."
+        await one.call("store_memory", content=text, title="Start", rationale=WHY)
+        answer = await one.call("store_memory", content=text, title="Begin", rationale=WHY)
+        return str(answer["reversal_hash"])
+
+    undo = talk(twice, client="cursor")
+    kinds = [reward.kind for reward in learnt(container).rewards("cursor")]
+    assert SignalKind.DUPLICATE in kinds
+    container.actions.undo([undo], by_person("not needed"))
+    latest = learnt(container).rewards("cursor")[-1]
+    assert (latest.kind, latest.value) == (SignalKind.UNDONE, -1.0)
+
+
+@pytest.mark.parametrize("reader", ["eve", "another name of eve"])
+def test_no_client_raises_or_verifies_a_clients_claim_by_reading_it(
+    container: Container, talk: Talk, reader: str
+) -> None:
+    claim = "The kelp is counted by satellite, said the harbour."
+    stored = talk(
+        lambda one: one.call("store_memory", content=claim, title="Count", rationale=WHY),
+        client="eve",
+    )
+    before = container.live.searcher.search("Is the kelp counted by satellite?")
+
+    async def read(one: Conversation) -> None:
+        assert stored["node_id"] in await one.recall("Is the kelp counted by satellite?")
+        await one.call("get_memory", id=stored["node_id"])
+
+    for _ in range(5):
+        talk(read, client=reader)
+    assert learnt(container).weights([stored["node_id"]])[0] <= 0.0
+    after = container.live.searcher.search("Is the kelp counted by satellite?")
+    assert {h.memory.id: (h.verification, h.confidence, h.withheld) for h in before.hits} == {
+        h.memory.id: (h.verification, h.confidence, h.withheld) for h in after.hits
+    }
+
+
+def test_a_memory_that_was_opened_often_comes_first(container: Container, talk: Talk) -> None:
+    question = "Where do we count?"
+    first, second, *_ = talk(lambda one: one.recall(question))
+    now, day = container.curator.now(), timedelta(days=1)
+    container.learning.learnt.observe(
+        Signal(at=now - k * day, kind=SignalKind.CITED, thousandths=1_000, memory=second)
+        for k in range(20)
+    )
+    learnt(container)
+    assert talk(lambda one: one.recall(question))[:2] == [second, first]
+
+
+def test_switched_off_nothing_is_recorded_or_ranked(tmp_path: Path) -> None:
+    off = Settings(index=IndexSettings(ner="off"), learning=LearningSettings(enabled=False))
+    running = opened(tmp_path, settings=off)
+    memory = next(iter(running.live.catalogue.all()))
+    running.learning.shown("a", "claude", "a", [Hit(memory, 0.5)])
+    running.learning.read("a", [memory.id])
+    assert running.learning.preference([memory.id]) is None
+    running.close()
+    assert not (running.vault.root / ".memvault" / "learning").exists()
+
+
+def hit(number: int, relevance: float) -> Hit:
+    memory = Memory.model_validate(
+        {"id": str(number), "path": f"{number}.md", "title": str(number),
+         "lifecycle": Lifecycle.PERMANENT, "created_at": "2026-01-01T00:00:00Z"}
+    )  # fmt: skip
+    return Hit(memory, relevance)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), max_size=20),
+    st.floats(0, 0.2),
+)
+def test_use_moves_no_memory_past_one_that_is_clearly_more_relevant(
+    given: list[tuple[float, float]], share: float
+) -> None:
+    hits = [hit(k, relevance) for k, (relevance, _) in enumerate(given)]
+    ranked = preferred(hits, [weight for _, weight in given], share)
+    assert sorted(map(id, ranked)) == sorted(map(id, hits))
+    assert not hits or ranked.index(hits[0]) <= 1
+    least = 1.0
+    bounded = {id(each): (least := min(least, each.relevance)) for each in hits}
+    for k, one in enumerate(ranked):
+        for other in ranked[k + 1 :]:
+            if other is not hits[0]:
+                assert bounded[id(one)] * (1 + share) >= bounded[id(other)] * (1 - share)
+
+
+def test_without_anything_learnt_the_order_is_the_same_object() -> None:
+    hits = [hit(k, 1 / (k + 1)) for k in range(5)]
+    assert preferred(hits, (), 0.1) is hits
+    assert preferred(hits, [0.0] * 5, 0.1) is hits
