@@ -24,6 +24,7 @@ from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
+from mcp_server.runtime.activity_tracker import NoteCalls
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
@@ -130,6 +131,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
             ResourceErrors(),
             ToolSets(tools),
             WaitForStartup(startup),
+            NoteCalls(lambda: startup.now().quiet),
             RateLimits(lambda: startup.now().settings.limits),
             TrackSessions(lambda: startup.now().sessions),
             NoteSamplingClients(sampling),

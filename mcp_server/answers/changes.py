@@ -65,6 +65,11 @@ class AnnotatedAnswer(Operated):
     after: str
 
 
+class ReconstructedAnswer(Operated):
+    node_id: str
+    path: str
+
+
 class MergedAnswer(Operated):
     """``node_id`` is what stays; ``notes_changed`` are paths, also of notes now in the trash."""
 

@@ -43,6 +43,7 @@ from memvault.model.search import (
 from memvault.reasoning.bayes.influences import wilson
 from memvault.search.excerpt import Excerpt
 
+FADED = "Only its summary or keys are left; reconstruct_memory brings back the archived full text."
 MOST_CHARS = 300  # of a sentence that contradicts a memory
 
 
@@ -104,6 +105,7 @@ class NodeShape(Named):
     verification: VerificationShape | None = optional()
     lifecycle: Lifecycle | None = optional("memory.lifecycle")
     type: str | None = optional("memory.type")
+    faded: str | None = optional("memory.faded", description=FADED)
     created_at: Moment | None = optional("memory.created_at")
     johari_quadrant: JohariQuadrant | None = optional("state.quadrant")
     hops: Filled[list[HopShape]] = optional()
@@ -188,6 +190,7 @@ class MemoryAnswer(Answer, Named):
     backlinks: list[LinkShape]
     lifecycle: Lifecycle
     type: str
+    faded: str | None = optional(description=FADED)
     importance: float
     verified: bool
     created_at: Moment

@@ -231,6 +231,9 @@ class MemoryButtons:
                 site.container, key, verified=_yes(form, "verified")
             ),
             "pin": self._pin,
+            "reconstruct": lambda key, _: self._actions.reconstruct(
+                key, by_person("brought back on the page")
+            ),
             "tags": lambda key, form: self._actions.set_tags(
                 key, form.text("tags").split(","), by_person("tagged on the page")
             ),

@@ -158,6 +158,8 @@ class Site:
         return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
+        with suppress(MemvaultError):  # not open yet
+            self.container.quiet.asked()
         try:
             return answer()
         except StoreUnavailable as error:

@@ -160,6 +160,8 @@ _DID = {
     "purged": "deleted for good",
     "undone": "undid a change of",
     "forgotten": "moved to the trash:",
+    "faded": "let fade",
+    "reconstructed": "brought back the full text of",
 }
 
 

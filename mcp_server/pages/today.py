@@ -12,11 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.page_actions import shown
+from mcp_server.pages.page_actions import Form, by_person, shown
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import PulseLog, PulsePoint
-from memvault.model.change import ChangeKind
+from memvault.consolidation.fading import NOTICE
+from memvault.model.change import Change, ChangeKind
 
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
 
@@ -98,13 +99,29 @@ CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
 MOST_CHANGES = 12
 MOST_SAVED = 12
 MOST_PROBLEMS = 10
+MOST_FADING = 12
 
 
 class TodayPage:
     def __init__(self, site: Site, course: PulseHistory) -> None:
         self._site = site
         self._course = course
-        self.routes: list[BaseRoute] = [site.page("/", self._show)]
+        self.routes: list[BaseRoute] = [
+            site.page("/", self._show),
+            site.action("/fading", self._switch_fading),
+        ]
+
+    def _switch_fading(self, _: Request, form: Form) -> str:
+        container = self._site.container
+        on = form.needed("on") == "yes"
+        container.fading.log.switch(container.now(), by_person("").actor, on=on)
+        return form.text("back")
+
+    def _faded_lately(self) -> list[Change]:
+        container = self._site.container
+        return container.curator.history.changes(
+            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=MOST_FADING
+        )
 
     def _show(self, request: Request) -> Response:
         container = self._site.container
@@ -138,5 +155,8 @@ class TodayPage:
             silent=silent,
             full=container.without_room(),
             problems=list(container.live.indexer.problems)[:MOST_PROBLEMS],
+            fading=container.fading,
+            upcoming=container.fading.upcoming()[:MOST_FADING],
+            faded=shown(container, self._faded_lately(), lines=False),
             mcp=f"http://{request.url.netloc}/mcp",
         )

@@ -1,10 +1,10 @@
-"""Tracks use of the engine: open bridges, running requests, and the time of the last one."""
+"""Tracks use of the engine: open bridges, running requests, and the time of the last call."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import mcp_types as mt
@@ -43,6 +43,37 @@ class ActivityTracker:
         """Seconds since the last visit ended; 0 while one lasts."""
         with self._lock:
             return 0.0 if self._visits else time.monotonic() - self._last_left
+
+
+class Quiet:
+    """Since when nobody has asked anything; an open connection is no question. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._asked = time.monotonic()
+
+    def asked(self) -> None:
+        self._asked = time.monotonic()
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._asked
+
+
+class NoteCalls(Middleware):
+    """Records calls of tools, so that background work waits while somebody asks."""
+
+    def __init__(self, quiet: Callable[[], Quiet]) -> None:
+        self._quiet = quiet
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mt.CallToolRequestParams],
+        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        self._quiet().asked()
+        try:
+            return await call_next(context)
+        finally:
+            self._quiet().asked()
 
 
 class CountRunningCalls(Middleware):

@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,9 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
+from mcp_server.runtime.activity_tracker import Quiet
 from mcp_server.runtime.curation_tasks import CurationTasks
+from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
@@ -82,6 +84,7 @@ class Container:
 
     Args:
         report: called with what takes long, in words that follow "memvault is".
+        clock: the time, with a zone.
 
     Raises, when it is made:
         ModelUnavailable: the embedding model is not installed or cannot be exported.
@@ -95,12 +98,16 @@ class Container:
         settings: Settings,
         state: StateFolder,
         report: Callable[[str], None] = lambda _: None,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         share_the_processor()
         state.create()
         self.settings = settings
         self.state = state
+        self.now = clock
         self.worker = Worker()
+        self.quiet = Quiet()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as opened:
@@ -122,7 +129,7 @@ class Container:
         self.quarantine = Quarantine(self.journal)
         self.proposals = Proposals(self.journal)
         self.gate_log = GateLog(self.journal)
-        self.curator = Curator(self.vault, self.journal, deleted=self._deleted)
+        self.curator = Curator(self.vault, self.journal, clock=self.now, deleted=self._deleted)
         self.curator.recover()
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
@@ -156,7 +163,7 @@ class Container:
         )
         self._generations = OpenGenerations(generations, self._open_generation, self.worker)
         opened.callback(self.live.stores.close)
-        self.activity = Activity(self.live.stores.keyvalue, self.journal)
+        self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
 
@@ -168,6 +175,7 @@ class Container:
             DismissedTasks(self.journal),
             self.worker,
             self.client_limits,
+            clock=self.now,
         )
         self.indexing = IndexingService(
             self.settings,
@@ -179,6 +187,8 @@ class Container:
             moving=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
             moved=lambda: self.curation.changed(()),
         )
+        self.fading = FadingService(self)
+        self.fading.start()
         self.worker.run("unload idle models", self._unload_idle_models, after=IDLE_SECONDS)
         if self.reranker is not None:
             self.worker.run("load the reranker", self.reranker.load)

@@ -17,6 +17,7 @@ from mcp_server.answers.changes import (
     LineShape,
     MergedAnswer,
     MovedShape,
+    ReconstructedAnswer,
     SetAnswer,
     UndoneAnswer,
     done_shape,
@@ -159,6 +160,28 @@ class OperationTools:
             path=done.result,
             after="\n".join(added),
             **self._operated(done, preview),
+        )
+
+    @tool(annotations=SETS, tags=FULL, title="Bring back a faded memory's full text")
+    def reconstruct_memory(
+        self,
+        target: TargetName,
+        *,
+        rationale: WhyChanged,
+        preview: Preview = False,
+        session_id: SessionId = None,
+    ) -> ReconstructedAnswer:
+        """Bring back the archived full text of a memory that `faded` to its summary or keys.
+
+        The note is then what it was, to the byte; what was written into it since stays in it. It
+        does not fade again for weeks.
+        """
+        self._box.touch(session_id)
+        actions = self._box.container.actions
+        done = actions.reconstruct(target, why_of(rationale), preview=preview)
+        node_id = done.plan.node_ids[0]
+        return ReconstructedAnswer(
+            node_id=node_id, path=done.result, **self._operated(done, preview)
         )
 
     @tool(annotations=ADDS, tags=FULL, title="Change a memory's importance")

@@ -18,6 +18,7 @@ from memvault.text.secrets import find_secrets
 from memvault.vault.compose import (
     appended,
     compose_note,
+    inert,
     inserted,
     lines_of,
     newline_of,
@@ -37,9 +38,6 @@ _HEADINGS = {
     ItemKind.REQUEST: "Requests of the person",
 }
 _ORDER = (*(_HEADINGS.get(kind, kind.value) for kind in ItemKind), FILES)
-_TAG = re.compile(r"(^|\s)#(?=\w)")
-_BLOCK_ID = re.compile(r"\^(?=[\w-]+$)")
-_HTML = re.compile(r"<(?=[A-Za-z/!])")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -87,7 +85,7 @@ def new_note(
     }
     kept = {key: value for key, value in properties.items() if value is not None}
     sections = (f"## {name}\n\n" + "\n".join(lines[name]) for name in _ORDER if name in lines)
-    body = f"# {_inert(title)}\n\n" + "\n\n".join(sections)
+    body = f"# {inert(title)}\n\n" + "\n\n".join(sections)
     name = safe_name(f"{place} {started:%H.%M}")
     path = f"sessions/{started.astimezone(UTC):%Y-%m-%d}/{name}.md"
     return path, compose_note(kept, body)
@@ -141,7 +139,7 @@ def _lines_by_heading(
     by_heading: dict[str, list[str]] = {name: [] for name in _ORDER}
     seen: set[str] = set()
     for item in items:
-        line = f"- {_inert(item.text)}"
+        line = f"- {inert(item.text)}"
         if item.kind in _ATTRIBUTED:
             line += f" ({item.speaker})"
         if _key(line) not in seen and not find_secrets(line):
@@ -159,14 +157,6 @@ def _key(line: str) -> str:
     """What makes two lines the same: their words, whoever said them."""
     bare = line.removesuffix(" (person)").removesuffix(" (assistant)")
     return _NOT_WORD.sub(" ", bare).strip().casefold()
-
-
-def _inert(text: str) -> str:
-    """Text in which nothing reads as a link, tag, field, comment or HTML of the note."""
-    text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
-    text = _TAG.sub(r"\1\\#", text)
-    text = _HTML.sub(r"\\<", text)
-    return _BLOCK_ID.sub(r"\\^", " ".join(text.split()))
 
 
 def _relative(file: str, folder: str) -> str:

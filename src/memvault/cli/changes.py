@@ -1,4 +1,4 @@
-"""The history of the vault: ``log``, ``undo``, ``forget`` and ``manifest``."""
+"""The history of the vault: ``log``, ``undo``, ``forget``, ``reconstruct`` and ``manifest``."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(log)
     app.command()(undo)
     app.command()(forget)
+    app.command()(reconstruct)
     app.command()(manifest)
 
 
@@ -233,6 +234,28 @@ def forget(
         print_line(f"Deleted {answer['name']} for good.")
     else:
         print_line(f"Forgot {answer['name']}. To restore: memvault undo {answer['reversal_hash']}")
+
+
+def reconstruct(
+    context: typer.Context,
+    note: Annotated[
+        str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Bring back the archived full text of a note that faded to its summary or keys.
+
+    What you wrote into the note since then stays in it.
+    """
+    given = {"target": note, "rationale": "Brought back from the command line."}
+    with engine_of(places_of(context)) as engine:
+        answer = dict(engine.call_tool("reconstruct_memory", given))
+    if as_json:
+        print_json(answer)
+    else:
+        print_line(f"{answer['path']} has its full text again.")
+        print_line(f"To undo: memvault undo {answer['reversal_hash']}")
 
 
 def manifest(

@@ -164,6 +164,18 @@ class CalendarSettings(BaseModel):
     hemisphere: Literal["north", "south"] = "north"
 
 
+class FadingSettings(BaseModel):
+    """When ephemeral memories fade."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = True
+    summary_days: float = Field(
+        30.0, gt=0, description="days until a session is reduced to its summary and keys"
+    )
+    keys_days: float = Field(60.0, gt=0, description="days until it is reduced to its keys")
+
+
 class LimitSettings(BaseModel):
     """Rate limits. The defaults stop runaway programs and do not affect normal use."""
 
@@ -225,6 +237,7 @@ class Settings(BaseSettings):
     hooks: HookSettings = HookSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     learning: LearningSettings = LearningSettings()
+    fading: FadingSettings = FadingSettings()
     user: str = Field("", description="id of the vault's owner; empty derives one from the account")
 
     @classmethod

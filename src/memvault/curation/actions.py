@@ -23,6 +23,12 @@ from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import Edited, NoteEdit, stage_annotation, stage_edit
+from memvault.curation.operations.fade import (
+    FadedText,
+    last_fading,
+    stage_fading,
+    stage_reconstruction,
+)
 from memvault.curation.operations.merge import MergeIndex, MergeResult, stage_merge
 from memvault.curation.operations.move import archive_paths, lifecycle_path, stage_moves
 from memvault.curation.operations.preferences import Preference, get_preference, set_preference
@@ -258,6 +264,29 @@ class Actions:
         self, name: str, tags: Sequence[str], why: Attribution
     ) -> ChangeResult[PropertyChange]:
         return self._change(name, ChangeKind.PROPERTY_SET, lambda s, t: stage_tags(s, t, tags), why)
+
+    def fade(self, faded: FadedText, last: Change | None, why: Attribution) -> ChangeResult[str]:
+        """Reduce a session to what is left of it; ``last`` is the change by which it faded before.
+
+        Raises NoteConflict: it was edited.
+        """
+        memory = faded.memory
+        return self._perform(
+            lambda staging: stage_fading(staging, faded, last),
+            ChangeKind.FADED, (memory.title,), (memory.id,), why,
+        )  # fmt: skip
+
+    def reconstruct(
+        self, name: str, why: Attribution, *, preview: bool = False
+    ) -> ChangeResult[str]:
+        """Bring back the full text of a faded note; gives its path."""
+        history = self._curator.history
+
+        def stage(staging: Staging, target: Target) -> str:
+            last = last_fading(history, target.note) if target.note is not None else None
+            return stage_reconstruction(staging, target, last, history.content)
+
+        return self._change(name, ChangeKind.RECONSTRUCTED, stage, why, preview=preview)
 
     def merge(
         self, sources: Sequence[str], target: str, why: Attribution, *, preview: bool = False

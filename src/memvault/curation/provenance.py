@@ -39,7 +39,8 @@ _SNIFFED = 8192  # bytes of a file that tell whether it is text
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
-_REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED})  # what they bring back is known
+# What they bring back is known.
+_REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECONSTRUCTED})
 
 
 class Unit(NamedTuple):
@@ -247,7 +248,8 @@ class Provenances:
                 by_origin[origin.model_copy(update={"session": SPOKEN_BY_PERSON})] = spoken
             for key in _keys(file.path, ids.get(file.path, "")):
                 claims = self._claims[key]
-                if file.was_verified and not origin.is_person:
+                says_more = change.kind is not ChangeKind.FADED
+                if file.was_verified and says_more and not origin.is_person:
                     claims.late.update(file.added)
                 for each, digests in by_origin.items():
                     claims.take(digests, each)

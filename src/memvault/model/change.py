@@ -42,6 +42,8 @@ class ChangeKind(StrEnum):
     MANIFEST_APPLIED = "manifest_applied"
     COMPRESSED = "compressed"
     CAPTURED = "captured"
+    FADED = "faded"
+    RECONSTRUCTED = "reconstructed"
     UNDONE = "undone"
 
 

@@ -120,7 +120,8 @@ class Memory(BaseModel):
 
     ``id`` is the frontmatter's UUID, else derived from the path (`id_of_path`).
     ``created_at`` and ``date`` are UTC; ``date`` is the day of the event, if the note states one.
-    ``importance`` lies in [0, 1].
+    ``importance`` lies in [0, 1]. ``faded`` is "summary" or "keys" where that is all that the note
+    still holds, and its full text is archived.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -138,6 +139,7 @@ class Memory(BaseModel):
     date: datetime | None = None
     verified: bool = False
     pinned: bool = False
+    faded: str | None = None
     rationale: str | None = None
     content_hash: str = ""
     provenance: Provenance = Field(default_factory=Provenance)

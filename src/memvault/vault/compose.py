@@ -292,3 +292,16 @@ def _ended(text: str, newline: str) -> str:
 def _ends_blank(text: str) -> bool:
     lines = lines_of(text)
     return bool(lines) and not lines[-1].strip()
+
+
+_TAG = re.compile(r"(^|\s)#(?=\w)")
+_BLOCK_ID = re.compile(r"\^(?=[\w-]+$)")
+_HTML = re.compile(r"<(?=[A-Za-z/!])")
+
+
+def inert(text: str) -> str:
+    """Text in which nothing reads as a link, tag, field, comment or HTML of the note."""
+    text = text.replace("[[", "\\[\\[").replace("::", ":\\:").replace("%%", "%\\%")
+    text = _TAG.sub(r"\1\\#", text)
+    text = _HTML.sub(r"\\<", text)
+    return _BLOCK_ID.sub(r"\\^", " ".join(text.split()))

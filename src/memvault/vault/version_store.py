@@ -1,17 +1,21 @@
-"""Old versions of changed notes, stored in the vault so that they are synced with it."""
+"""Old versions of changed notes, and the full texts of faded ones, stored in the vault so that they
+are synced with it."""
 
 from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.parse import content_hash
 from memvault.vault.write import replace, storage_errors, temporary_beside
 
 FOLDER = Path(".memvault") / "history"
+ARCHIVE = Path(".memvault") / "archive"
 SUFFIX = ".zip"
 KEPT_BYTES = 2 * 1024 * 1024  # a larger version is deleted once its change is complete
 
@@ -19,7 +23,8 @@ KEPT_BYTES = 2 * 1024 * 1024  # a larger version is deleted once its change is c
 class VersionStore:
     """One zip file of versions per change, each version named by its content hash.
 
-    Versions are only ever deleted from a zip file, so sync tools have nothing to merge.
+    Versions are only ever deleted from a zip file, so sync tools have nothing to merge. A version
+    in the archive, where each has a file of its own, is not stored a second time.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -32,16 +37,38 @@ class VersionStore:
         Raises:
             StorageError, DiskFull: no version was stored.
         """
-        if versions:
-            self._write(pack, versions)
+        new = {key: data for key, data in versions.items() if self.archived(key) is None}
+        if new:
+            self._write(self._file(pack), new)
 
-    def get(self, pack: str, content_hash: str) -> bytes | None:
+    def get(self, pack: str, version: str) -> bytes | None:
         """A version's bytes, or None if it is not stored or cannot be read."""
-        try:
-            with zipfile.ZipFile(self._file(pack)) as kept:
-                return kept.read(content_hash)
-        except (OSError, KeyError, zipfile.BadZipFile, RuntimeError):
-            return None
+        found = _read(self._file(pack), version)
+        return found if found is not None else self.archived(version)
+
+    def archive(self, data: bytes) -> None:
+        """Store a version for as long as its note exists, durably.
+
+        Raises:
+            StorageError, DiskFull: it was not stored.
+        """
+        key = content_hash(data)
+        if self.archived(key) is None:
+            self._write(self._file(key, ARCHIVE), {key: data})
+
+    def archived(self, version: str) -> bytes | None:
+        """The bytes of an archived version, or None if there is none that is intact."""
+        found = _read(self._file(version, ARCHIVE), version)
+        return found if found is not None and content_hash(found) == version else None
+
+    def drop_archived(self, version: str) -> None:
+        """Delete a version from the archive.
+
+        Raises:
+            StorageError: it is still there.
+        """
+        with storage_errors(self._name(self._file(version, ARCHIVE))):
+            self._file(version, ARCHIVE).unlink(missing_ok=True)
 
     def drop(self, pack: str, content_hashes: Collection[str]) -> None:
         """Delete versions.
@@ -58,29 +85,36 @@ class VersionStore:
         except FileNotFoundError:
             return
         except (OSError, zipfile.BadZipFile) as error:
-            raise StorageError(f"{self._name(pack)} cannot be read: {error}") from error
+            raise StorageError(f"{self._name(file)} cannot be read: {error}") from error
         if left:
-            self._write(pack, left)
+            self._write(file, left)
         else:
-            with storage_errors(self._name(pack)):
+            with storage_errors(self._name(file)):
                 file.unlink(missing_ok=True)
 
-    def _write(self, pack: str, versions: Mapping[str, bytes]) -> None:
+    def _write(self, file: Path, versions: Mapping[str, bytes]) -> None:
         self._vault.check()
-        file = self._file(pack)
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as kept:
             for name, version in sorted(versions.items()):
                 kept.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
-        with storage_errors(self._name(pack)):
+        with storage_errors(self._name(file)):
             file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_beside(file, data.getvalue()) as temporary:
                 replace(temporary, file)
 
-    def _file(self, pack: str) -> Path:
-        if not pack.isalnum():  # it may come from an edited journal
-            raise StorageError(f"{pack!r} is not a change hash")
-        return self._root / FOLDER / f"{pack}{SUFFIX}"
+    def _file(self, name: str, folder: Path = FOLDER) -> Path:
+        if not name.isalnum():  # it may come from an edited journal
+            raise StorageError(f"{name!r} is not a hash")
+        return self._root / folder / f"{name}{SUFFIX}"
 
-    def _name(self, pack: str) -> str:
-        return (FOLDER / f"{pack}{SUFFIX}").as_posix()
+    def _name(self, file: Path) -> str:
+        return file.relative_to(self._root).as_posix()
+
+
+def _read(file: Path, version: str) -> bytes | None:
+    try:
+        with zipfile.ZipFile(file) as kept:
+            return kept.read(version)
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError):
+        return None

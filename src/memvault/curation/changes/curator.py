@@ -185,6 +185,8 @@ class Curator:
             self._check(plan)
             self.refuse(plan, why)
             change = self._change(plan, why)
+            for version in plan.archives:
+                self._contents.archive(version)
             self._contents.put(change.reversal_hash, plan.versions)
             self._make(plan, change, why.actor)
             self._drop_large(change, plan)
@@ -481,6 +483,17 @@ class Curator:
             own = [file for file in change.files if file.path == tombstone.path]
             others = [file for file in change.files if file.path != tombstone.path]
             self._contents.drop(change.reversal_hash, _versions(own) - _versions(others))
+        self._expunge_archived(tombstone)
+
+    def _expunge_archived(self, tombstone: Tombstone) -> None:
+        """Delete the full texts of a note that faded, unless another note has the same."""
+        own: set[str] = set()
+        others: set[str] = set()
+        for change in self.history.changes(kinds=(ChangeKind.FADED,), limit=None):
+            is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
+            (own if is_own else others).add(change.memo["original"])
+        for version in own - others:
+            self._contents.drop_archived(version)
 
     # -- taking back ----------------------------------------------------------------------------
 

@@ -37,6 +37,8 @@ _DONE = {
     ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
     ChangeKind.COMPRESSED: "Wrote a brief from {names}",
     ChangeKind.CAPTURED: "Captured a session of {names}",
+    ChangeKind.FADED: "Let {names} fade",
+    ChangeKind.RECONSTRUCTED: "Brought back the full text of {names}",
     ChangeKind.UNDONE: "Undid a change of {names}",
 }
 

@@ -79,6 +79,7 @@ class Plan:
         forgets: notes that go to the trash, and concepts that are hidden.
         restores: reversal hashes of the tombstones that it takes back.
         undoes: reversal hashes of the changes that it takes back.
+        archives: versions that go to the archive before anything is changed.
         memo: as `Change.memo`.
     """
 
@@ -91,6 +92,7 @@ class Plan:
     restores: tuple[str, ...] = ()
     merged_from: tuple[str, ...] = ()
     undoes: tuple[str, ...] = ()
+    archives: tuple[bytes, ...] = ()
     memo: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -33,6 +33,7 @@ class Staging:
         self._restores: list[str] = []
         self._merged_from: list[str] = []
         self._undoes: list[str] = []
+        self._archives: list[bytes] = []
         self._memo: dict[str, str] = {}
 
     def copy(self) -> Staging:
@@ -157,6 +158,10 @@ class Staging:
     def note_merged(self, node_ids: tuple[str, ...]) -> None:
         self._merged_from.extend(node_ids)
 
+    def archive(self, data: bytes) -> None:
+        """Keep this version in the archive."""
+        self._archives.append(data)
+
     def note_memo(self, memo: Mapping[str, str]) -> None:
         """Keep what the operation has to know again, by its own keys."""
         self._memo |= memo
@@ -178,6 +183,7 @@ class Staging:
             restores=tuple(self._restores),
             merged_from=tuple(dict.fromkeys(self._merged_from)),
             undoes=tuple(self._undoes),
+            archives=tuple(self._archives),
             memo=self._memo,
         )
 

@@ -83,6 +83,25 @@ def remove_key(data: bytes, key: str) -> bytes:
     return _join(parts, header)
 
 
+def body_of(data: bytes) -> bytes:
+    """What follows the frontmatter; all but a byte order mark without one.
+
+    Raises:
+        MalformedFrontmatter: the frontmatter is not UTF-8.
+    """
+    parts = _split(data)
+    return _CLOSING_LINE.sub(b"", parts.after, count=1) if parts.fenced else parts.after
+
+
+def with_body(data: bytes, body: bytes) -> bytes:
+    """The note with another body; every byte of the frontmatter stays.
+
+    Raises:
+        MalformedFrontmatter: the frontmatter is not UTF-8.
+    """
+    return data[: len(data) - len(body_of(data))] + body
+
+
 def _split(data: bytes) -> _Parts:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise MalformedFrontmatter("the note is UTF-16; save it as UTF-8, then try again", line=1)

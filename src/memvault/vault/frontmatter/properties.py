@@ -120,6 +120,7 @@ FOLDER_LIFECYCLES = {
 UNDERSTOOD = frozenset({
     "id", "lifecycle", "type", "project", "importance", "tags", "tag", "aliases", "alias",
     "created", "created_at", "date", "verified", "pinned", "rationale",
+    "faded", "archived",
 })  # fmt: skip
 _CREATED_KEYS = ("created", "created_at")
 _TRUE = frozenset({"true", "yes", "y", "on", "1"})
@@ -159,6 +160,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         date=happened,
         verified=_flag(values.get("verified")),
         pinned=_flag(values.get("pinned")),
+        faded=_text(values.get("faded")),
         rationale=_text(values.get("rationale")),
         content_hash=note.content_hash,
         metadata={

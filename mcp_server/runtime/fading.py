@@ -1,0 +1,210 @@
+"""Lets old sessions fade in the background, while nobody asks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memvault.consolidation.faded_text import Original, Rarity, faded_body, is_worth_fading
+from memvault.consolidation.fading import NOTICE, Aging, Fading, FadingLog, may_fade, next_fading
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.operations.fade import SINCE, FadedText, body_stands, last_fading
+from memvault.model.change import Change, ChangeKind, TaskType
+from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
+from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.memory import Lifecycle, Memory
+from memvault.vault.parse import content_hash, parse_note
+
+if TYPE_CHECKING:
+    from indexer.catalogue import NoteRecord
+    from mcp_server.runtime.container import Container
+
+logger = logging.getLogger(__name__)
+FADE = "fade old sessions"
+FIRST_SECONDS = 60.0  # after the start
+EVERY_SECONDS = 3600.0
+QUIET_SECONDS = 20.0  # without a call, before a session fades
+RETRY_SECONDS = 10.0  # while somebody asks
+SAMPLED = 500  # notes by which a word counts as rare
+SAME_MOMENT = timedelta(minutes=1)  # a file saved later than this was not saved by the change
+_CONFLICTS = {
+    TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT, TaskType.CONFLICTING_FACTS,
+}  # fmt: skip
+_LINKS = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
+_WHY = Attribution(client="memvault", rationale="Old sessions fade", kind="system")
+
+
+class FadingService:
+    """Announces what will fade and lets it fade; one per container. Thread-safe."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self.log = FadingLog(container.journal)
+        self._short: set[str] = set()  # hashes of notes that have nothing to fade
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the settings allow fading; the person may still turn it off."""
+        return self._container.settings.fading.enabled
+
+    @property
+    def is_on(self) -> bool:
+        return self.enabled and self.log.is_on
+
+    def start(self) -> None:
+        self._container.worker.run(FADE, self._step, after=FIRST_SECONDS)
+
+    def upcoming(self) -> list[tuple[Fading, datetime]]:
+        """What fades within a week, each with when, the soonest first."""
+        later = self._container.now() + NOTICE
+        found = [(each, self.log.fades_at(each) or max(each.due, later)) for each in self._soon()]
+        return sorted(found, key=lambda pair: (pair[1], pair[0].memory.path))
+
+    def announce(self) -> None:
+        """Record what the person can see on *Today* from now on."""
+        self.log.announce(self._soon(), self._container.now())
+
+    def due(self) -> list[Fading]:
+        """What was announced a week ago and is to fade now."""
+        now = self._container.now()
+        times = [(each, self.log.fades_at(each)) for each in self._soon()]
+        return [each for each, at in times if at is not None and at <= now]
+
+    def fade(self, fading: Fading, rarity: Rarity) -> Change | None:
+        """Let one memory fade; None if it is not as it was when this was found.
+
+        Raises:
+            StorageError, DiskFull: nothing was changed.
+        """
+        container, memory = self._container, fading.memory
+        last = last_fading(container.curator.history, memory) if memory.faded else None
+        data = container.vault.read(memory.path)
+        if content_hash(data) != memory.content_hash:
+            return None
+        source = container.curator.history.content(last.memo["original"]) if last else data
+        if source is None:
+            return None
+        original = Original(parse_note(memory.path, source), memory, self._people(memory))
+        body = faded_body(original, fading.stage, container.embedder.embed, rarity)
+        faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
+        try:
+            return container.actions.fade(faded, last, _WHY).change
+        except (NoteConflict, InvalidParams) as error:
+            logger.info("%s", error.message)
+            self._short.add(memory.content_hash)
+            return None
+
+    def rarity(self) -> Rarity:
+        """How rare words are in the notes of this vault, by a sample of them."""
+        return Rarity(self._sample())
+
+    def _step(self) -> float:
+        """Announce and fade what is due, one note after another, until somebody asks."""
+        container = self._container
+        indexing = container.indexing
+        if not self.is_on or indexing.scanning is not None or indexing.watching() == "elsewhere":
+            return EVERY_SECONDS  # off, or another process keeps the indexes
+        self.announce()
+        due = self.due()
+        rarity = self.rarity() if due else None
+        for fading in due:
+            if container.worker.stopped or container.quiet.seconds() < QUIET_SECONDS:
+                return RETRY_SECONDS
+            try:
+                assert rarity is not None
+                self.fade(fading, rarity)
+            except DiskFull as error:
+                logger.warning("fading waits: %s", error.message)
+                break
+            except MemvaultError as error:
+                logger.warning("%s does not fade now: %s", fading.memory.path, error.message)
+        return EVERY_SECONDS
+
+    def _soon(self) -> list[Fading]:
+        """The next step of each memory that is due within a week or earlier."""
+        if not self.is_on:
+            return []
+        until = self._container.now() + NOTICE
+        held = {each.path for each in self._container.quarantine.held()}
+        found: list[Fading] = []
+        faded = self._faded()
+        for record in self._container.live.catalogue.records():
+            memory = record.memory
+            if not may_fade(memory) or record.frontmatter_problem or record.warnings:
+                continue
+            aging = self._aging(record, faded.get(memory.id), links=False)
+            early = next_fading(aging, self._container.settings.fading)
+            if early is None or early.due > until or memory.path in held:
+                continue
+            aging = self._aging(record, faded.get(memory.id), links=True)
+            fading = next_fading(aging, self._container.settings.fading)
+            if fading is not None and fading.due <= until and self._can_fade(memory):
+                found.append(fading)
+        return found
+
+    def _faded(self) -> dict[str, Change]:
+        """By memory id, the change by which it faded last."""
+        found: dict[str, Change] = {}
+        history = self._container.curator.history
+        for change in history.changes(kinds=(ChangeKind.FADED,), limit=None):
+            if change.undone_by is None:
+                for key in change.node_ids:
+                    found.setdefault(key, change)
+        return found
+
+    def _aging(self, record: NoteRecord, last: Change | None, *, links: bool) -> Aging:
+        memory = record.memory
+        saved = datetime.fromtimestamp(record.mtime_ns / 1e9, UTC)
+        stands = (
+            last is not None
+            and last.files[0].after == memory.content_hash
+            and saved <= last.at + SAME_MOMENT
+        )
+        counted = datetime.fromisoformat(last.memo[SINCE]) if last is not None and stands else None
+        read = self._container.activity.of(memory.id).last_accessed
+        return Aging(memory, saved, read, self._links(memory) if links else 0, counted)
+
+    def _links(self, memory: Memory) -> int:
+        """How many permanent notes link to it."""
+        graph, by_id = self._container.live.graph_view, self._container.live.catalogue.by_id
+        sources = {
+            edge.source
+            for edge in graph.touching(memory.id)
+            if edge.target == memory.id and edge.origin in _LINKS
+        }
+        notes = (by_id(source) for source in sources)
+        return sum(note is not None and note.lifecycle is Lifecycle.PERMANENT for note in notes)
+
+    def _can_fade(self, memory: Memory) -> bool:
+        """Whether it has more to say than its summary, no conflict waits for the person, and the
+        person wrote nothing into what is left of it."""
+        container = self._container
+        if memory.content_hash in self._short or container.curation.kinds([memory.id]) & _CONFLICTS:
+            return False
+        last = last_fading(container.curator.history, memory) if memory.faded else None
+        try:
+            data = container.vault.read(memory.path)
+        except MemvaultError:
+            return False
+        fits = is_worth_fading(parse_note(memory.path, data)) if last is None else True
+        if memory.faded and (last is None or not body_stands(data, last)):
+            fits = False
+        if not fits:
+            self._short.add(memory.content_hash)
+        return fits
+
+    def _people(self, memory: Memory) -> tuple[str, ...]:
+        graph = self._container.live.graph_view
+        nodes = (graph.node(edge.target) for edge in graph.stated_by(memory.id))
+        found = (node.name for node in nodes if node is not None and node.kind == NodeKind.PERSON)
+        return tuple(dict.fromkeys(found))
+
+    def _sample(self) -> Iterator[str]:
+        paths = sorted(self._container.live.catalogue.paths())
+        for path in paths[:: max(1, len(paths) // SAMPLED)]:
+            try:
+                yield self._container.vault.read(path).decode("utf-8", "replace")
+            except MemvaultError:
+                continue

@@ -1,0 +1,214 @@
+"""What a faded session still says: a summary in its own sentences, and its keys (triple 2.9).
+
+The summary's sentences are chosen by maximal marginal relevance. Relevance is the mean of the
+cosine to the centroid of all sentences (centroid summarisation: Radev and others, Information
+Processing & Management 40, 2004) and of how rare their words are. The topics are the words of
+greatest tf-idf. Both work in every language.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.memory import Memory
+from memvault.model.note import LinkStyle, ParsedNote, Sentence
+from memvault.search.modes import diverse
+from memvault.text.words import STOP_WORDS, composed, name_key, some_words, words
+from memvault.vault.compose import inert
+
+SUMMARY_WORDS = 200
+LEAST_WORDS, MOST_WORDS = 4, 60  # of a sentence of the summary
+MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
+VARIETY = 0.4  # weight of novelty in maximal marginal relevance
+TOPICS = 40  # words
+MOST_NAMES = 30  # participants or links that are listed
+OUTCOME_WORDS = 60
+OUTCOMES = frozenset({"outcome", "outcomes", "decision", "decisions", "decided", "result",
+                      "results", "conclusion", "conclusions", "agreed"})  # fmt: skip
+ARCHIVED = "The full text is archived; `memvault reconstruct` or the note's page brings it back."
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+
+
+class Stage(StrEnum):
+    """How far a memory has faded."""
+
+    SUMMARY = "summary"  # summary and keys
+    KEYS = "keys"
+
+
+class Rarity:
+    """Inverse document frequency of words, ln((1 + n) / (1 + n(word))), among sample texts."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._count = 0
+        self._with: Counter[str] = Counter()
+        for text in texts:
+            self._count += 1
+            self._with.update(set(some_words(composed(text))))
+
+    def of(self, word: str) -> float:
+        return math.log((1 + self._count) / (1 + self._with[word])) if self._count else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A session before it fades. ``people`` are the persons that the graph knows it to name."""
+
+    note: ParsedNote
+    memory: Memory
+    people: tuple[str, ...] = ()
+
+
+def faded_body(original: Original, stage: Stage, embed: Embed, rarity: Rarity) -> str:
+    """The text that takes the place of the note's body, with ``\\n`` line ends.
+
+    Args:
+        embed: (n, dim) of texts, L2-normalised.
+    """
+    note = original.note
+    has_title = bool(note.headings) and note.headings[0].text == note.title
+    parts = [f"# {inert(note.title)}"] if has_title else []
+    keys = "\n".join(f"- {name}: {value}" for name, value in _keys(original, rarity))
+    if stage is Stage.SUMMARY:
+        chosen = summary(note, embed, rarity)
+        lines = "\n".join(f"- {_ended(inert(each.text))} (line {each.line})" for each in chosen)
+        parts += [part for part in (lines, keys) if part]
+    elif keys:
+        parts.append(keys)
+    return "\n\n".join([*parts, ARCHIVED]) + "\n"
+
+
+def is_worth_fading(note: ParsedNote) -> bool:
+    """Whether a note has more words than its summary could have."""
+    return sum(_length(block.text) for block in note.blocks) > SUMMARY_WORDS
+
+
+def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
+    """Sentences of the note, at most `SUMMARY_WORDS` words, in its order."""
+    found = [
+        sentence
+        for block in note.blocks
+        for sentence in block.sentences
+        if LEAST_WORDS <= _length(sentence.text) <= MOST_WORDS
+    ]
+    found = found[:: max(1, -(-len(found) // MOST_SENTENCES))]
+    if not found:
+        return []
+    vectors = np.asarray(embed([each.text for each in found]), np.float32)
+    centroid = vectors.mean(axis=0)
+    central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
+    rare = np.array([_information(each.text, rarity) for each in found])
+    worth = (np.clip(central, 0.0, 1.0) + rare / (rare.max() or 1.0)) / 2
+    chosen, spent = [], 0
+    for at in diverse(worth.tolist(), vectors, len(found), VARIETY):
+        length = _length(found[at].text)
+        if spent + length <= SUMMARY_WORDS:
+            chosen.append(at)
+            spent += length
+    return [found[at] for at in sorted(chosen)]
+
+
+def _information(text: str, rarity: Rarity) -> float:
+    """The rarity of a sentence's words; a longer one has more, with diminishing returns."""
+    return math.sqrt(sum(rarity.of(word) for word in set(_content_words(text))))
+
+
+def _content_words(text: str) -> list[str]:
+    return [
+        word
+        for word in some_words(composed(text))
+        if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()) and word.isalnum()
+    ]
+
+
+def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
+    """Names and values of the keys that the note has."""
+    note, memory = original.note, original.memory
+    if memory.date is not None:
+        yield "Date", memory.date.date().isoformat()
+    speakers = _speakers(note)
+    people = _distinct([*speakers, *original.people])
+    links = _links(note)
+    linked = {name_key(target) for target in links}
+    if people := [name for name in people if name_key(name) not in linked][:MOST_NAMES]:
+        yield "Participants", ", ".join(map(inert, people))
+    if topics := _topics(note, rarity, known=[note.title, *people]):
+        yield "Topics", " ".join(topics)
+    if outcome := _outcome(note):
+        yield "Outcome", inert(outcome)
+    if links:
+        yield "Links", ", ".join(f"[[{target}]]" for target in links)
+    in_frontmatter = {tag.name for tag in note.tags if tag.line < note.body_line}
+    if tags := _distinct(t.name for t in note.tags if t.name not in in_frontmatter):
+        yield "Tags", " ".join(f"#{tag}" for tag in tags)
+
+
+def _speakers(note: ParsedNote) -> list[str]:
+    """The labels in front of several lines: who spoke, in a conversation."""
+    counted = Counter(
+        sentence.relation
+        for block in note.blocks
+        for sentence in block.sentences
+        if sentence.relation
+    )
+    return [name for name, count in counted.items() if count > 1]
+
+
+def _topics(note: ParsedNote, rarity: Rarity, known: Sequence[str]) -> list[str]:
+    """The most telling words, in the order in which the note first has them."""
+    text = "\n".join(block.text for block in note.blocks)
+    counted = Counter(_content_words(text))
+    skipped = {word for name in known for word in some_words(composed(name))}
+    scored = {
+        word: math.log1p(count) * rarity.of(word)
+        for word, count in counted.items()
+        if word not in skipped
+    }
+    best = sorted(scored, key=lambda word: (-scored[word], word))[:TOPICS]
+    return sorted(best, key=list(counted).index)
+
+
+def _outcome(note: ParsedNote) -> str:
+    """What the note itself calls its outcome or decision, by a label or a heading."""
+    stated = [
+        sentence.text
+        for block in note.blocks
+        for sentence in block.sentences
+        if name_key(sentence.relation or "") in OUTCOMES
+        or any(name_key(heading) in OUTCOMES for heading in block.heading)
+    ]
+    return " ".join(" ".join(stated).split()[:OUTCOME_WORDS])
+
+
+def _links(note: ParsedNote) -> list[str]:
+    """The targets of the body's links, as written."""
+    return _distinct(
+        link.target
+        for link in note.links
+        if link.target and link.style is not LinkStyle.FRONTMATTER
+    )[:MOST_NAMES]
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    seen: dict[str, str] = {}
+    for name in names:
+        seen.setdefault(name_key(name), name)
+    return list(seen.values())
+
+
+def _length(text: str) -> int:
+    """Its number of words; each sign counts in scripts without spaces."""
+    return sum(word.isalnum() for word in words(composed(text)))
+
+
+def _ended(sentence: str) -> str:
+    """With a full stop where it has no end of its own, so that the source after it is apart."""
+    return sentence if sentence and not sentence[-1].isalnum() else f"{sentence}."

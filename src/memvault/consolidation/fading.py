@@ -1,0 +1,155 @@
+"""Which ephemeral memories fade, and when (triple 2.9, FR-53 to FR-56).
+
+A memory is whole at first, after ``summary_days`` its summary and keys, after ``keys_days`` its
+keys. The days count from the latest of: its own date, its creation, its last change in the vault,
+and the last time that it was read. They are multiplied by
+
+    1 + 2 max(0, importance - 0.5) + 0.5 min(2, permanent notes that link to it)
+
+so that a critical memory with two such links stays whole three times as long. A pinned memory never
+fades, nor does anything permanent or temporary. Nothing fades that was not announced for a week.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memvault.config.settings import FadingSettings
+from memvault.consolidation.faded_text import Stage
+from memvault.model.change import Actor
+from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle, Memory
+from memvault.vault.journal import Journal, JournalEntry
+
+ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
+NOTICE = timedelta(days=7)
+IMPORTANCE_FACTOR, LINK_FACTOR, MOST_LINKS = 2.0, 0.5, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Aging:
+    """A memory, and what delays its fading.
+
+    Attributes:
+        saved: when its note was last written.
+        read: when an answer last gave it.
+        links: how many permanent notes link to it.
+        counted_from: for a note that nobody changed since it faded, from when its age counted then.
+    """
+
+    memory: Memory
+    saved: datetime
+    read: datetime | None = None
+    links: int = 0
+    counted_from: datetime | None = None
+
+    @property
+    def since(self) -> datetime:
+        """From when its age counts."""
+        memory = self.memory
+        kept = self.counted_from or max(self.saved, memory.created_at)
+        moments = (kept, memory.date, self.read)
+        return max(moment for moment in moments if moment is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Fading:
+    """The next step of a memory: to which stage, and when it is due."""
+
+    memory: Memory
+    stage: Stage
+    due: datetime
+    since: datetime  # from when the memory's age counts
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.memory.id, self.stage
+
+
+def stretch(importance: float, links: int) -> float:
+    """The factor by which a memory fades later, in [1, 3]."""
+    important = IMPORTANCE_FACTOR * max(0.0, importance - DEFAULT_IMPORTANCE)
+    return 1.0 + important + LINK_FACTOR * min(MOST_LINKS, links)
+
+
+def may_fade(memory: Memory) -> bool:
+    """Whether a memory fades at all, at any age."""
+    is_ephemeral = memory.lifecycle is Lifecycle.EPHEMERAL and memory.path.endswith(".md")
+    return is_ephemeral and not memory.pinned and memory.faded != Stage.KEYS
+
+
+def next_fading(aging: Aging, settings: FadingSettings) -> Fading | None:
+    """The next step of a memory; None if it does not fade further."""
+    memory = aging.memory
+    if not may_fade(memory):
+        return None
+    stage = Stage.KEYS if memory.faded == Stage.SUMMARY else Stage.SUMMARY
+    days = settings.keys_days if stage is Stage.KEYS else settings.summary_days
+    days *= stretch(memory.importance, aging.links)
+    return Fading(memory, stage, aging.since + timedelta(days=days), aging.since)
+
+
+class FadingLog:
+    """What was announced, and whether the person turned fading off, as the journal has it.
+    Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._marks: dict[str, int] = {}
+        self._announced: dict[tuple[str, str], datetime] = {}
+        self._switched: tuple[datetime, bool] | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def is_on(self) -> bool:
+        with self._lock:
+            self._refresh()
+            return self._switched is None or self._switched[1]
+
+    def switch(self, now: datetime, actor: Actor, *, on: bool) -> None:
+        """Turn fading on or off for this vault.
+
+        Raises:
+            StorageError, DiskFull: it cannot be recorded.
+        """
+        self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=actor, data={"on": on}))
+
+    def announce(self, fadings: Iterable[Fading], now: datetime) -> None:
+        """Record that the person can see these from now on; what was announced is left out.
+
+        Raises:
+            StorageError, DiskFull: it cannot be recorded.
+        """
+        new = [list(each.key) for each in fadings if self._announced_at(each) is None]
+        if new:
+            actor = Actor(kind="system", name="memvault")
+            self._journal.append(
+                JournalEntry(ts=now, kind=ANNOUNCED, actor=actor, data={"fadings": new})
+            )
+
+    def fades_at(self, fading: Fading) -> datetime | None:
+        """When a memory will fade: when it is due, and a week after it was announced; None if it
+        was not announced, or only before it was read, changed or pinned again."""
+        announced = self._announced_at(fading)
+        return None if announced is None else max(fading.due, announced + NOTICE)
+
+    def _announced_at(self, fading: Fading) -> datetime | None:
+        with self._lock:
+            self._refresh()
+            at = self._announced.get(fading.key)
+        return at if at is not None and at >= max(fading.due - NOTICE, fading.since) else None
+
+    def _refresh(self) -> None:
+        entries, self._marks = self._journal.entries_after(self._marks)
+        for entry in entries:
+            if entry.kind == ANNOUNCED:
+                for key in entry.data.get("fadings", ()):
+                    note_id, stage = map(str, key)
+                    known = self._announced.get((note_id, stage), entry.ts)
+                    self._announced[note_id, stage] = max(known, entry.ts)
+            elif entry.kind == SWITCHED and (
+                self._switched is None or entry.ts >= self._switched[0]
+            ):
+                self._switched = entry.ts, bool(entry.data.get("on"))

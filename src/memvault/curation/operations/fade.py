@@ -1,0 +1,187 @@
+"""Replaces a session's text by what is left of it when it fades, and brings the text back.
+
+The full text is archived before the note changes (`VersionStore.archive`). The frontmatter stays
+byte for byte, with the keys ``faded`` and ``archived`` added, and ``id`` where it had none, so that
+the note is still known once it is renamed. What the person writes into a faded note is theirs: such
+a note fades no further, and what they wrote stays when the full text comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memvault.curation.changes.history import History
+from memvault.curation.changes.plan import lines_changed
+from memvault.curation.changes.staging import Staging
+from memvault.curation.targets import Target
+from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict, StorageError
+from memvault.model.memory import Memory, id_of_path
+from memvault.vault.compose import appended, newline_of, note_text
+from memvault.vault.frontmatter.edit import body_of, remove_key, set_key, with_body
+from memvault.vault.frontmatter.read import read_header
+from memvault.vault.parse import MAX_NOTE_BYTES, content_hash, decode, frontmatter_of
+from memvault.vault.version_store import ARCHIVE, SUFFIX
+
+FADED, ARCHIVED, ID = "faded", "archived", "id"
+ADDED_HEADING = "Added while the text was archived"
+
+# Keys of a change's memo.
+ORIGINAL = "original"  # hash of the note before it faded
+BODY = "body"  # hash of the body that fading left
+KEYS = "keys"  # of the frontmatter that fading added
+SINCE = "since"  # from when the age of the memory counted
+
+
+@dataclass(frozen=True, slots=True)
+class FadedText:
+    """What replaces the body of a note.
+
+    Attributes:
+        stage: as the note says it.
+        version: the hash of the note that the body was made from.
+        since: from when the age of the memory counts.
+    """
+
+    memory: Memory
+    stage: str
+    body: str
+    version: str
+    since: datetime
+
+
+def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str:
+    """Replace the body of a note, whose full text goes to the archive; returns its path.
+
+    Args:
+        last: the change by which the note faded before.
+
+    Raises:
+        NoteConflict: the note was saved in the meantime, or edited since it last faded.
+        MalformedFrontmatter: it cannot be edited safely.
+        InvalidParams: what is left of it would not be shorter.
+    """
+    path = faded.memory.path
+    data = staging.read(path)
+    if content_hash(data) != faded.version:
+        raise NoteConflict(f"{path} was saved in the meantime; it does not fade now", path=path)
+    check_body(path, data)
+    if last is not None and not body_stands(data, last):
+        raise NoteConflict(f"{path} was edited since it faded, and fades no further", path=path)
+    body = faded.body.replace("\n", newline_of(note_text(path, data))).encode()
+    blank = body_of(data)[: _leading_blank(body_of(data))]
+    text = with_body(data, blank + body)
+    original = last.memo[ORIGINAL] if last is not None else content_hash(data)
+    keys = last.memo[KEYS].split() if last is not None else [FADED, ARCHIVED]
+    text = set_key(set_key(text, FADED, str(faded.stage)), ARCHIVED, original)
+    if last is None and ID not in {key.casefold() for key in frontmatter_of(data)}:
+        text, keys = set_key(text, ID, faded.memory.id), [*keys, ID]
+    if len(text) >= len(data):
+        raise InvalidParams(f"{path} is too short to fade", path=path)
+    if last is None:
+        staging.archive(data)
+    staging.write(path, text)
+    staging.note_memo({
+        ORIGINAL: original, KEYS: " ".join(keys), SINCE: faded.since.isoformat(),
+        BODY: content_hash(body_of(text)),
+    })  # fmt: skip
+    return path
+
+
+def stage_reconstruction(
+    staging: Staging,
+    target: Target,
+    last: Change | None,
+    content: Callable[[str], bytes | None],
+) -> str:
+    """Bring back the full text of a faded note; returns its path.
+
+    A note that nobody changed since is what it was, to the byte. Else the frontmatter is the
+    present one, and the lines that were added to the faded text follow under a heading.
+
+    Args:
+        last: the change by which the note faded.
+        content: a kept version by its hash (`History.content`).
+
+    Raises:
+        InvalidParams: it has not faded.
+        StorageError: the archive does not have its full text.
+        MalformedFrontmatter: the note cannot be edited safely.
+    """
+    if target.note is None or last is None:
+        raise InvalidParams(f"{target.name} is whole: no text of it is archived")
+    path = target.note.path
+    data, original = staging.read(path), content(last.memo[ORIGINAL])
+    if original is None:
+        place = (ARCHIVE / f"{last.memo[ORIGINAL]}{SUFFIX}").as_posix()
+        raise StorageError(
+            f"The full text of {path} is missing: {place} does not exist or is damaged. Restore "
+            "that file from a backup or another computer, then try again.",
+            path=path,
+        )
+    if content_hash(data) == last.files[0].after:
+        staging.write(path, original)
+        return path
+    check_body(path, data)
+    own = data
+    for key in last.memo[KEYS].split():
+        if key != ID or id_of_path(path) == target.note.id:  # a renamed note is known by it
+            own = remove_key(own, key)
+    whole = with_body(own, body_of(original))
+    if not body_stands(data, last):
+        whole = _with_additions(path, whole, _added_lines(path, data, last, content))
+    staging.write(path, whole)
+    return path
+
+
+def last_fading(history: History, memory: Memory) -> Change | None:
+    """The change by which a note faded; None if its full text was brought back since, or it never
+    faded.
+
+    It is found by the note's id, or by its bytes where it had another id. The note's own properties
+    are not trusted: whoever can edit them could bring the text of another note into this one.
+    """
+    kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
+    for change in history.changes(kinds=kinds, limit=None):
+        is_own = memory.id in change.node_ids or change.files[0].after == memory.content_hash
+        if is_own and change.undone_by is None:
+            return change if change.kind is ChangeKind.FADED else None
+    return None
+
+
+def body_stands(data: bytes, last: Change) -> bool:
+    """Whether the body is as fading left it."""
+    return content_hash(body_of(data)) == last.memo[BODY]
+
+
+def check_body(path: str, data: bytes) -> None:
+    """Raises MalformedFrontmatter: where the frontmatter ends is not certain."""
+    text = decode(data, MAX_NOTE_BYTES).text
+    if decode(body_of(data), MAX_NOTE_BYTES).text != text[read_header(text).body_start :]:
+        raise MalformedFrontmatter(f"{path}: the properties cannot be told from the text", line=1)
+
+
+def _leading_blank(body: bytes) -> int:
+    return len(body) - len(body.lstrip(b"\r\n"))
+
+
+def _added_lines(
+    path: str, data: bytes, last: Change, content: Callable[[str], bytes | None]
+) -> list[str]:
+    """The lines of the body that fading did not write; all of it where that is not known."""
+    before = content(last.files[0].after or "")
+    if before is None:
+        return note_text(path, body_of(data)).splitlines()
+    changed = lines_changed(path, body_of(before), body_of(data))
+    return [line.after for line in changed if line.after is not None]
+
+
+def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:
+    if not any(line.strip() for line in lines):
+        return whole
+    text = note_text(path, whole)
+    newline = newline_of(text)
+    more = newline.join([f"## {ADDED_HEADING}", "", *lines]) + newline
+    return appended(text, more).encode("utf-8", "surrogateescape")
