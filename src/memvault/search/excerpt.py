@@ -187,13 +187,14 @@ def _chosen(
         max(range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place))
         for own in owns
     ]
+    sizes = [_size(each) for each in statements]
     chosen = bests[:1]
-    left = limit - _size(statements[bests[0]])
+    left = limit - sizes[bests[0]]
 
     def take(place: int) -> bool:
         nonlocal left
-        size = _size(statements[place])
-        if place not in chosen and size <= left:
+        size = sizes[place]
+        if size <= left and place not in chosen:
             if size:
                 chosen.append(place)
             left -= size

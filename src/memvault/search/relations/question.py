@@ -128,10 +128,11 @@ def stem(word: str) -> str:
     return _ENDING.sub("", word) if len(word) > 3 else word
 
 
+@lru_cache(maxsize=256)  # one question compares the texts that it finds several times
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words, without the mask ``X``."""
-    found: Iterable[str] = _WORD.findall(text)
-    return frozenset(stem(word) for word in found if word.lower() not in _IDLE)
+    words = {word.lower() for word in _WORD.findall(text)}
+    return frozenset(map(stem, words - _IDLE))
 
 
 _TAILS = {"where": "at", "when": "on"}
