@@ -24,10 +24,11 @@ from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
-from mcp_server.runtime.activity_tracker import NoteCalls
+from mcp_server.runtime.activity_tracker import CountQuestions
 from mcp_server.tools.arguments import lean_input, lean_output
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
+from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.history import HistoryTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools, QuestionTools
@@ -89,6 +90,7 @@ GROUPS = (
     VerificationTools,
     ImmunityTools,
     QuestionTools,
+    DreamTools,
 )
 
 
@@ -131,11 +133,11 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
             ResourceErrors(),
             ToolSets(tools),
             WaitForStartup(startup),
-            NoteCalls(lambda: startup.now().quiet),
             RateLimits(lambda: startup.now().settings.limits),
             TrackSessions(lambda: startup.now().sessions),
             NoteSamplingClients(sampling),
             OriginMarks(startup.now),
+            CountQuestions(lambda: startup.now().questions),
         ],
         mask_error_details=True,
         dereference_schemas=False,

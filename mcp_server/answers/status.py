@@ -8,7 +8,17 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from mcp_server.answers.base import Answer, Moment, Named, Rounded, Shape, optional, taken
+from mcp_server.answers.base import (
+    Answer,
+    Brief,
+    Filled,
+    Moment,
+    Named,
+    Rounded,
+    Shape,
+    optional,
+    taken,
+)
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.search import ConflictKind
 from memvault.model.state import SuggestedAction
@@ -225,3 +235,41 @@ class StatusAnswer(Answer):
     curation_tasks_total: int
     indexed: dict[str, int]
     stores: dict[str, str]
+
+
+class EvidenceShape(Shape):
+    path: str
+    line: int
+    sentence: Brief
+
+
+class ProposalShape(Shape):
+    """What a dream proposes to the person."""
+
+    kind: str
+    title: Filled[str] = optional()
+    paths: list[str]
+    reason: str
+    evidence: list[EvidenceShape]
+
+
+class DreamPhaseShape(Shape):
+    """One phase of a dream, with the counts of what it did and found."""
+
+    phase: str
+    at: Moment
+    seconds: Rounded
+    complete: bool
+    replayed: int
+    consolidated: int
+    queries: int
+    unanswered: int
+    discoveries: int
+
+
+class DreamAnswer(Answer):
+    """``phases`` ended during this call; ``proposals`` are all that wait for the person."""
+
+    running: bool
+    phases: list[DreamPhaseShape]
+    proposals: list[ProposalShape]

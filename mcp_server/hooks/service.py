@@ -57,6 +57,10 @@ class HookService:
 
     def answer(self, client: str, event: str, data: bytes) -> bytes:
         """What the hook prints. Never raises: what goes wrong is logged, and nothing is printed."""
+        with self._container.questions.one():
+            return self._answer(client, event, data)
+
+    def _answer(self, client: str, event: str, data: bytes) -> bytes:
         began = time.perf_counter()
         outcome = "nothing added"
         written = b""

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import marked, note_html
-from mcp_server.pages.page_actions import PERSON, Form, by_person, settle, verify
+from mcp_server.pages.page_actions import PERSON, Form, by_person, keep_dreamt, settle, verify
 from mcp_server.pages.site import Site
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
@@ -145,6 +145,14 @@ def _promotion(task: CurationTask) -> list[Answer]:
     ]
 
 
+def _link(task: CurationTask) -> list[Answer]:
+    return [Answer("1", "Link the first to the second", task.settled_by)]
+
+
+def _summary(task: CurationTask) -> list[Answer]:
+    return [Answer("1", "Keep it as a note", task.settled_by)]
+
+
 def _finished(task: CurationTask) -> list[Answer]:
     return [Answer("1", "Move its notes to the archive", task.settled_by)]
 
@@ -163,6 +171,8 @@ _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
     TaskType.ORPHAN: _orphan,
     TaskType.PROMOTION: _promotion,
     TaskType.FINISHED_PROJECT: _finished,
+    TaskType.MISSING_LINK: _link,
+    TaskType.CLUSTER_SUMMARY: _summary,
 }
 
 
@@ -237,6 +247,7 @@ class CuratePage:
             "name": _name(task),
             "memories": list(zip(memories, self._texts(task, memories), strict=True)),
             "answers": answers_to(task),
+            "dreamt": container.dreaming.proposal(task.proposal) if task.proposal else None,
             "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
             "missing": self._missing(task),
             "problem_text": self._raw(memories[0]) if _is_malformed(task) else "",
@@ -245,7 +256,7 @@ class CuratePage:
     def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
         """What the notes say; of two that are compared, with their differences marked."""
         bodies = [self._body(memory) for memory in memories]
-        if len(bodies) == 2 and task.task_type is not TaskType.SUPERSEDED:
+        if len(bodies) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
             return list(marked(*bodies))
         return [
             note_html(body, resolver(self._site, memory.path))
@@ -263,10 +274,12 @@ class CuratePage:
             return error.message
 
     def _missing(self, task: CurationTask) -> str | None:
-        """The name of the note that a link leads to and that nobody wrote yet."""
+        """The name of the note that a link leads to, or that answers a question, and that nobody
+        wrote yet."""
         calls = (call for call in task.settled_by if call.tool == "store_memory")
-        is_link = task.task_type is TaskType.UNRESOLVED_LINKS
-        return next((str(call.arguments.get("title")) for call in calls), None) if is_link else None
+        if task.task_type not in (TaskType.UNRESOLVED_LINKS, TaskType.OPEN_QUESTION):
+            return None
+        return next((str(call.arguments.get("title")) for call in calls), None)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -285,8 +298,11 @@ class CuratePage:
             raise InvalidParams("There is no such answer to this task.")
         if answer.preview is not None:
             return answer.preview
-        for call in answer.calls:
-            settle(self._site.container, call)
+        if task.proposal:
+            keep_dreamt(self._site.container, task)
+        else:
+            for call in answer.calls:
+                settle(self._site.container, call)
         self._close(task)
         return form.text("back", "/curate")
 
@@ -299,6 +315,8 @@ class CuratePage:
         why = by_person("written on the page")
         actions = self._site.container.actions
         actions.write(title, form.needed("text"), why, beside=task.paths[0])
+        if task.proposal:
+            self._site.container.dreaming.record.keep(task.proposal, _PERSON)
         self._close(task)
         return form.text("back", "/curate")
 
@@ -374,6 +392,8 @@ class CuratePage:
 
 
 def _name(task: CurationTask) -> str:
+    if task.proposal:
+        return f"{task.task_type} {task.proposal}"
     return " ".join([task.task_type, *task.target_nodes])
 
 

@@ -16,8 +16,10 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.note_text import editable, edited
 from memvault.curation.changes.forgetting import USER_REQUESTED
 from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
+from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.draft import Draft
-from memvault.model.change import Change, ChangeKind, TaskAction
+from memvault.curation.tasks.dream_tasks import summary_text
+from memvault.model.change import Actor, Change, ChangeKind, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.memory import Lifecycle
 from memvault.vault.frontmatter.properties import read_importance
@@ -219,6 +221,30 @@ def settle(container: Container, call: TaskAction) -> None:
             actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
         case _:
             raise InvalidParams(f"The page cannot run {call.tool}.")
+
+
+def keep_dreamt(container: Container, task: CurationTask) -> None:
+    """Do what a dream proposed.
+
+    Raises InvalidParams: the page cannot do it.
+    """
+    actions, why = container.actions, by_person("a dream proposed it")
+    found = container.dreaming.proposal(task.proposal)
+    if task.task_type is TaskType.MISSING_LINK:
+        given = task.settled_by[0].arguments
+        actions.annotate(given["target"], given["note"], why, ChangeKind.DREAMED)
+    elif task.task_type is TaskType.CLUSTER_SUMMARY and found is not None:
+        by_id = container.live.catalogue.by_id
+        sources = [memory for key in task.target_nodes if (memory := by_id(key)) is not None]
+        projects = {memory.project for memory in sources}
+        brief = Brief(
+            found.title, summary_text(found), sources, Sources.STAY,
+            projects.pop() if len(projects) == 1 else None,
+        )  # fmt: skip
+        actions.compress(brief, why, ChangeKind.DREAMED)
+    else:
+        raise InvalidParams("This proposal cannot be accepted here.")
+    container.dreaming.record.keep(task.proposal, Actor(kind="person", name=PERSON))
 
 
 class MemoryButtons:

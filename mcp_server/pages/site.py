@@ -158,10 +158,9 @@ class Site:
         return last_of_person(self.container)
 
     def _answered(self, answer: Callable[[], Response], request: Request) -> Response:
-        with suppress(MemvaultError):  # not open yet
-            self.container.quiet.asked()
         try:
-            return answer()
+            with self.container.questions.one():
+                return answer()
         except StoreUnavailable as error:
             if self.startup.health()["status"] == "starting":
                 return self.render("starting.html", request, status=503, error=error)

@@ -193,10 +193,13 @@ _TASK_KINDS = {
     "finished_project": "Finished projects",
     "malformed_frontmatter": "Unreadable properties",
     "malformed_text": "Unreadable text",
+    "missing_link": "Dreamt: missing links",
+    "cluster_summary": "Dreamt: summaries",
+    "open_question": "Dreamt: open questions",
 }
 _ADVICE = {
     "consolidate": "Some notes repeat each other. Merge them.",
-    "trigger_dream": "Many notes are not connected. Link or merge some.",
+    "trigger_dream": "Many notes are not connected. Link or merge some, or let your memory dream.",
     "epistemic_action": "Your notes leave questions open.",
     "explore": "There are few notes on your subjects yet. Add some, or connect an AI client.",
     "clarify": "Some notes disagree or are not connected.",

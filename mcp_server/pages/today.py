@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import nlargest
+from pathlib import PurePosixPath
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +18,7 @@ from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse import PulseLog, PulsePoint
 from memvault.consolidation.fading import NOTICE
+from memvault.curation.tasks.dream_tasks import type_of
 from memvault.model.change import Change, ChangeKind
 
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
@@ -100,6 +102,7 @@ MOST_CHANGES = 12
 MOST_SAVED = 12
 MOST_PROBLEMS = 10
 MOST_FADING = 12
+MOST_DREAMT = 7
 
 
 class TodayPage:
@@ -151,6 +154,14 @@ class TodayPage:
                 for record in saved
             ],
             behind=standing.lag_seconds if standing else None,
+            dreamt=[
+                (
+                    each.title or " and ".join(PurePosixPath(path).stem for path in each.paths),
+                    type_of(each),
+                    each,
+                )
+                for each in container.dreaming.waiting()[-MOST_DREAMT:]
+            ],
             waiting=standing.entities_waiting if standing else 0,
             silent=silent,
             full=container.without_room(),

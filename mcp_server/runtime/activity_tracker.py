@@ -1,4 +1,5 @@
-"""Tracks use of the engine: open bridges, running requests, and the time of the last call."""
+"""Tracks use of the engine: open bridges, running requests, and the time of the last one; and
+background work that makes way for them."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import mcp_types as mt
+from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,35 +47,135 @@ class ActivityTracker:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
-class Quiet:
-    """Since when nobody has asked anything; an open connection is no question. Thread-safe."""
+class Questions:
+    """The requests that somebody waits for: of tools, resources, pages and hooks. Thread-safe."""
 
     def __init__(self) -> None:
-        self._asked = time.monotonic()
+        self._lock = threading.Lock()
+        self._running = 0
+        self._began = self._ended = time.monotonic()
 
-    def asked(self) -> None:
-        self._asked = time.monotonic()
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """For as long as one request runs."""
+        with self._lock:
+            if not self._running:
+                self._began = time.monotonic()
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._ended = time.monotonic()
 
+    def running_seconds(self) -> float | None:
+        """How long requests have been running without a gap; None if none runs."""
+        with self._lock:
+            return time.monotonic() - self._began if self._running else None
+
+    def idle_seconds(self) -> float:
+        """Seconds since the last one ended; 0 while one runs."""
+        with self._lock:
+            return 0.0 if self._running else time.monotonic() - self._ended
+
+
+class Interrupted(Exception):
+    """Background work ends early, since the engine closes or its indexes were replaced."""
+
+
+WORK_SECONDS = 0.02  # of background work, then a rest as long: half a core
+QUIET_SECONDS = 0.5  # without a request, until background work goes on
+LOOK_SECONDS = 0.01
+
+
+class Breaks:
+    """Divides background work into short steps, so that it never takes more than half a core and
+    stops for every request. Not thread-safe: one for each piece of work.
+
+    Args:
+        stopped: whether the work should end.
+        woken: called with the seconds that a request had waited until the work stopped.
+
+    Attributes:
+        worked: seconds of work so far.
+    """
+
+    def __init__(
+        self,
+        questions: Questions,
+        stopped: Callable[[], bool],
+        woken: Callable[[float], object] = lambda _: None,
+    ) -> None:
+        self._questions = questions
+        self._stopped = stopped
+        self._woken = woken
+        self._began = time.monotonic()
+        self.worked = 0.0
+
+    @property
     def seconds(self) -> float:
-        return time.monotonic() - self._asked
+        """Seconds of work and rest, without those in which requests ran."""
+        return 2.0 * (self.worked + time.monotonic() - self._began)
+
+    def take(self) -> None:
+        """Called between two steps of the work.
+
+        Raises Interrupted: the work should end.
+        """
+        if self._stopped():
+            raise Interrupted
+        spent = time.monotonic() - self._began
+        waiting = self._questions.running_seconds()
+        if waiting is None and spent < WORK_SECONDS:
+            return
+        self.worked += spent
+        if waiting is not None:
+            self._woken(min(waiting, spent))
+            self._let_pass()
+        else:
+            self._rest(spent)
+        self._began = time.monotonic()
+
+    def _rest(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not self._stopped():
+            time.sleep(min(left, LOOK_SECONDS))
+
+    def _let_pass(self) -> None:
+        while self._questions.idle_seconds() < QUIET_SECONDS:
+            if self._stopped():
+                raise Interrupted
+            time.sleep(LOOK_SECONDS)
 
 
-class NoteCalls(Middleware):
-    """Records calls of tools, so that background work waits while somebody asks."""
+# Background work does not stop for the tool that starts it and waits for what it finds.
+_WAITS_FOR_WORK = "trigger_dream"
 
-    def __init__(self, quiet: Callable[[], Quiet]) -> None:
-        self._quiet = quiet
+
+class CountQuestions(Middleware):
+    """Counts calls of tools and reads of resources as requests that somebody waits for."""
+
+    def __init__(self, questions: Callable[[], Questions]) -> None:
+        self._questions = questions
 
     async def on_call_tool(
         self,
         context: MiddlewareContext[mt.CallToolRequestParams],
         call_next: CallNext[mt.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        self._quiet().asked()
-        try:
+        if context.message.name == _WAITS_FOR_WORK:
             return await call_next(context)
-        finally:
-            self._quiet().asked()
+        with self._questions().one():
+            return await call_next(context)
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[mt.ReadResourceRequestParams],
+        call_next: CallNext[mt.ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        with self._questions().one():
+            return await call_next(context)
 
 
 class CountRunningCalls(Middleware):

@@ -18,8 +18,9 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.activity_tracker import Quiet
+from mcp_server.runtime.activity_tracker import Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
+from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.indexing_service import IndexingService
@@ -107,7 +108,7 @@ class Container:
         self.state = state
         self.now = clock
         self.worker = Worker()
-        self.quiet = Quiet()
+        self.questions = Questions()
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as opened:
@@ -169,6 +170,7 @@ class Container:
 
     def _start_jobs(self) -> None:
         """The background work: indexing, curation tasks, upkeep."""
+        self.dreaming = Dreaming(self)
         self.curation = CurationTasks(
             lambda: self.live,
             self.curator,
@@ -176,6 +178,7 @@ class Container:
             self.worker,
             self.client_limits,
             clock=self.now,
+            dreamt=self.dreaming.record.waiting,
         )
         self.indexing = IndexingService(
             self.settings,
@@ -208,6 +211,7 @@ class Container:
         """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""
         scanned = self.indexing.start(watch=watch, report=report)
         self.hooks.start()
+        self.dreaming.start()
         return scanned
 
     def status(self) -> dict[str, Any]:

@@ -6,13 +6,15 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memvault.consolidation.dreams.record import Discovery
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
+from memvault.curation.tasks.dream_tasks import dream_tasks
 from memvault.curation.tasks.finder import DismissedTasks, TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
@@ -58,6 +60,7 @@ class CurationTasks:
     Args:
         live: gives the live generation.
         dismissed: tasks that the person dismissed.
+        dreamt: what dreams proposed.
         clock: the time, with a zone.
     """
 
@@ -69,6 +72,7 @@ class CurationTasks:
         worker: Worker,
         limits: ClientLimits,
         *,
+        dreamt: Callable[[], Sequence[Discovery]],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._live = live
@@ -76,6 +80,7 @@ class CurationTasks:
         self.dismissed = dismissed
         self._worker = worker
         self._limits = limits
+        self._dreamt = dreamt
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting = _Waiting()
@@ -130,6 +135,10 @@ class CurationTasks:
                 still = tuple(each for each in tasks if not self.dismissed.holds(each, memory_of))
             self._open = (tasks, decided, still)
         return self._open[2]
+
+    def dreamt(self) -> set[str]:
+        """The keys of dreams' proposals that wait for the person."""
+        return {task.proposal for task in self._still_open() if task.proposal}
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are checked; False if that takes longer (seconds)."""
@@ -201,6 +210,7 @@ class CurationTasks:
         paths = None if everything else waiting.paths
         tasks = self._finder[1].find(notes, paths, self._clock())
         tasks += client_tasks(self._limits.excesses(), live.indexer.catalogue.by_path)
+        tasks += dream_tasks(self._dreamt(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
     def _go_on(self) -> None:

@@ -46,6 +46,7 @@ _TYPES: dict[ChangeKind, ChangeType] = {
     ChangeKind.PURGED: "pruned",
     ChangeKind.RESTORED: "restored",
     ChangeKind.UNDONE: "restored",
+    ChangeKind.DREAMED: "dreamed",
 }
 _ACTIONS: dict[str, Action] = {
     "prune": "prune",
@@ -202,8 +203,6 @@ def _type_of(change: Change, node_id: str) -> ChangeType:
         return "pruned"
     if change.merged_from:
         return "merged"
-    if change.kind is ChangeKind.COMPRESSED and change.actor.kind == "system":
-        return "dreamed"
     return _TYPES.get(change.kind, "annotated")
 
 
@@ -214,7 +213,7 @@ def _actions(change: Change) -> list[Action]:
         found.append("prune")
     if change.merged_from:
         found.append("merge")
-    if change.kind is ChangeKind.COMPRESSED and change.actor.kind == "system":
+    if change.kind is ChangeKind.DREAMED:
         found.append("dream_consolidation")
     return found
 

@@ -269,7 +269,7 @@ class StatusTools:
             coherence_score=pulse.coherence,
             top_active_concepts=self._overview.concepts(),
             suggested_action=pulse.suggested_action,
-            dream_available=False,  # nothing consolidates memories yet
+            dream_available=container.dreaming.available,
             curation_tasks=[
                 CurationTaskShape.settled_with(self._box.offered, task)
                 for task in tasks[:MOST_TASKS]

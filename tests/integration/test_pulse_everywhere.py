@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "omni_infer": {"query_type": "forward", "clamped_nodes": [{"node_id": "Frost"}]},
     "probabilistic_query": {"query": "how likely is it that the sluice leaks?"},
     "check_adversarial": {"content": "The mill was sold in May."},
+    "trigger_dream": {"phase": "nrem", "duration": 5},
     "entailment_query": {"general": "Tide mill", "specific": "Sluice"},
     "set_preference": {"key": "reply language", "value": "Norse", "rationale": WHY},
     "store_memory": {"content": "The mill was sold.", "project": "mill", "rationale": WHY},

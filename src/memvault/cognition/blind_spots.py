@@ -5,7 +5,7 @@ Who reads one of them will not come upon the other (REQ-AUTO-22, REM phase).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,9 +26,18 @@ class BlindSpot:
     shared: str
 
 
-def blind_spots(view: GraphView, index: SimilarityIndex, most: int = 20) -> list[BlindSpot]:
-    """The blind spots of a vault, those between the most important notes first."""
-    spots = {(spot.first, spot.second): spot for spot in _candidates(view)}
+def blind_spots(
+    view: GraphView,
+    index: SimilarityIndex,
+    most: int = 20,
+    go_on: Callable[[], None] = lambda: None,
+) -> list[BlindSpot]:
+    """The blind spots of a vault, those between the most important notes first.
+
+    Args:
+        go_on: called between steps; may pause, and raises to stop.
+    """
+    spots = {(spot.first, spot.second): spot for spot in _candidates(view, go_on)}
     ids = {key for pair in spots for key in pair if index.is_memory(key)}
     vectors = index.vectors(ids)
 
@@ -43,11 +52,12 @@ def blind_spots(view: GraphView, index: SimilarityIndex, most: int = 20) -> list
     return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:most]
 
 
-def _candidates(view: GraphView) -> Iterator[BlindSpot]:
+def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpot]:
     """Pairs with a cause or an effect in common."""
     effects: dict[str, set[str]] = {}
     causes: dict[str, set[str]] = {}
     for edge in view.all():
+        go_on()
         link = causal_link(edge, view)
         if link is not None:
             effects.setdefault(link.cause.id, set()).add(link.effect.id)

@@ -155,6 +155,16 @@ class HookSettings(BaseModel):
     )
 
 
+class DreamSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(
+        True, description="whether the engine looks for links, summaries and questions when idle"
+    )
+    idle_minutes: float = Field(10.0, gt=0, description="without a request, before a dream")
+    every_hours: float = Field(12.0, gt=0, description="between two dreams, at least")
+
+
 class CalendarSettings(BaseModel):
     """What "last week" and "last spring" mean to the person."""
 
@@ -235,6 +245,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     calendar: CalendarSettings = CalendarSettings()
     hooks: HookSettings = HookSettings()
+    dreams: DreamSettings = DreamSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     learning: LearningSettings = LearningSettings()
     fading: FadingSettings = FadingSettings()

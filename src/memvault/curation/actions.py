@@ -134,12 +134,14 @@ class Actions:
             lambda staging: staging.create(path, data), ChangeKind.CREATED, (title,), (), why
         )
 
-    def compress(self, brief: Brief, why: Attribution) -> ChangeResult[str]:
+    def compress(
+        self, brief: Brief, why: Attribution, kind: ChangeKind = ChangeKind.COMPRESSED
+    ) -> ChangeResult[str]:
         """Write a brief; its sources go where it says."""
         now, ids = self._curator.now(), tuple(each.id for each in brief.sources)
         return self._perform(
             lambda staging: stage_brief(staging, brief, now),
-            ChangeKind.COMPRESSED, (brief.title,), ids, why,
+            kind, (brief.title,), ids, why,
         )  # fmt: skip
 
     def set_preference(self, key: str, value: str, why: Attribution) -> Preference:
@@ -181,11 +183,17 @@ class Actions:
         return self._change(name, ChangeKind.EDITED, stage, why)
 
     def annotate(
-        self, name: str, text: str, why: Attribution, *, preview: bool = False
+        self,
+        name: str,
+        text: str,
+        why: Attribution,
+        kind: ChangeKind = ChangeKind.ANNOTATED,
+        *,
+        preview: bool = False,
     ) -> ChangeResult[str]:
         today = day_of(self._curator.now())
         return self._change(
-            name, ChangeKind.ANNOTATED, lambda s, t: stage_annotation(s, t, text, today), why,
+            name, kind, lambda s, t: stage_annotation(s, t, text, today), why,
             preview=preview,
         )  # fmt: skip
 

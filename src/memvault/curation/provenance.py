@@ -291,7 +291,7 @@ def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
     if actor.kind == "client":
         wrote = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
         return Origin(kind=wrote, name=actor.name, session=actor.session)
-    if actor.kind == "system" or kind == ChangeKind.COMPRESSED:
+    if actor.kind == "system" or kind in (ChangeKind.COMPRESSED, ChangeKind.DREAMED):
         return Origin(kind=OriginKind.MEMVAULT)
     return PERSON
 

@@ -44,6 +44,7 @@ class ChangeKind(StrEnum):
     CAPTURED = "captured"
     FADED = "faded"
     RECONSTRUCTED = "reconstructed"
+    DREAMED = "dreamed"  # a dream proposed it, and the person accepted it
     UNDONE = "undone"
 
 
@@ -161,6 +162,9 @@ class TaskType(StrEnum):
     ORPHAN = "orphan"
     PROMOTION = "promotion"
     FINISHED_PROJECT = "finished_project"
+    MISSING_LINK = "missing_link"
+    CLUSTER_SUMMARY = "cluster_summary"
+    OPEN_QUESTION = "open_question"
 
 
 class TaskAction(BaseModel):
@@ -186,6 +190,7 @@ class CurationTask(BaseModel):
 
     ``target_nodes`` are memory ids and ``paths`` their notes, in the same order. Each call of
     ``settled_by`` resolves the task, the best first. Where no tool can, ``detail`` says what to do.
+    ``proposal`` is the key of what a dream proposes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -196,6 +201,7 @@ class CurationTask(BaseModel):
     priority: Priority
     detail: str
     settled_by: tuple[TaskAction, ...] = ()
+    proposal: str = ""
 
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:

@@ -98,6 +98,12 @@ class Linked:
         return value, min(common, key=lambda each: (len(self.around[each]), each))
 
 
+def are_linked(one: str, other: str, view: GraphView) -> bool:
+    """Whether a link leads from one node to the other, in either direction."""
+    edges = view.touching(one)
+    return any(e.origin not in NAMED and other in (e.source, e.target) for e in edges)
+
+
 def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, float]]:
     """The most similar other notes of each note, with their cosine."""
     matrix, count = rows.matrix, len(rows.ids)

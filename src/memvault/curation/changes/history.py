@@ -39,6 +39,7 @@ _DONE = {
     ChangeKind.CAPTURED: "Captured a session of {names}",
     ChangeKind.FADED: "Let {names} fade",
     ChangeKind.RECONSTRUCTED: "Brought back the full text of {names}",
+    ChangeKind.DREAMED: "Accepted what a dream proposed for {names}",
     ChangeKind.UNDONE: "Undid a change of {names}",
 }
 

@@ -109,7 +109,10 @@ class DismissedTasks:
 
 
 def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
-    """The kind of a task with its notes and their current hashes."""
+    """The kind of a task with its notes and their current hashes; what a dream proposed stays
+    dismissed when its notes change."""
+    if task.proposal:
+        return f"{task.task_type} {task.proposal}"
     memories = (memory_of(key) for key in task.target_nodes)
     notes = sorted(f"{each.id}@{each.content_hash}" for each in memories if each is not None)
     return " ".join([task.task_type, *notes])

@@ -1,0 +1,263 @@
+"""Dreams: when the engine dreams, what a dream reads, and what it has found."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from prometheus_client import Histogram
+
+from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from memvault.consolidation.dreams.dreamer import Chain, Dreamer, Found, TimeOver
+from memvault.consolidation.dreams.links import GoOn
+from memvault.consolidation.dreams.record import (
+    Discovery,
+    DreamPhase,
+    DreamRecord,
+    Evidence,
+    PhaseReport,
+)
+from memvault.curation.operations.brief import key_facts
+from memvault.curation.tasks.questions import open_questions
+from memvault.model.errors import GraphQueryError
+from memvault.model.memory import Memory
+from memvault.reasoning.vault_overview import LeadSentences
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+    from mcp_server.runtime.generations import Generation
+
+logger = logging.getLogger(__name__)
+DREAM, LOOK = "dream", "look whether to dream"
+LOOK_SECONDS = 30.0
+PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
+MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
+TEXTS_AT_ONCE = 4  # embedded in one step
+ANSWERS = 3  # that a dream reads of a question
+CORRUPT = "Dream cycle corruption: memory graph integrity check failed after consolidation"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    phases: tuple[DreamPhase, ...]
+    seconds: float | None  # for all phases; None for the usual time of each
+    rationale: str | None
+
+
+class Dreaming:
+    """Runs dreams on the worker. Thread-safe.
+
+    Attributes:
+        record: what was found.
+        phase: the one that runs now.
+        wake_seconds: how long requests waited until a dream stopped for them.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._settings = container.settings.dreams
+        self.record = DreamRecord(container.journal)
+        self.phase: DreamPhase | None = None
+        self.wake_seconds = Histogram(
+            "dream_wake_latency_seconds",
+            "How long a request waited until a dream stopped for it.",
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 1.0),
+            registry=None,
+        )
+        self._corrupt = False
+        self._wanted: _Wanted | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Dream whenever the engine is idle, if the person has not switched that off."""
+        if self._settings.enabled:
+            self._container.worker.run(LOOK, self._look, after=LOOK_SECONDS)
+
+    @property
+    def available(self) -> bool:
+        """Whether a dream can be started now."""
+        return not self._corrupt and len(self._container.live.catalogue) > 1
+
+    def trigger(
+        self,
+        phases: Sequence[DreamPhase],
+        seconds: float | None = None,
+        rationale: str | None = None,
+    ) -> None:
+        """Start a dream; one that runs goes on.
+
+        Args:
+            seconds: for all phases together; None for the usual time of each.
+
+        Raises:
+            GraphQueryError: dreams are disabled, since one failed its check.
+        """
+        if self._corrupt:
+            raise GraphQueryError(CORRUPT)
+        with self._lock:
+            if self._wanted is not None:
+                return
+            self._wanted = _Wanted(tuple(phases), seconds, rationale)
+        self._container.worker.run(DREAM, self._dream)
+
+    @property
+    def running(self) -> bool:
+        return self._wanted is not None
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for the dream to end; False if that takes longer (seconds)."""
+        return self._container.worker.wait(DREAM, timeout)
+
+    def proposal(self, key: str) -> Discovery | None:
+        """The proposal of this key that was not accepted yet."""
+        return next((each for each in self.record.waiting() if each.key == key), None)
+
+    def waiting(self) -> list[Discovery]:
+        """The proposals that wait for the person, oldest first."""
+        tasks = self._container.curation.dreamt()
+        return [each for each in self.record.waiting() if each.key in tasks]
+
+    # -- when -----------------------------------------------------------------------------------
+
+    def _look(self) -> float:
+        if self._is_due() and self.available and not self.running:
+            self.trigger(tuple(DreamPhase))
+        return LOOK_SECONDS
+
+    def _is_due(self) -> bool:
+        container, settings = self._container, self._settings
+        if container.questions.idle_seconds() < settings.idle_minutes * 60:
+            return False
+        indexing = container.indexing
+        if indexing.scanning is not None or indexing.watching() == "elsewhere":
+            return False  # what is indexed changes, or another process dreams
+        reports = self.record.reports()
+        if not reports:
+            return True
+        last = reports[-1].at
+        changed = max((each.mtime_ns for each in container.live.catalogue.records()), default=0)
+        return (
+            container.now() - last > timedelta(hours=settings.every_hours)
+            and changed / 1e9 > last.timestamp()
+            and len(self.waiting()) < MOST_WAITING
+        )
+
+    # -- what -----------------------------------------------------------------------------------
+
+    def _dream(self) -> None:
+        wanted = self._wanted
+        if wanted is None:
+            return
+        share = sum(PHASE_SECONDS[each] for each in wanted.phases)
+        try:
+            for phase in wanted.phases:
+                usual = PHASE_SECONDS[phase]
+                seconds = usual if wanted.seconds is None else wanted.seconds * usual / share
+                self._run(phase, min(usual, seconds), wanted.rationale)
+            self._container.curation.changed(())
+        except Interrupted:
+            logger.info("a dream was cut off; the phases before it are recorded")
+        finally:
+            self.phase = None
+            self._wanted = None
+
+    def _run(self, phase: DreamPhase, seconds: float, rationale: str | None) -> None:
+        live, now = self._container.live, self._container.now()
+        breaks = Breaks(
+            self._container.questions,
+            lambda: self._container.worker.stopped or self._container.live is not live,
+            self.wake_seconds.observe,
+        )
+
+        def go_on() -> None:
+            breaks.take()
+            if breaks.seconds > seconds:
+                raise TimeOver
+
+        self.phase, began = phase, time.monotonic()
+        live.similarity_index.load()
+        dreamer = self._dreamer(live, now, go_on)
+        report = dreamer.nrem(now) if phase is DreamPhase.NREM else dreamer.rem(now)
+        self._check(report, live)
+        self.record.add(report.model_copy(update={"seconds": round(breaks.worked, 2)}), rationale)
+        logger.info("%s: %.0f s, %d proposals", phase, time.monotonic() - began, len(report.found))
+
+    def _check(self, report: PhaseReport, live: Generation) -> None:
+        """Refuse a report that names what is not there, and every later dream (ERR-AUTO-05)."""
+        strengths = (each for each in report.strengthened if not 0.0 <= each.added <= 1.0)
+        if any(strengths) or any(len(each.paths) != len(each.notes) for each in report.found):
+            self._corrupt = True
+            logger.error("%s: %s", CORRUPT, report.model_dump_json())
+            raise GraphQueryError(CORRUPT)
+
+    def _dreamer(self, live: Generation, now: datetime, go_on: GoOn) -> Dreamer:
+        container, by_id = self._container, live.catalogue.by_id
+        learnt = container.learning.learnt
+        read = container.guarded.read
+        leads = LeadSentences(read)
+
+        def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            rows = []
+            for first in range(0, len(texts), TEXTS_AT_ONCE):
+                go_on()
+                rows.append(container.embedder.embed_few(texts[first : first + TEXTS_AT_ONCE]))
+            return np.concatenate(rows)
+
+        def lead(memory: Memory) -> Evidence | None:
+            found = leads.of(memory)
+            return Evidence(path=memory.path, line=found[1], sentence=found[0]) if found else None
+
+        def key_sentences(memories: Sequence[Memory], most: int) -> list[Evidence]:
+            return [
+                Evidence(path=fact.memory.path, line=fact.line, sentence=fact.text)
+                for fact in key_facts(memories, read, embed, most)
+            ]
+
+        def ask(question: str) -> list[Found]:
+            hits = live.searcher.find(question, ANSWERS)
+            return [
+                Found(hit.memory, hit.relevance, said)
+                for hit in hits
+                if (said := lead(hit.memory)) is not None
+            ]
+
+        def questions() -> list[tuple[str, tuple[str, ...]]]:
+            found = open_questions(
+                container.curation.tasks(), list(live.catalogue.all()), live.graph_view
+            )
+            return [(each.text, each.settles) for each in found if each.entropy >= 1.0]
+
+        return Dreamer(
+            view=live.graph_view,
+            index=live.similarity_index,
+            memory_of=by_id,
+            recent=self._recent,
+            together=[(one, other) for one, other, _ in learnt.together()],
+            chains=[
+                Chain(nodes, use.times, use.utility(now.toordinal()))
+                for nodes, use in learnt.chains()
+            ],
+            utility=learnt.utility,
+            key_sentences=key_sentences,
+            lead=lead,
+            ask=ask,
+            questions=questions,
+            known=self.record.known(),
+            go_on=go_on,
+        )
+
+    def _recent(self, most: int) -> list[str]:
+        """The memories that were last used or written."""
+        used, last = self._container.activity.all(), dict[str, float]()
+        for record in self._container.live.catalogue.records():
+            activity = used.get(record.memory.id)
+            at = activity.last_accessed if activity is not None else None
+            last[record.memory.id] = max(record.mtime_ns / 1e9, at.timestamp() if at else 0.0)
+        return sorted(last, key=lambda key: (-last[key], key))[:most]

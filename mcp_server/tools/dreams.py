@@ -1,0 +1,54 @@
+"""trigger_dream."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastmcp.tools import tool
+from pydantic import Field
+
+from mcp_server.answers.status import DreamAnswer, DreamPhaseShape, ProposalShape
+from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
+from mcp_server.tools.toolbox import Toolbox
+from memvault.consolidation.dreams.record import DreamPhase
+
+PATIENCE_SECONDS = 8.0  # clients give up on a call after some 60 seconds, people sooner
+_PHASES = {"nrem": (DreamPhase.NREM,), "rem": (DreamPhase.REM,), "full": tuple(DreamPhase)}
+
+
+class DreamTools:
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=ADDS, tags=FULL, title="Let the memory dream")
+    def trigger_dream(
+        self,
+        *,
+        phase: Annotated[
+            Literal["nrem", "rem", "full"],
+            Field(description="nrem replays recent memories; rem explores; full does both."),
+        ] = "full",
+        duration: Annotated[
+            int | None, Field(ge=1, le=300, description="Seconds at most; default 180 and 120.")
+        ] = None,
+        rationale: WhyChanged = "A client asked for a dream",
+        session_id: SessionId = None,
+    ) -> DreamAnswer:
+        """Look for missing links, blind spots, summaries and open questions in the background.
+
+        Nothing is changed: proposals wait for the person on the Curate page and in
+        get_memetic_status. `running` says that the dream goes on; call again for what it finds.
+        """
+        self._box.touch(session_id)
+        dreaming = self._box.container.dreaming
+        before = len(dreaming.record.reports())
+        dreaming.trigger(_PHASES[phase], duration, rationale)
+        dreaming.wait(PATIENCE_SECONDS)
+        self._box.container.curation.wait(PATIENCE_SECONDS)
+        waiting = dreaming.waiting()
+        return DreamAnswer(
+            running=dreaming.running,
+            phases=[DreamPhaseShape.of(each) for each in dreaming.record.reports()[before:]],
+            proposals=[ProposalShape.of(each) for each in waiting],
+            pulse=self._box.meter.of_vault(),
+        )

@@ -1,0 +1,219 @@
+"""Dreams: what they propose, what the person does about it, and how they make way."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mcp_server.pages.page_actions import keep_dreamt
+from mcp_server.runtime.activity_tracker import Breaks, Interrupted, Questions
+from mcp_server.runtime.container import Container
+from memvault.config.paths import StateFolder
+from memvault.config.settings import Settings
+from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, DreamRecord
+from memvault.consolidation.learning import Signal, SignalKind
+from memvault.curation.changes.plan import Attribution
+from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
+from memvault.model.graph import SHORTCUT_TRAVERSALS
+from memvault.vault.journal import Journal
+from tests.integration.caller import Caller
+from tests.waiting import until
+
+WAIT = 60.0
+PERSON = Actor(kind="person", name="you")
+BOATS = {
+    f"boats/{name}.md": f"The {name} is a wooden boat with a {part}. {{more}}\n"
+    for name, part in {
+        "Heron": "tall mast", "Gannet": "short mast", "Tern": "red keel", "Plover": "new rudder",
+        "Dunlin": "white sail",
+    }.items()
+}  # fmt: skip
+NOTES = {
+    **{path: text.format(more="It is repaired at [[Slipway]].") for path, text in BOATS.items()},
+    "Slipway.md": "Wooden boats are pulled up the slipway and repaired in winter.\n",
+    "Tar.md": "Tar keeps wooden boats dry. The [[Heron]] and [[Slipway]] need it each winter.\n",
+    "Rope.md": "Rope is kept dry near the Slipway, for wooden boats.\n",
+    "Choir.md": "The choir sings on Mondays. Conductor: [[Ada Brandt]]\n",
+    "Tax return.md": "The tax return is due in May. Adviser: [[Ada Brandt]]\n",
+    "Ada Brandt.md": "---\ntype: person\n---\nAda Brandt lives near the harbour.\n",
+}
+
+
+@pytest.fixture
+def container(vault_folder: Path, state: StateFolder, settings: Settings) -> Iterator[Container]:
+    for path, text in NOTES.items():
+        (vault_folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault_folder / path).write_text(text, encoding="utf-8")
+    one = Container(vault_folder, settings, state)
+    one.start(watch=False)
+    yield one
+    one.close()
+
+
+def dream(container: Container, *phases: DreamPhase) -> None:
+    container.dreaming.trigger(phases or tuple(DreamPhase))
+    assert container.dreaming.wait(WAIT) and container.curation.wait(WAIT)
+
+
+def dreamt_tasks(container: Container) -> list[CurationTask]:
+    return [task for task in container.curation.tasks() if task.proposal]
+
+
+def test_a_dream_proposes_links_blind_spots_and_summaries_and_changes_no_note(
+    container: Container, vault_folder: Path
+) -> None:
+    before = {path: (vault_folder / path).read_bytes() for path in NOTES}
+    dream(container)
+    found = container.dreaming.record.waiting()
+    by_kind = {
+        kind: [set(each.paths) for each in found if each.kind is kind] for kind in DiscoveryKind
+    }
+    assert {"Rope.md", "Slipway.md"} in by_kind[DiscoveryKind.LINK]
+    assert {"Choir.md", "Tax return.md"} in by_kind[DiscoveryKind.BLIND_SPOT]
+    for each in found:
+        assert each.evidence and each.reason
+        if each.is_link:
+            assert [said.path for said in each.evidence] == list(each.paths)
+        for said in each.evidence:
+            text = before[said.path].decode().replace("[[", "").replace("]]", "")
+            assert said.sentence in text
+    assert {path: (vault_folder / path).read_bytes() for path in NOTES} == before
+
+
+def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
+    container: Container, vault_folder: Path
+) -> None:
+    dream(container, DreamPhase.REM)
+    task = next(each for each in dreamt_tasks(container) if "Rope.md" in each.paths)
+    keep_dreamt(container, task)
+    note = task.paths[0]
+    assert "Related: [[" in (vault_folder / note).read_text(encoding="utf-8")
+    change = container.curator.history.changes(kinds=(ChangeKind.DREAMED,))[0]
+    lineage = Caller(container, "full").ok("get_node_lineage", node_id=task.target_nodes[0])
+    assert lineage["lineage"][0]["change_type"] == "dreamed"
+    container.actions.undo(
+        [change.reversal_hash], Attribution("you", "a test of undo", kind="person")
+    )
+    assert (vault_folder / note).read_text(encoding="utf-8") == NOTES[note]
+    assert container.curation.wait(WAIT)
+    assert task.proposal not in container.curation.dreamt()
+
+
+def test_what_is_dismissed_is_never_proposed_again_even_when_its_notes_change(
+    container: Container, vault_folder: Path
+) -> None:
+    dream(container, DreamPhase.REM)
+    for task in dreamt_tasks(container):
+        container.curation.dismissed.dismiss(
+            task, container.live.catalogue.by_id, PERSON, container.curator.now()
+        )
+    assert dreamt_tasks(container) == []
+    for path, text in NOTES.items():
+        (vault_folder / path).write_text(text + "\nOne more line.\n", encoding="utf-8")
+    container.indexing.scan()
+    before = container.dreaming.record.known()
+    dream(container)
+    proposed = {task.proposal for task in dreamt_tasks(container)}
+    assert proposed.isdisjoint(before)
+
+
+def test_a_summary_is_a_draft_of_sentences_with_their_notes(
+    container: Container, vault_folder: Path
+) -> None:
+    dream(container, DreamPhase.NREM)
+    report = container.dreaming.record.reports()[-1]
+    assert report.replayed == len(NOTES) and report.phase is DreamPhase.NREM
+    tasks = dreamt_tasks(container)
+    assert tasks
+    for task in tasks:
+        assert task.task_type is TaskType.CLUSTER_SUMMARY
+        keep_dreamt(container, task)
+        written = container.curator.history.changes(kinds=(ChangeKind.DREAMED,))[0].paths[0]
+        text = (vault_folder / written).read_text(encoding="utf-8")
+        assert all(f"[[{path.removesuffix('.md')}" in text for path in task.paths)
+
+
+def test_another_process_reads_the_same_proposals_from_the_journal(container: Container) -> None:
+    dream(container)
+    again = DreamRecord(Journal(container.vault))
+    assert again.waiting() == container.dreaming.record.waiting()
+    assert list(again.reports()) == list(container.dreaming.record.reports())
+
+
+def test_trigger_dream_reports_what_it_found(container: Container) -> None:
+    answer = Caller(container, "full").ok("trigger_dream", phase="rem", duration=60)
+    assert answer["running"] is False
+    (phase,) = answer["phases"]
+    assert phase["phase"] == "rem" and phase["complete"]
+    assert phase["discoveries"] == len(answer["proposals"]) > 0
+    assert phase["queries"] > 0
+
+
+def test_a_dream_that_is_cut_off_leaves_nothing(
+    vault_folder: Path, state: StateFolder, settings: Settings
+) -> None:
+    for path, text in NOTES.items():
+        (vault_folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault_folder / path).write_text(text, encoding="utf-8")
+    container = Container(vault_folder, settings, state)
+    container.start(watch=False)
+    with container.questions.one():  # so that the dream waits in the middle of its work
+        container.dreaming.trigger(tuple(DreamPhase))
+        until(lambda: container.dreaming.phase is not None)
+        container.close()
+    assert list(Journal(container.vault).entries(("dreamed",))) == []
+
+
+def test_work_stops_for_a_request_and_goes_on_after_it() -> None:
+    questions, steps, waited = Questions(), [0], list[float]()
+    stop = threading.Event()
+    breaks = Breaks(questions, stop.is_set, waited.append)
+
+    def work() -> None:
+        with pytest.raises(Interrupted):
+            while True:
+                steps[0] += 1
+                breaks.take()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    until(lambda: steps[0] > 10)
+    with questions.one():
+        until(lambda: bool(waited))
+        held = steps[0]
+        time.sleep(0.05)
+        assert steps[0] <= held + 1
+    until(lambda: steps[0] > held + 10)
+    stop.set()
+    thread.join(WAIT)
+    assert not thread.is_alive()
+
+
+def test_memories_read_together_get_stronger_and_a_chain_often_walked_a_shortcut(
+    container: Container,
+) -> None:
+    ids = [Caller(container).id_of(title) for title in ("Choir", "Ada Brandt", "Rope")]
+    signals = [
+        Signal(
+            at=container.curator.now(), kind=SignalKind.CITED, thousandths=1000, memory=ids[-1],
+            route=tuple(ids), beside=(ids[0],),
+        )
+        for _ in range(SHORTCUT_TRAVERSALS + 1)
+    ]  # fmt: skip
+    container.learning.learnt.observe(signals)
+    container.learning.learnt.flush()
+    dream(container, DreamPhase.NREM)
+    record = container.dreaming.record
+    shortcut = next(e for e in record.waiting() if e.kind is DiscoveryKind.SHORTCUT)
+    assert shortcut.paths == ("Choir.md", "Rope.md")
+    assert "6 times" in shortcut.reason and "Ada Brandt" in shortcut.reason
+    now = container.curator.now()
+    assert 0.0 < record.strength(ids[0], ids[2], now) <= 1.0
+    assert record.strength(ids[0], ids[2], now + timedelta(days=30)) == pytest.approx(
+        record.strength(ids[0], ids[2], now) / 2, rel=0.01
+    )
