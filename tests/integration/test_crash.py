@@ -22,8 +22,8 @@ from memvault.config.settings import Settings
 from tests.integration.crash_child import BODY, live, serve
 
 LANES = 2  # vaults beside each other, one for each core
-KILLS = 19  # in each
-ENGINE_KILLS = 12
+KILLS = 12  # in each
+ENGINE_KILLS = 8
 LONGEST_DELAY = 0.3  # seconds
 PATIENCE = 60.0  # seconds in which a process that does not hang says something
 CLIENTS = 3  # that store at once
