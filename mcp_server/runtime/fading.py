@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memvault.consolidation.faded_text import Original, Rarity, faded_body, is_worth_fading
 from memvault.consolidation.fading import NOTICE, Aging, Fading, FadingLog, may_fade, next_fading
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.operations.fade import SINCE, FadedText, body_stands, last_fading
+from memvault.curation.operations.fade import FadedText, body_stands, counted_from, last_fading
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
 from memvault.model.graph import EdgeOrigin, NodeKind
@@ -28,7 +28,6 @@ EVERY_SECONDS = 3600.0
 QUIET_SECONDS = 20.0  # without a call, before a session fades
 RETRY_SECONDS = 10.0  # while somebody asks
 SAMPLED = 500  # notes by which a word counts as rare
-SAME_MOMENT = timedelta(minutes=1)  # a file saved later than this was not saved by the change
 _CONFLICTS = {
     TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT, TaskType.CONFLICTING_FACTS,
 }  # fmt: skip
@@ -157,12 +156,7 @@ class FadingService:
     def _aging(self, record: NoteRecord, last: Change | None, *, links: bool) -> Aging:
         memory = record.memory
         saved = datetime.fromtimestamp(record.mtime_ns / 1e9, UTC)
-        stands = (
-            last is not None
-            and last.files[0].after == memory.content_hash
-            and saved <= last.at + SAME_MOMENT
-        )
-        counted = datetime.fromisoformat(last.memo[SINCE]) if last is not None and stands else None
+        counted = counted_from(last, memory, saved)
         read = self._container.activity.of(memory.id).last_accessed
         return Aging(memory, saved, read, self._links(memory) if links else 0, counted)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import lines_changed
@@ -33,6 +33,7 @@ ORIGINAL = "original"  # hash of the note before it faded
 BODY = "body"  # hash of the body that fading left
 KEYS = "keys"  # of the frontmatter that fading added
 SINCE = "since"  # from when the age of the memory counted
+SAME_MOMENT = timedelta(minutes=1)  # a file saved later than this was not saved by the change
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,19 @@ def last_fading(history: History, memory: Memory) -> Change | None:
         if is_own and change.undone_by is None:
             return change if change.kind is ChangeKind.FADED else None
     return None
+
+
+def counted_from(last: Change | None, memory: Memory, saved: datetime) -> datetime | None:
+    """From when the age of a memory counts that nobody changed since it faded; None for any other.
+
+    Args:
+        last: the change by which it faded.
+        saved: when its note was last written.
+    """
+    if last is None or last.files[0].after != memory.content_hash:
+        return None
+    # Undoing a later step writes the same bytes again.
+    return datetime.fromisoformat(last.memo[SINCE]) if saved <= last.at + SAME_MOMENT else None
 
 
 def body_stands(data: bytes, last: Change) -> bool:
