@@ -157,6 +157,7 @@ def _metadata(memory: Memory) -> dict[str, str]:
         "path": memory.path,
         "type": memory.type,
         "lifecycle": str(memory.lifecycle),
+        "faded": memory.faded or "",
         "created": utc(memory.created_at).isoformat(),
         "project": memory.project or "",
         "tags": ", ".join(memory.tags),

@@ -14,15 +14,23 @@ from typing import Any
 
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.fade import (
+    FadedText,
+    last_fading,
+    stage_fading,
+    stage_reconstruction,
+)
 from memvault.curation.operations.importing import import_conversations
 from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_preference
 from memvault.curation.operations.remember import remember
+from memvault.model.change import ChangeKind
 from memvault.vault import journal, write
 from memvault.vault.journal import Journal
-from tests.desk import WHY, Desk
+from tests.desk import MORNING, WHY, Desk
 
 ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
+TALK = "sessions/Talk.md"
 EXPORT = ".conversations.json"
 
 
@@ -40,11 +48,18 @@ def import_talks(desk: Desk, *talks: dict[str, Any]) -> None:
     import_conversations(desk.curator, desk.root / EXPORT, "claude")
 
 
+def fade(desk: Desk) -> None:
+    memory = desk.memory(TALK)
+    faded = FadedText(memory, "keys", "Ada\n", memory.content_hash, MORNING)
+    desk.do(ChangeKind.FADED, desk.target(TALK), lambda staging: stage_fading(staging, faded, None))
+
+
 def prepare(desk: Desk) -> None:
     """The vault that every change begins with."""
     desk.write("Plan.md", "# Plan\n\nA plan.\n")
     desk.write("Old.md", "# Old\n\nForgotten once.\n")
     desk.write("Goal.md", "# Goal\n\nOurs.\n")
+    desk.write(TALK, "# Talk\n\n" + "Ada spoke of seeds.\n" * 20)
     desk.forget("Old.md")
     import_talks(desk, talk(1, "Hello"))
 
@@ -63,6 +78,17 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
     "forget": lambda desk: desk.forget("Plan.md"),
     "forget for good": lambda desk: desk.forget("Plan.md", ASKED, permanent=True),
     "restore": lambda desk: desk.restore("Old"),
+    "fade": fade,
+    "bring back": lambda desk: desk.do(
+        ChangeKind.RECONSTRUCTED,
+        desk.target(TALK),
+        lambda staging: stage_reconstruction(
+            staging,
+            desk.target(TALK),
+            last_fading(desk.curator.history, desk.memory(TALK)),
+            desk.curator.history.content,
+        ),
+    ),
     "undo": lambda desk: desk.curator.undo([desk.curator.history.changes()[0].reversal_hash], WHY),
 }
 
@@ -72,6 +98,8 @@ def prepared(desk: Desk, change: str) -> None:
     prepare(desk)
     if change == "preference":
         desk.write(PREFERENCES_NOTE, "- Tone: dry\n- Units: metric\n")
+    if change == "bring back":
+        fade(desk)
     if change == "undo":
         desk.merge("Plan.md", into="Goal.md")
 
