@@ -17,6 +17,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
+from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.chunking import normalised
 from memvault.text.embedding import Embedder
@@ -182,8 +183,13 @@ class HybridSearch:
         self._embedder = embedder
         self._memory_of = memory_of
         self._settings = settings or FusionSettings()
+        self._vocabulary = Vocabulary(vectors, embedder)
         self._count, self._counted_until = 0, 0.0
         self._shared: dict[str, SharedPart | None] = {}  # by language
+
+    def read_words(self) -> float:
+        """Learn which words of the vault mean the same (`Vocabulary.load`)."""
+        return self._vocabulary.load()
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -258,7 +264,9 @@ class HybridSearch:
     ) -> _Found:
         half = self._settings.half_of(self._chunks())
         dense = self._search_dense(query, limit, scope, size)
-        keywords = self._vectors.search_keywords(query, limit, size=size, scope=scope, texts=False)
+        keywords = self._vectors.search_keywords(
+            query, limit, size=size, scope=scope, texts=False, also=self._vocabulary.like(query)
+        )
         return _Found(
             ScoreList.of(dense, limit),
             ScoreList.of(keywords, limit),

@@ -154,11 +154,16 @@ class Searcher:
         self._embedder = embedder
         self._indexed = indexed
         self._calendar = calendar
+        self._background = background
         self._shift: float | None = None
 
     def warm_up(self) -> None:
         """Load what answers questions now rather than with the first one."""
         self._relations.warm_up()
+        if self._background is not None:
+            self._background.run("read the words of the vault", self.hybrid.read_words)
+        else:
+            self.hybrid.read_words()
 
     def close(self) -> None:
         """Start no more searches."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from memvault.model.memory import Memory
@@ -53,8 +53,13 @@ class VectorStore(Protocol):
         size: ChunkSize | None = None,
         scope: Scope | None = None,
         texts: bool = True,
+        also: Mapping[str, float] | None = None,
     ) -> list[ChunkHit]:
-        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text."""
+        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text.
+
+        Args:
+            also: further words that count, with their weights; a word of the query has 1.
+        """
         ...
 
     def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:

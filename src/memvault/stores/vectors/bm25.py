@@ -16,7 +16,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 
@@ -187,6 +187,17 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
                 pieces = _pieces(word)
                 for piece in pieces:
                     weights[piece] = weights.get(piece, 0.0) + PIECES / len(pieces)
+    return qdrant.SparseVector(list(weights), list(weights.values()))
+
+
+def with_words(query: qdrant.SparseVector, words: Mapping[str, float]) -> qdrant.SparseVector:
+    """The query and further words, with their weights."""
+    if not words:
+        return query
+    weights = dict(zip(query.indices, query.values, strict=True))
+    for word, weight in words.items():
+        for term in _model("english").embed_query(_searchable(word)).indices:
+            weights.setdefault(term, weight)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 from uuid import UUID
@@ -126,8 +126,9 @@ class PointVectorStore(ABC):
         size: ChunkSize | None = None,
         scope: Scope | None = None,
         texts: bool = True,
+        also: Mapping[str, float] | None = None,
     ) -> list[ChunkHit]:
-        terms = bm25.query(query, self._languages_in_store())
+        terms = bm25.with_words(bm25.query(query, self._languages_in_store()), also or {})
         if not terms.indices:
             return []
         return self._search(terms, limit, visible(size, scope), texts=texts)

@@ -1,0 +1,136 @@
+"""The words of a vault, and which of them mean about what a word of a question means.
+
+Keywords find no note on CSS for who asks about a "stylesheet", and none on images for a "picture".
+So a word that few notes have stands for the nearest words of the vault, too, by their vectors.
+Names stand for themselves: only words count that are written in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from memvault.model.note import Chunk, Vector
+from memvault.stores.vectors import VectorStore, bm25
+from memvault.text.embedding import Embedder
+from memvault.text.words import STOP_WORDS
+
+RARE = 0.01  # share of the passages: a word that more of them have stands for itself
+ALIKE = 0.6  # least cosine of two words that stand for each other
+NEAREST = 2  # words of the vault that one of a question stands for
+WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
+MOST_WORDS = 30_000  # of a vault, the most common, names among them
+MOST_NOTES = 20_000  # whose words are read
+GROWN = 0.05  # share of its chunks by which a vault grows or shrinks until it is read again
+AGAIN_SECONDS = 300.0
+_NOTES_AT_ONCE = 200
+_QUESTIONS = 256  # whose words are remembered
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What is known of a vault's words; ``rarity`` is by term, the share of passages with it."""
+
+    places: Mapping[str, int]
+    terms: tuple[int | None, ...]
+    vectors: npt.NDArray[np.float32]
+    rarity: Mapping[int, float]
+
+
+class Vocabulary:
+    """Knows no word until `load`. Thread-safe."""
+
+    def __init__(self, vectors: VectorStore, embedder: Embedder) -> None:
+        self._vectors = vectors
+        self._embedder = embedder
+        self._known: _Words | None = None
+        self._size = 0  # of the store when its words were read
+        self._answers: LRUCache[str, Mapping[str, float]] = LRUCache(_QUESTIONS)
+
+    def load(self) -> float:
+        """Read the words of the vault, unless it is about the size that it was: seconds, where
+        many are new. Returns the seconds after which to call this again.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer, or the engine is stopping.
+        """
+        size = self._vectors.count()
+        if abs(size - self._size) <= GROWN * self._size:
+            return AGAIN_SECONDS
+        passages = 0
+        counts: Counter[str] = Counter()
+        for passage in self._passages():
+            passages += 1
+            counts.update(set(_WORD.findall(f"{passage.context} {passage.text}")))
+        repeated = (word for word, count in counts.most_common(MOST_WORDS) if count > 1)
+        plain = [word for word in repeated if word.islower() and word not in STOP_WORDS]
+        having: Counter[int] = Counter()
+        for word, count in counts.items():
+            if (term := _term(word)) is not None:
+                having[term] += count
+        self._known = _Words(
+            {word: place for place, word in enumerate(plain)},
+            tuple(_term(word) for word in plain),
+            self._embedder.embed(plain),
+            {term: count / passages for term, count in having.items()},
+        )
+        self._answers, self._size = LRUCache(_QUESTIONS), size
+        return AGAIN_SECONDS
+
+    def like(self, question: str) -> Mapping[str, float]:
+        """Words of the vault that the rare words of a question stand for, with their weights."""
+        known, answers = self._known, self._answers
+        if known is None:
+            return {}
+        if (answer := answers.get(question)) is None:
+            answer = answers[question] = dict(self._alike(known, question))
+        return answer
+
+    def _passages(self) -> Iterator[Chunk]:
+        notes = islice(self._vectors.note_ids(), MOST_NOTES)
+        while ids := list(islice(notes, _NOTES_AT_ONCE)):
+            for passages in self._vectors.passages(ids).values():
+                yield from passages
+
+    def _alike(self, known: _Words, question: str) -> Iterator[tuple[str, float]]:
+        rare = {
+            word: term
+            for word in dict.fromkeys(_WORD.findall(question))
+            if word.islower()
+            and word not in STOP_WORDS
+            and (term := _term(word)) is not None
+            and known.rarity.get(term, 0.0) <= RARE
+        }
+        if not rare or not known.places:
+            return
+        words, asked = tuple(known.places), set(bm25.terms(question))
+        cosines = known.vectors @ np.stack(self._vectors_of(known, list(rare))).T
+        for column in cosines.T:
+            found: set[int | None] = set()
+            for place in np.argsort(-column)[: 4 * NEAREST]:
+                if column[place] < ALIKE or len(found) >= NEAREST:
+                    break
+                if known.terms[place] not in asked | found:
+                    found.add(known.terms[place])
+                    yield words[place], WEIGHT * float(column[place])
+
+    def _vectors_of(self, known: _Words, words: list[str]) -> list[Vector]:
+        new = [word for word in words if word not in known.places]
+        fresh = dict(zip(new, self._embedder.embed_few(new), strict=True))
+        return [
+            fresh[word] if word in fresh else known.vectors[known.places[word]] for word in words
+        ]
+
+
+def _term(word: str) -> int | None:
+    """The one term of a word; None for one that is several, as in scripts without spaces."""
+    terms = bm25.terms(word)
+    return terms[0] if len(terms) == 1 else None

@@ -1,0 +1,61 @@
+"""Words of a question that no note has, over real stores and the real model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexer.indexer import Indexer
+from memvault.search.vocabulary import ALIKE, Vocabulary
+from memvault.stores.vectors import bm25
+from memvault.text.embedding import Embedder
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def vocabulary(write: Write, indexer: Indexer, embedder: Embedder) -> Vocabulary:
+    write("Looks.md", "Put a css file into the folder, and the css changes all images.\n")
+    write("Paste.md", "Drag images into the folder of the note. Marigold drew the css.\n")
+    write("Garden.md", "Water the beans at noon. Marigold waters the roses.\n")
+    write("Kitchen.md", "Marigold keeps pepper, not salt, beside the stove.\n")
+    indexer.scan()
+    vocabulary = Vocabulary(indexer.stores.vectors, embedder)
+    vocabulary.load()
+    return vocabulary
+
+
+def test_a_word_that_no_note_has_stands_for_the_word_that_notes_use(
+    vocabulary: Vocabulary,
+) -> None:
+    assert set(vocabulary.like("where does my stylesheet go")) == {"css"}
+    assert "images" in vocabulary.like("can I paste a picture")
+
+
+def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Vocabulary) -> None:
+    assert vocabulary.like("css in a folder") == {}
+    assert vocabulary.like("Picture Stylesheet") == {}
+
+
+def test_a_word_like_none_of_the_vault_stands_for_nothing(vocabulary: Vocabulary) -> None:
+    assert vocabulary.like("the glacier retreats") == {}
+
+
+def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary) -> None:
+    words = vocabulary.like("where does my stylesheet go")
+    weights = bm25.with_words(bm25.query("stylesheet"), words)
+    assert max(weights.values) == 1.0
+    assert 0.0 < min(weights.values) < 1.0 - (1.0 - ALIKE) / 2.0
+
+
+def test_words_are_read_again_once_the_vault_has_grown(
+    vocabulary: Vocabulary, write: Write, indexer: Indexer
+) -> None:
+    assert vocabulary.like("where is the bicycle") == {}
+    for day in range(2):
+        write(f"Ride {day}.md", f"On day {day} we took the bike over the hill.\n")
+    indexer.scan()
+    vocabulary.load()
+    assert set(vocabulary.like("where is the bicycle")) == {"bike"}
