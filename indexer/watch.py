@@ -69,7 +69,7 @@ class _Gatherer(FileSystemEventHandler):
         with self._condition:
             self.probes.update(Path(end).name for end in ends if Path(end).suffix == ".probe")
             if event.is_directory:
-                wanted = event.event_type in ("moved", "deleted", "created")
+                wanted = any(self._vault.may_hold_notes(Path(end)) for end in ends)
                 self._scan = self._scan or wanted
             else:
                 gathered = [self._gather(end) for end in ends]  # both, so no short-circuit

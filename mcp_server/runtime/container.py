@@ -26,7 +26,12 @@ from mcp_server.runtime.generations import Generation, OpenGenerations, open_gen
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker, give_back_memory, settle, share_the_processor
+from mcp_server.runtime.worker import (
+    Worker,
+    collect_recent,
+    give_back_memory,
+    share_the_processor,
+)
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
@@ -285,7 +290,7 @@ class Container:
     def _unload_idle_models(self) -> float:
         parser = question_parser()
         if parser is not None and parser.release(QUESTIONS_IDLE_SECONDS):
-            settle()
+            collect_recent()
         if self.embedder.release(IDLE_SECONDS):
             give_back_memory()
         return IDLE_SECONDS

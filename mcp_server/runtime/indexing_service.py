@@ -17,7 +17,7 @@ from indexer.watch import Watcher
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.vault_stats import IndexCounters
-from mcp_server.runtime.worker import Worker, settle
+from mcp_server.runtime.worker import Worker, collect_recent, settle
 from memvault.config.settings import Settings
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
 from memvault.model.graph import NotesIndexed
@@ -196,6 +196,8 @@ class IndexingService:
     def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
+        # Questions need it, and would each wait for it if they came first.
+        self._worker.run("read the graph", self._live.graph_view.load)
         if watch:
             self._watcher = Watcher(self._live.indexer, self._settings.index)
             self._watcher.start()
@@ -246,7 +248,7 @@ class IndexingService:
 
     def _unload_pipeline(self) -> None:
         self._entity_pass.release()
-        settle()
+        collect_recent()
 
     def _write_links(self) -> float | None:
         """Write links of other notes and flush to disk, after the answer. After a failure the

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from indexer.indexer import Indexer
+from memvault.model.state import Background
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.time_expressions import Calendar
@@ -23,7 +24,10 @@ def viewed(indexer: Indexer) -> GraphView:
 
 @contextmanager
 def searcher_over(
-    indexer: Indexer, embedder: Embedder, calendar: Callable[[], Calendar] = Calendar
+    indexer: Indexer,
+    embedder: Embedder,
+    calendar: Callable[[], Calendar] = Calendar,
+    background: Background | None = None,
 ) -> Iterator[Searcher]:
     by_id, read = indexer.catalogue.by_id, indexer.vault.read
     searcher = Searcher(
@@ -36,6 +40,7 @@ def searcher_over(
         cache=AnswerCache(),
         limit_seconds=60.0,
         calendar=calendar,
+        background=background,
     )
     yield searcher
     searcher.close()

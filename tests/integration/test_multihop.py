@@ -13,6 +13,7 @@ from indexer.indexer import Indexer
 from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
+from memvault.search.relations import relation_search
 from memvault.search.relations.edge_index import StepGraph, StepIndex
 from memvault.search.time_expressions import Calendar
 from memvault.text.embedding import Embedder
@@ -227,6 +228,48 @@ def test_a_plain_question_is_answered_without_relations(
     for query in ("how many coats of varnish?", "is it too windy to sail?", "Heron"):
         assert not related(searcher, query)
         assert result(searcher, query).hits
+
+
+class Later:
+    """A worker that does its jobs when it is told to."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, Callable[[], object]] = {}
+
+    def run(self, name: str, job: Callable[[], object], *, after: float = 0.0) -> None:
+        self.jobs[name] = job
+
+    def work(self) -> None:
+        for job in [self.jobs.pop(name) for name in list(self.jobs)]:
+            job()
+
+
+def test_questions_are_answered_while_relations_are_read_behind_them(
+    vault: Callable[[dict[str, str]], None],
+    indexer: Indexer,
+    embedder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relation_search, "FIRST_PATIENCE", 0.01)
+    monkeypatch.setattr(relation_search, "PATIENCE", 0.01)
+    query = "Which boats are skippered by people I met at Spring Regatta?"
+    vault(BOATYARD)
+    indexer.scan()
+    worker = Later()
+    with searcher_over(indexer, embedder, background=worker) as searcher:
+
+        def led() -> set[str]:
+            hits = searcher.search(query, top_k=5).hits
+            return {hit.memory.path for hit in hits if hit.found_by is FoundBy.RELATION}
+
+        assert not led()
+        worker.work()
+        assert {"boats/Heron.md", "boats/Kestrel.md"} <= led()
+        vault({"boats/Tern.md": "---\ntype: boat\n---\n\nSkipper: [[Lena Vogt]].\n"})
+        indexer.scan()
+        assert "boats/Tern.md" not in led()
+        worker.work()
+        assert "boats/Tern.md" in led()
 
 
 def test_relations_are_followed_whatever_mode_is_asked_for(

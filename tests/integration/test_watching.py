@@ -148,6 +148,24 @@ def test_the_watcher_is_not_told_that_notes_are_read(
     assert not {"opened", "closed_no_write"} & set(told)
 
 
+def test_a_folder_that_holds_no_notes_asks_for_no_scan(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("Oak.md", "The oak.\n")
+    (vault_folder / ".memvault").mkdir()
+    live = open_indexer()
+    with watched(live):
+        scans: list[str] = []
+        monkeypatch.setattr(live, "scan", lambda: scans.append("scan"))
+        (vault_folder / ".memvault/history/ab").mkdir(parents=True)
+        (vault_folder / ".obsidian/themes").mkdir(parents=True)
+        write("Elm.md", "The elm.\n")
+        until(lambda: "Elm.md" in paths(live))
+        assert not scans
+        (vault_folder / "wood").mkdir()
+        until(lambda: bool(scans))
+
+
 def test_where_no_events_come_files_are_compared_at_intervals(
     open_indexer: Open, write: Write, vault_folder: Path
 ) -> None:

@@ -160,6 +160,15 @@ class Vault:
         above = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
         return not any(map(is_link_path, above)) and not stat_module.S_ISDIR(_mode_of(place))
 
+    def may_hold_notes(self, folder: Path) -> bool:
+        """Whether `walk` enters the folder at this absolute path, or would if it existed."""
+        relative = self.relative(folder)
+        if relative is None:
+            return False
+        parts = relative.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return not any(map(self._ignore.excludes_folder, above))
+
     def relative(self, path: Path) -> str | None:
         """The vault path of an absolute path, or None if it is outside."""
         absolute = _absolute(path)

@@ -9,6 +9,7 @@ states them.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,8 +35,9 @@ from memvault.text.spacy_pipeline import question_parser
 
 logger = logging.getLogger(__name__)
 MOST_HOPS = 5
-PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed
-MANY = 256  # notes; when more have changed, questions are answered meanwhile as before
+PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed,
+FIRST_PATIENCE = 5.0  # and for all when they are read for the first time
+MANY = 16  # notes; when more have changed, questions are answered meanwhile as before
 SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
 PARSED = 4  # results that the parsed question leads to, before those of any words
 FITTING_WELL = 0.25  # confidence of the parsed question below which that is half as many
@@ -95,6 +97,8 @@ class RelationSearch:
         self._reader = None if parser is None else QuestionReader(parser)
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
+        self._turn = threading.Condition()
+        self._begun = self._ended = 0  # how often the background worker has read changes
         # Not jobs of the worker: a question is parsed while its candidates are searched for.
         self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
 
@@ -188,6 +192,8 @@ class RelationSearch:
         took if most steps are new."""
         try:
             self._lexicon_of_now(-1.0)
+        except ModelUnavailable:
+            self._without_parser()
         except MemvaultError as error:
             logger.warning("relations are not ready for questions: %s", error.message)
 
@@ -197,11 +203,27 @@ class RelationSearch:
 
     def _current(self, first_patience: float = 0.0) -> Lexicon | None:
         """The lexicon of the vault as it is, or as it was if much is changing; None if it is not
-        ready after so many seconds."""
-        if self._lexicon is not None and self._background and self._steps.waiting > MANY:
-            self._background.run("read changed relations", self.warm_up)
-            return self._lexicon
-        return self._lexicon_of_now(PATIENCE if self._lexicon is not None else first_patience)
+        ready after so many seconds. What takes long is done in the background: it may have to wait
+        for a batch that is being embedded."""
+        known, waiting = self._lexicon, self._steps.waiting
+        if self._background is None or (known is not None and not waiting):
+            return self._lexicon_of_now(PATIENCE if known is not None else first_patience)
+        with self._turn:
+            turn = self._begun + 1
+            self._background.run("read changed relations", self._take_turn)
+            patience = max(FIRST_PATIENCE, first_patience) if known is None else PATIENCE
+            if known is None or waiting <= MANY:
+                self._turn.wait_for(lambda: self._ended >= turn, patience)
+        return self._lexicon
+
+    def _take_turn(self) -> None:
+        with self._turn:
+            self._begun += 1
+            turn = self._begun
+        self.warm_up()
+        with self._turn:
+            self._ended = turn
+            self._turn.notify_all()
 
     def _lexicon_of_now(self, patience: float) -> Lexicon | None:
         if self._people is None:
