@@ -26,6 +26,7 @@ from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import made_vault, parser_for
 
 CALLS = 200
+QUIET_PERCENT, QUIET_SECONDS = 5.0, 5  # of one core
 
 
 def questions(vault: Path) -> list[str]:
@@ -65,6 +66,18 @@ def wait_until_read(engine: EngineClient) -> None:
     """Wait for the entity pass."""
     while engine.status().get("entities_waiting"):
         time.sleep(1)
+
+
+def wait_until_quiet(pid: int, longest: float = 900.0) -> None:
+    """Wait until a process has done nothing for some seconds: entities, tasks and the pulse of all
+    notes are read behind the first answers."""
+    process = psutil.Process(pid)
+    process.cpu_percent()
+    until = time.monotonic() + longest
+    quiet = 0
+    while quiet < QUIET_SECONDS and time.monotonic() < until:
+        time.sleep(1.0)
+        quiet = quiet + 1 if process.cpu_percent() < QUIET_PERCENT else 0
 
 
 def save_to_found(engine: EngineClient, vault: Path, times: int = 60) -> list[float]:

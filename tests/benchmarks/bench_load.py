@@ -24,12 +24,11 @@ from websockets.asyncio.client import connect as open_websocket
 
 from mcp_server.engine.client import connect
 from mcp_server.engine.launcher import EngineAddress, Launcher, engine_command, read_address
-from tests.benchmarks.bench_engine import questions, wait_until_indexed
+from tests.benchmarks.bench_engine import questions, wait_until_indexed, wait_until_quiet
 from tests.benchmarks.measure import Figure, percentile, show
 from tests.benchmarks.vaults import made_vault, parser_for
 
 CLIENTS = (1, 10, 500)
-START_SECONDS = 25  # in which an engine reads edges and vectors and looks for tasks
 LIMIT_MS = 50.0
 FIRST_RATE = 4.0  # calls a second
 STEP = 1.25
@@ -172,11 +171,9 @@ def main() -> None:
     with made_vault(given.notes, given.keep) as made:
         with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
             wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
-            while engine.status().get("entities_waiting"):
-                time.sleep(1)
-            time.sleep(START_SECONDS)
             address = read_address(made.state)
             assert address is not None
+            wait_until_quiet(address.pid)
             figures = asyncio.run(measure(address, questions(made.vault), given.seconds))
             engine.shutdown()
         show("load", figures)

@@ -3,29 +3,38 @@
 Machines differ fourfold, so only ratios are compared. In one process: b, `Searcher.search`, the
 first and the second sight of passages, with questions in plain words and questions that name
 relations; then `recall_memory` and `inject_context` over HTTP, less a call of a tool that does
-nothing.
+nothing; with ``--new`` also `recall_memory` while so many new notes are indexed. For a larger vault
+against a smaller one, run it with both.
 
-``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--keep DIR]``
+``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--new N] [--keep DIR]``
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.engine.client import connect
+from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, engine_command, read_address
 from mcp_server.runtime.container import Container
 from memvault.model.search import Mode
-from tests.benchmarks.bench_engine import latencies, questions, wait_until_indexed
+from tests.benchmarks.bench_engine import (
+    latencies,
+    questions,
+    wait_until_indexed,
+    wait_until_quiet,
+)
 from tests.benchmarks.bench_questions import over_roads
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, percentile, show
@@ -33,7 +42,7 @@ from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
 
 CANDIDATES = 50
 SHARED_BY = 3  # ways of asking that take turns with the questions, so that none is asked twice
-SETTLED = 20.0  # seconds in which an engine reads edges and vectors
+INDEXING_SECONDS = 120.0  # in which questions are asked while notes are indexed, at most
 NOTHING = "from fastmcp import FastMCP\ns = FastMCP('empty')\n@s.tool\ndef nothing() -> str:\n"
 NOTHING += "    return ''\ns.run(transport='http', port={port}, show_banner=False)\n"
 
@@ -100,6 +109,39 @@ async def over_http(url: str, empty: str, asked: list[str], b: float) -> list[Fi
     ]  # fmt: skip
 
 
+async def while_indexing(
+    url: str, engine: EngineClient, vault: Path, notes: int, asked: list[str]
+) -> list[Figure]:
+    """The same questions, each with a number, idle and then while new notes are indexed."""
+    new, before = vault / "new notes", len(list(vault.rglob("*.md")))
+    shutil.rmtree(new, ignore_errors=True)
+
+    async def spent(client: Client[Any], question: str) -> float:
+        began = time.perf_counter()
+        await client.call_tool("recall_memory", {"query": question})
+        return (time.perf_counter() - began) * 1000
+
+    try:
+        async with Client(url) as client:
+            idle = [await spent(client, f"{question} once more") for question in asked]
+            await asyncio.to_thread(generate, new, notes, 2)
+            until, busy = time.monotonic() + INDEXING_SECONDS, []
+            while time.monotonic() < until:
+                question = f"{asked[len(busy) % len(asked)]} now {len(busy)}"
+                busy.append(await spent(client, question))
+                await asyncio.sleep(0.05)
+                if (await asyncio.to_thread(engine.status)).get("notes", 0) >= before + notes:
+                    break
+        done = engine.status().get("notes", 0) - before
+    finally:
+        shutil.rmtree(new)
+    told = f"median {median(busy):.0f} ms, p95 {percentile(busy, 0.95):.0f} ms of {len(busy)}, "
+    told += f"while {done} of {notes} were indexed; idle {median(idle):.0f} and "
+    told += f"{percentile(idle, 0.95):.0f} ms"
+    return [Figure("recall_memory while new notes are indexed against idle, p95",
+                   percentile(busy, 0.95) / percentile(idle, 0.95), "", "3", "1.5", told)]  # fmt: skip
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -109,6 +151,7 @@ def free_port() -> int:
 def main() -> None:
     parser = parser_for(10_000, __doc__)
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
+    parser.add_argument("--new", type=int, help="notes that are indexed amid questions")
     given = parser.parse_args()
     with made_vault(given.notes, given.keep, partial(generate, texts=given.texts)) as made:
         plain, related = questions(made.vault), over_roads(made.vault)
@@ -117,7 +160,7 @@ def main() -> None:
             container.start(watch=False)
             container.live.searcher.warm_up()
             container.curation.wait(600)
-            time.sleep(SETTLED)
+            wait_until_quiet(os.getpid())
             figures = in_the_library(container, plain, related)
         finally:
             container.close()
@@ -127,11 +170,15 @@ def main() -> None:
         try:
             with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
                 wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
-                time.sleep(SETTLED)
                 address = read_address(made.state)
                 assert address is not None
+                wait_until_quiet(address.pid)
                 urls = (f"http://{address.netloc}/mcp", f"http://127.0.0.1:{port}/mcp")
                 figures += asyncio.run(over_http(*urls, plain, figures[0].value))
+                if given.new:
+                    figures += asyncio.run(
+                        while_indexing(urls[0], engine, made.vault, given.new, plain)
+                    )
                 engine.shutdown()
         finally:
             empty.terminate()
