@@ -11,6 +11,7 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from memvault.consolidation.faded_text import Stage
 from memvault.model.memory import IMPORTANCE_NAMES
 from memvault.model.state import CognitivePulse
 
@@ -36,6 +37,7 @@ def environment() -> Environment:
         breakable,
         day,
         did,
+        left,
         moment,
         likelihood,
         passage,
@@ -168,6 +170,11 @@ _DID = {
 def task_kind(kind: str) -> str:
     """A kind of curation task, as a heading."""
     return _TASK_KINDS.get(kind, sentence(worded(kind)))
+
+
+def left(stage: str) -> str:
+    """What is left of a memory that faded to this stage."""
+    return "keywords" if stage == Stage.KEYS else "a summary"
 
 
 def did(kind: str) -> str:

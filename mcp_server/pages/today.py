@@ -101,7 +101,6 @@ CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
 MOST_CHANGES = 12
 MOST_SAVED = 12
 MOST_PROBLEMS = 10
-MOST_FADING = 12
 MOST_DREAMT = 7
 
 
@@ -123,7 +122,7 @@ class TodayPage:
     def _faded_lately(self) -> list[Change]:
         container = self._site.container
         return container.curator.history.changes(
-            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=MOST_FADING
+            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=None
         )
 
     def _show(self, request: Request) -> Response:
@@ -132,7 +131,7 @@ class TodayPage:
         standing, silent = container.indexing.standing(), container.live.stores.unreachable()
         saved = nlargest(
             MOST_SAVED,
-            container.live.catalogue.records(),
+            (each for each in container.live.catalogue.records() if each.memory.faded is None),
             key=lambda record: (record.mtime_ns, record.memory.path),
         )
         points = self._course.points(DAYS)
@@ -167,7 +166,7 @@ class TodayPage:
             full=container.without_room(),
             problems=list(container.live.indexer.problems)[:MOST_PROBLEMS],
             fading=container.fading,
-            upcoming=container.fading.upcoming()[:MOST_FADING],
+            upcoming=container.fading.upcoming(),
             faded=shown(container, self._faded_lately(), lines=False),
             mcp=f"http://{request.url.netloc}/mcp",
         )

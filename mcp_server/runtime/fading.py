@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memvault.consolidation.faded_text import Original, Rarity, faded_body, is_worth_fading
+from memvault.consolidation.faded_text import Original, Rarity, Stage, faded_body, is_worth_fading
 from memvault.consolidation.fading import NOTICE, Aging, Fading, FadingLog, may_fade, next_fading
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.fade import FadedText, body_stands, counted_from, last_fading
@@ -31,8 +31,11 @@ SAMPLED = 500  # notes by which a word counts as rare
 _CONFLICTS = {
     TaskType.MALFORMED_FRONTMATTER, TaskType.MALFORMED_TEXT, TaskType.CONFLICTING_FACTS,
 }  # fmt: skip
+_REASONS = {
+    Stage.SUMMARY: "Old: reduced to a summary",
+    Stage.KEYS: "Older: reduced to keywords",
+}
 _LINKS = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
-_WHY = Attribution(client="memvault", rationale="Old sessions fade", kind="system")
 
 
 class FadingService:
@@ -88,8 +91,9 @@ class FadingService:
         original = Original(parse_note(memory.path, source), memory, self._people(memory))
         body = faded_body(original, fading.stage, container.embedder.embed, rarity)
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
+        why = Attribution(client="memvault", rationale=_REASONS[fading.stage], kind="system")
         try:
-            return container.actions.fade(faded, last, _WHY).change
+            return container.actions.fade(faded, last, why).change
         except (NoteConflict, InvalidParams) as error:
             logger.info("%s", error.message)
             self._short.add(memory.content_hash)

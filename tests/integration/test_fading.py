@@ -189,7 +189,7 @@ def test_what_the_person_wrote_into_a_faded_note_stays(world: World) -> None:
     text = world.read()
     assert text.startswith(TEXT.rstrip("\n"))
     assert text.endswith(
-        "## Added while the text was archived\n\n\nTomas kept the compass after all.\n"
+        "## Added while the text was archived\n\nTomas kept the compass after all.\n"
     )
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from memvault.curation.operations.fade import FadedText, stage_fading
 from memvault.curation.operations.importing import ImportReport, import_conversations
+from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
-from tests.desk import WHY, Desk
+from tests.desk import MORNING, WHY, Desk
 
 
 def talk(number: int, *texts: str, title: str = "Seeds") -> dict[str, Any]:
@@ -205,3 +207,15 @@ def test_an_import_is_one_change_that_can_be_undone_and_made_again(desk: ImportD
     again = desk.take(*talks)
     assert (len(again.added), len(again.updated), again.left_alone) == (2, 1, [])
     assert {path: data for path, data in desk.notes().items() if ".trash" not in path} == after
+
+
+def test_a_note_that_has_faded_counts_as_imported_until_its_conversation_goes_on(
+    desk: ImportDesk,
+) -> None:
+    (path,) = desk.take(talk(1, "Hello " * 50)).added
+    memory = desk.memory(path)
+    faded = FadedText(memory, "keys", "Hello\n", memory.content_hash, MORNING)
+    desk.do(ChangeKind.FADED, desk.target(path), lambda staging: stage_fading(staging, faded, None))
+    assert desk.take(talk(1, "Hello " * 50)).unchanged == 1
+    (left,) = desk.take(talk(1, "Hello " * 50, "Hi")).left_alone
+    assert left.reason == "its note has faded; bring back its full text first"

@@ -11,21 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 
 from memvault.curation.changes.history import History
-from memvault.curation.changes.plan import lines_changed
 from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict, StorageError
 from memvault.model.memory import Memory, id_of_path
-from memvault.vault.compose import appended, newline_of, note_text
+from memvault.vault.compose import appended, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.edit import body_of, remove_key, set_key, with_body
 from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import MAX_NOTE_BYTES, content_hash, decode, frontmatter_of
 from memvault.vault.version_store import ARCHIVE, SUFFIX
 
 FADED, ARCHIVED, ID = "faded", "archived", "id"
+BLANK = "\r\n"
 ADDED_HEADING = "Added while the text was archived"
 
 # Keys of a change's memo.
@@ -186,10 +187,10 @@ def _added_lines(
 ) -> list[str]:
     """The lines of the body that fading did not write; all of it where that is not known."""
     before = content(last.files[0].after or "")
-    if before is None:
-        return note_text(path, body_of(data)).splitlines()
-    changed = lines_changed(path, body_of(before), body_of(data))
-    return [line.after for line in changed if line.after is not None]
+    old = lines_of(note_text(path, body_of(before))) if before is not None else []
+    new = lines_of(note_text(path, body_of(data)))
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [line for tag, _, _, start, end in blocks if tag != "equal" for line in new[start:end]]
 
 
 def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:
@@ -197,5 +198,5 @@ def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:
         return whole
     text = note_text(path, whole)
     newline = newline_of(text)
-    more = newline.join([f"## {ADDED_HEADING}", "", *lines]) + newline
+    more = f"## {ADDED_HEADING}{newline * 2}{''.join(lines).strip(BLANK)}{newline}"
     return appended(text, more).encode("utf-8", "surrogateescape")

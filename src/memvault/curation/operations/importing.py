@@ -35,6 +35,7 @@ _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?\n(?:\r?\n)?", re.DOTALL | re.MULTILINE
 )
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*\r?$", re.MULTILINE)
+_FADED = re.compile(rb"^faded:", re.MULTILINE)
 _IMPORTED = re.compile(rb"^(?:conversation|imported):", re.MULTILINE)
 
 
@@ -124,9 +125,13 @@ class _Import:
         """Replace the body if it is still the imported one; the frontmatter keeps its bytes."""
         data = self._staging.read(path)
         current = _body(data)
-        if current == body:
+        known = self._known.get(conversation.id)
+        has_faded = _FADED.search(data[: len(data) - len(current)]) is not None
+        if current == body or (has_faded and content_hash(body) == known):
             self.report.unchanged += 1
-        elif content_hash(current) != self._known.get(conversation.id):
+        elif has_faded:
+            self._leave(conversation, path, "its note has faded; bring back its full text first")
+        elif content_hash(current) != known:
             self._leave(conversation, path, "its note was edited")
         else:
             changed = data[: len(data) - len(current)] + body
