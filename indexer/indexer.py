@@ -112,7 +112,7 @@ class Indexer:
                 differing.gone,
                 self._until_stopped(report),
                 anew=unflushed,
-                also=self._remove_strays() | relink,
+                also=self._remove_strays()[1] | relink,
             )
             self.catalogue.mark_flushed(unflushed)
             self.catalogue.mark_names_resolved(queued_names)
@@ -280,8 +280,25 @@ class Indexer:
             or self.catalogue.is_lost()
         )
 
-    def _remove_strays(self) -> set[str]:
-        """Remove nodes and chunks without a record; returns the paths of notes linking to them."""
+    def remove_orphans(self) -> int:
+        """Remove nodes and chunks without a record; how many notes these were of. Removes nothing
+        while notes are being indexed.
+
+        Raises:
+            StoreUnavailable, GraphQueryError: a store does not answer.
+        """
+        if not self._lock.acquire(blocking=False):
+            return 0
+        try:
+            removed, linking = self._remove_strays()
+            self.link_again(linking)
+            return len(removed)
+        finally:
+            self._lock.release()
+
+    def _remove_strays(self) -> tuple[set[str], set[str]]:
+        """Remove nodes and chunks without a record; returns their ids, and the paths of notes
+        linking to them."""
         known = {memory.id for memory in self.catalogue.all()}
         nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
         linking: set[str] = set()
@@ -293,7 +310,7 @@ class Indexer:
         if chunks:
             self.stores.vectors.remove(chunks)
         self._report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
-        return linking
+        return nodes | chunks, linking
 
     def _depending_on(self, affected: AffectedLinks) -> set[str]:
         """Paths of the notes whose edges change, except those that `_with_phrase` finds."""

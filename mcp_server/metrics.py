@@ -31,6 +31,7 @@ from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
+from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.errors import MemvaultError
 from memvault.model.state import CacheStats
 
@@ -146,6 +147,8 @@ class EngineCollector(Collector):
             yield from self._caches(container)
             yield from self._cognition(container)
             yield from _immunity(container)
+            yield from _dreams(container)
+            yield from _upkeep(container)
 
     def _cognition(self, container: Container) -> Iterator[Metric]:
         """By the names of graph-tools 4.1."""
@@ -218,6 +221,44 @@ def _immunity(container: Container) -> Iterator[Metric]:
         yield GaugeMetricFamily("immune_importance_mean", "Mean importance of notes.", mean)
         variance = pvariance(weights, mean)
         yield GaugeMetricFamily("immune_importance_variance", "Its variance.", variance)
+
+
+def _dreams(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1."""
+    dreaming = container.dreaming
+    active = GaugeMetricFamily(
+        "dream_phase_active", "1 for the phase that runs now, or for none.", labels=["phase"]
+    )
+    for phase in (*DreamPhase, None):
+        active.add_metric([phase or "none"], float(dreaming.phase is phase))
+    yield active
+    reports = dreaming.record.reports()
+    yield CounterMetricFamily("dream_phases", "Phases of dreams.", len(reports))
+    found = sum(each.is_link for report in reports for each in report.found)
+    yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", found)
+    yield CounterMetricFamily(
+        "dream_edges_created", "Proposals of dreams that were accepted.", dreaming.record.kept()
+    )
+    strength = GaugeMetricFamily(
+        "dream_consolidation_strength",
+        "What the last replay added to a relation, by the age of the note.",
+        labels=["node_age"],
+    )
+    for age, value in dreaming.strength_by_age().items():
+        strength.add_metric([age], value)
+    yield strength
+    yield from dreaming.wake_seconds.collect()
+
+
+def _upkeep(container: Container) -> Iterator[Metric]:
+    upkeep = container.upkeep
+    yield _counter("upkeep_runs", "Runs of upkeep since the engine started.", upkeep.runs)
+    removed = CounterMetricFamily(
+        "memvault_upkeep_removed", "What upkeep removed, by kind.", labels=["what"]
+    )
+    for what, count in list(upkeep.removed.items()):
+        removed.add_metric([what], count)
+    yield removed
 
 
 def _indexing(container: Container) -> Iterator[Metric]:

@@ -19,6 +19,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from mcp import MCPError
 
+from indexer.doctor import Finding
 from mcp_server.metrics import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
@@ -174,7 +175,11 @@ class Startup:
         }
 
     def doctor(self, *, fix: bool) -> Sequence[Any]:
-        return self.wait().indexing.doctor(fix=fix)
+        container = self.wait()
+        findings, last = container.indexing.doctor(fix=fix), container.upkeep.last
+        if last is not None and last.removed_any:
+            findings = [*findings, Finding("note", str(last), "nothing to do")]
+        return findings
 
     def rebuild(self, report: Report) -> object:
         return self.wait().indexing.rebuild(report)

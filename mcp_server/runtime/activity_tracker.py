@@ -96,9 +96,6 @@ class Breaks:
     Args:
         stopped: whether the work should end.
         woken: called with the seconds that a request had waited until the work stopped.
-
-    Attributes:
-        worked: seconds of work so far.
     """
 
     def __init__(
@@ -111,12 +108,17 @@ class Breaks:
         self._stopped = stopped
         self._woken = woken
         self._began = time.monotonic()
-        self.worked = 0.0
+        self._before = 0.0
+
+    @property
+    def worked(self) -> float:
+        """Seconds of work so far, without breaks."""
+        return self._before + time.monotonic() - self._began
 
     @property
     def seconds(self) -> float:
         """Seconds of work and rest, without those in which requests ran."""
-        return 2.0 * (self.worked + time.monotonic() - self._began)
+        return 2.0 * self.worked
 
     def take(self) -> None:
         """Called between two steps of the work.
@@ -129,7 +131,7 @@ class Breaks:
         waiting = self._questions.running_seconds()
         if waiting is None and spent < WORK_SECONDS:
             return
-        self.worked += spent
+        self._before += spent
         if waiting is not None:
             self._woken(min(waiting, spent))
             self._let_pass()

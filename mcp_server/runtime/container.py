@@ -25,6 +25,7 @@ from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
+from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.vault_stats import IndexCounters
 from mcp_server.runtime.worker import (
     Worker,
@@ -176,6 +177,7 @@ class Container:
     def _start_jobs(self) -> None:
         """The background work: indexing, curation tasks, upkeep."""
         self.dreaming = Dreaming(self)
+        self.upkeep = Upkeep(self)
         self.curation = CurationTasks(
             lambda: self.live,
             self.curator,
@@ -217,6 +219,7 @@ class Container:
         scanned = self.indexing.start(watch=watch, report=report)
         self.hooks.start()
         self.dreaming.start()
+        self.upkeep.start()
         return scanned
 
     def status(self) -> dict[str, Any]:

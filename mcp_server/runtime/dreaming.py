@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,7 @@ DREAM, LOOK = "dream", "look whether to dream"
 LOOK_SECONDS = 30.0
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
+AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
 ANSWERS = 3  # that a dream reads of a question
 CORRUPT = "Dream cycle corruption: memory graph integrity check failed after consolidation"
@@ -123,6 +125,18 @@ class Dreaming:
         """The proposals that wait for the person, oldest first."""
         tasks = self._container.curation.dreamt()
         return [each for each in self.record.waiting() if each.key in tasks]
+
+    def strength_by_age(self) -> dict[str, float]:
+        """What the last replay added to a relation on average, by the age of the note."""
+        replays = [each for each in self.record.reports() if each.phase is DreamPhase.NREM]
+        by_age: dict[str, list[float]] = {}
+        for pair in replays[-1].strengthened if replays else ():
+            memory = self._container.live.catalogue.by_id(pair.first)
+            if memory is not None:
+                days = (replays[-1].at - memory.created_at).days
+                age = next((name for name, most in AGES if days <= most), "older")
+                by_age.setdefault(age, []).append(pair.added)
+        return {age: fmean(values) for age, values in by_age.items()}
 
     # -- when -----------------------------------------------------------------------------------
 

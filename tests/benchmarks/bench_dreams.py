@@ -1,6 +1,8 @@
-"""Dreams: whether they propose links that were taken away.
+"""Dreams: whether they propose links that were taken away, how long they take, and what a question
+waits meanwhile.
 
-``python -m tests.benchmarks.bench_dreams FOLDER [--seeds N] [--state DIR]``
+``python -m tests.benchmarks.bench_dreams VAULT [--seeds N] [--state DIR]`` (links)
+``python -m tests.benchmarks.bench_dreams VAULT --time [--state DIR]`` (a whole dream)
 
 Of the pairs of notes in a vault that are linked, a tenth loses its links, in the graph only. Then
 the best 50 proposals are compared with them. *unlinked*: a sentence that names the other note still
@@ -13,8 +15,9 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
+import time
 from argparse import ArgumentParser
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +26,16 @@ from statistics import mean
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.consolidation.dreams.links import NAMED, missing_links
+from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.graph import EdgeOrigin, GraphEdge, NoteGraph, NotesIndexed
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
+from tests.benchmarks.measure import percentile
 from tests.benchmarks.vaults import SETTINGS
+from tests.waiting import until
 
 PROPOSED = 50
+QUESTIONS, GAP = 100, 0.6  # seconds between two, so that a dream goes on in between
 Pair = tuple[str, str]
 
 
@@ -102,17 +109,73 @@ def measure(container: Container, seeds: int) -> None:
         )
 
 
+def asked(container: Container, questions: Sequence[str], gap: float) -> list[float]:
+    """Milliseconds of each question, asked as a tool does, so many seconds apart."""
+    spent = []
+    for question in questions:
+        time.sleep(gap)
+        with container.questions.one():
+            began = time.perf_counter()
+            container.live.searcher.search(question)
+            spent.append((time.perf_counter() - began) * 1_000)
+    return spent
+
+
+def measure_time(container: Container) -> None:
+    live, dreaming = container.live, container.dreaming
+    live.similarity_index.load()
+    live.graph_view.load()
+    dice = random.Random(3)
+    titles = sorted(memory.title for memory in live.catalogue.all())
+    questions = [
+        f"What about {title}?" for title in dice.sample(titles, min(QUESTIONS, len(titles)))
+    ]
+    asked(container, questions[:20], 0.0)
+    idle = asked(container, questions, GAP)
+    began = time.perf_counter()
+    dreaming.trigger(tuple(DreamPhase))
+    dreaming.wait(600.0)
+    print(f"a whole dream over {len(titles):,} notes: {time.perf_counter() - began:.1f} s")
+    for report in dreaming.record.reports()[-2:]:
+        print(
+            f"  {report.phase}: {report.seconds:.1f} s of work, complete: {report.complete}, "
+            f"{report.discoveries} discoveries, {report.consolidated} of {report.replayed} "
+            f"replayed got stronger, {report.queries} questions"
+        )
+    during: list[float] = []
+    while len(during) < QUESTIONS:
+        dreaming.trigger(tuple(DreamPhase))
+        until(lambda: dreaming.phase is not None)
+        while dreaming.running and len(during) < QUESTIONS:
+            during += asked(container, [questions[len(during) % len(questions)]], GAP)
+    wakes = [
+        sample.value for metric in dreaming.wake_seconds.collect() for sample in metric.samples
+        if sample.name.endswith(("_sum", "_count"))
+    ]  # fmt: skip
+    print(
+        f"recall p95: idle {percentile(idle, 0.95):.1f} ms, "
+        f"while it dreams {percentile(during, 0.95):.1f} ms"
+    )
+    print(f"p50: {percentile(idle, 0.5):.1f} and {percentile(during, 0.5):.1f} ms; wakes {wakes}")
+    for metric in dreaming.wake_seconds.collect():
+        print({s.labels.get("le"): s.value for s in metric.samples if "le" in s.labels})
+
+
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("vault", type=Path)
     parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--time", action="store_true", help="time a whole dream")
     parser.add_argument("--state", type=Path, help="kept for the next run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         container = Container(given.vault, SETTINGS, StateFolder(given.state or Path(scratch)))
         try:
             container.start(watch=False)
-            measure(container, given.seeds)
+            if given.time:
+                measure_time(container)
+            else:
+                measure(container, given.seeds)
         finally:
             container.close()
     return 0

@@ -165,6 +165,19 @@ class DreamSettings(BaseModel):
     every_hours: float = Field(12.0, gt=0, description="between two dreams, at least")
 
 
+class UpkeepSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(True, description="whether the engine tidies its own data when idle")
+    idle_minutes: float = Field(5.0, gt=0, description="without a request, before upkeep")
+    history_megabytes: float = Field(
+        500.0, ge=0, description="old versions of changed notes, for undo, that are kept"
+    )
+    history_days: int = Field(
+        90, ge=30, description="days that every old version is kept, whatever they take together"
+    )
+
+
 class CalendarSettings(BaseModel):
     """What "last week" and "last spring" mean to the person."""
 
@@ -246,6 +259,7 @@ class Settings(BaseSettings):
     calendar: CalendarSettings = CalendarSettings()
     hooks: HookSettings = HookSettings()
     dreams: DreamSettings = DreamSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     reasoning: ReasoningSettings = ReasoningSettings()
     learning: LearningSettings = LearningSettings()
     fading: FadingSettings = FadingSettings()

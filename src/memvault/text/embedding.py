@@ -144,6 +144,19 @@ class EmbeddingCache:
         except sqlite3.OperationalError as error:
             raise _refused(error, self._file) from error
 
+    def trim(self, most: int) -> int:
+        """Delete some vectors if there are more than ``most``; how many were deleted. Which ones is
+        arbitrary: a vector that is needed again is computed again."""
+        with self._lock, self._connection:
+            (count,) = self._connection.execute("SELECT count(*) FROM embedding").fetchone()
+            excess = max(0, min(_BATCH, int(count) - most))
+            if excess:
+                self._connection.execute(
+                    "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
+                    (excess,),
+                )
+        return excess
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()
@@ -255,6 +268,10 @@ class Embedder:
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         return np.stack([known[text] for text in texts])
+
+    def trim_cache(self, most: int) -> int:
+        """As `EmbeddingCache.trim`."""
+        return self._cache.trim(most) if self._cache is not None else 0
 
     def embed_query(self, text: str) -> Vector:
         """A query's vector, (dim,) float32, normalised, read-only; text past the window is ignored.

@@ -46,6 +46,22 @@ class VersionStore:
         found = _read(self._file(pack), version)
         return found if found is not None else self.archived(version)
 
+    def packs(self) -> dict[str, int]:
+        """The bytes that the versions of each change take."""
+        folder = self._root / FOLDER
+        files = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
+        return {file.stem: file.stat().st_size for file in files}
+
+    def drop_pack(self, pack: str) -> None:
+        """Delete all versions of a change; the change can then not be undone.
+
+        Raises:
+            StorageError: they are still there.
+        """
+        self._vault.check()
+        with storage_errors(self._name(self._file(pack))):
+            self._file(pack).unlink(missing_ok=True)
+
     def archive(self, data: bytes) -> None:
         """Store a version for as long as its note exists, durably.
 

@@ -1,0 +1,162 @@
+"""Upkeep of an engine: in the background, in small steps, while nobody asks anything."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from memvault.consolidation.upkeep import (
+    LEAST_VECTORS,
+    VECTORS_PER_CHUNK,
+    UpkeepReport,
+    is_nearly_full,
+    packs_to_drop,
+)
+from memvault.model.errors import MemvaultError
+from memvault.vault.version_store import VersionStore
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+logger = logging.getLogger(__name__)
+UPKEEP = "upkeep"
+LOOK_SECONDS = 60.0
+EVERY = timedelta(hours=24)
+EVERY_WHEN_FULL = timedelta(hours=1)
+MEGABYTE = 1024 * 1024
+
+Step = Callable[[], Iterator[int]]
+"""Removes something and yields how much, in steps of some milliseconds."""
+
+
+class Upkeep:
+    """Thread-safe.
+
+    Attributes:
+        last: what the last run did; None before the first.
+        removed: what was removed since the engine started, by kind.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._settings = container.settings.upkeep
+        self._versions = VersionStore(container.vault)
+        self.last: UpkeepReport | None = None
+        self.removed: Counter[str] = Counter()
+        self.runs = 0
+
+    def start(self) -> None:
+        """Run whenever the engine is idle, if the person has not switched that off."""
+        if self._settings.enabled:
+            self._container.worker.run(UPKEEP, self._look, after=LOOK_SECONDS)
+
+    def _look(self) -> float:
+        container = self._container
+        indexing = container.indexing
+        is_free = indexing.scanning is None and indexing.watching() != "elsewhere"
+        every = EVERY_WHEN_FULL if self.is_disk_nearly_full() else EVERY
+        is_due = self.last is None or container.now() - self.last.at > every
+        idle = container.questions.idle_seconds()
+        if is_free and is_due and idle >= self._settings.idle_minutes * 60:
+            with suppress(Interrupted):  # the next run does the rest
+                self.run()
+        return LOOK_SECONDS
+
+    def is_disk_nearly_full(self) -> bool:
+        """Whether a disk with the vault or the indexes is."""
+        for folder in (self._container.vault.root, self._container.state.root):
+            with suppress(OSError):  # an unplugged vault
+                usage = shutil.disk_usage(folder)
+                if is_nearly_full(usage.free, usage.total):
+                    return True
+        return False
+
+    def run(self) -> UpkeepReport:
+        """Do everything now, making way for requests.
+
+        Raises Interrupted: the engine closes, or its indexes were replaced.
+        """
+        container = self._container
+        live = container.live
+        breaks = Breaks(
+            container.questions, lambda: container.worker.stopped or container.live is not live
+        )
+        steps: dict[str, Step] = {
+            "expired notes in the trash": self._expired,
+            "orphans in the indexes": self._orphans,
+            "old versions": self._old_versions,
+            "cached embeddings": self._cached_embeddings,
+            "old log files": self._logs,
+        }
+        removed: Counter[str] = Counter()
+        for what, step in steps.items():
+            try:
+                for count in step():
+                    removed[what] += count
+                    self.removed[what] += count
+                    breaks.take()
+            except MemvaultError as error:  # a store or a file that cannot be changed now
+                logger.warning("upkeep leaves out %s: %s", what, error.message)
+        self._optimise()
+        self.runs += 1
+        self.last = UpkeepReport(container.now(), breaks.worked, dict(removed))
+        logger.info("%s", self.last)
+        return self.last
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _expired(self) -> Iterator[int]:
+        yield len(self._container.curator.purge())
+
+    def _orphans(self) -> Iterator[int]:
+        yield self._container.live.indexer.remove_orphans()
+
+    def _old_versions(self) -> Iterator[int]:
+        container, settings = self._container, self._settings
+        changes = container.curator.history.changes(limit=None)
+        megabytes = settings.history_megabytes
+        if self.is_disk_nearly_full():
+            megabytes /= 4
+        chosen = packs_to_drop(
+            self._versions.packs(),
+            {change.reversal_hash: change.at for change in changes},
+            container.now(),
+            int(megabytes * MEGABYTE),
+            settings.history_days,
+        )
+        yield 0
+        for pack in chosen:
+            self._versions.drop_pack(pack)
+            yield 1
+
+    def _cached_embeddings(self) -> Iterator[int]:
+        container = self._container
+        chunks = container.live.stores.vectors.count()
+        most = max(LEAST_VECTORS, VECTORS_PER_CHUNK * chunks)
+        if self.is_disk_nearly_full():
+            most = chunks
+        while deleted := container.embedder.trim_cache(most):
+            yield deleted
+
+    def _logs(self) -> Iterator[int]:
+        """The log before the current one, on a nearly full disk."""
+        old = self._container.state.log.with_suffix(".log.1")
+        if self.is_disk_nearly_full() and old.is_file():
+            with suppress(OSError):
+                old.unlink()
+                yield 1
+
+    def _optimise(self) -> None:
+        began = time.monotonic()
+        try:
+            self._container.live.stores.vectors.optimize()
+        except MemvaultError as error:
+            logger.warning("the vector index is not optimised now: %s", error.message)
+        logger.info("optimised the vector index in %.2f s", time.monotonic() - began)
