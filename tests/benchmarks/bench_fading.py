@@ -24,7 +24,6 @@ from pathlib import Path
 from statistics import mean
 
 from mcp_server.runtime.container import Container
-from mcp_server.runtime.fading import FADE
 from memvault.config.paths import StateFolder
 from tests.benchmarks.generate import FIRST, Prose
 from tests.benchmarks.measure import Figure, show
@@ -49,7 +48,6 @@ class Clock:
 def opened(vault: Path, state: Path, clock: Clock) -> Iterator[Container]:
     container = Container(vault, SETTINGS, StateFolder.of_vault(vault, state), clock=clock)
     try:
-        container.worker.cancel(FADE)  # done step by step here
         container.start(watch=False)
         yield container
     finally:
@@ -113,7 +111,7 @@ def year(per_day: int) -> list[Figure]:
         set_age(vault, None)
         clock = Clock(end)
         whole = size_of(vault, Path(scratch, "whole"), clock)
-        clock.at = end - 4 * WEEK
+        clock.at = end - 2 * WEEK
         with opened(vault, Path(scratch, "state"), clock) as container:
             done = 0
             while clock.at <= end:

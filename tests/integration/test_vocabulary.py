@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.model.search import Mode
 from memvault.search.vocabulary import ALIKE, Vocabulary
 from memvault.stores.vectors import bm25
 from memvault.text.embedding import Embedder
+from tests.integration.searching import searcher_over
 
 Write = Callable[..., Path]
 
@@ -30,8 +32,8 @@ def vocabulary(write: Write, indexer: Indexer, embedder: Embedder) -> Vocabulary
 def test_a_word_that_no_note_has_stands_for_the_word_that_notes_use(
     vocabulary: Vocabulary,
 ) -> None:
-    assert set(vocabulary.like("where does my stylesheet go")) == {"css"}
-    assert "images" in vocabulary.like("can I paste a picture")
+    assert set(vocabulary.like("where does my stylesheet go")["stylesheet"]) == {"css"}
+    assert "images" in vocabulary.like("can I paste a picture")["picture"]
 
 
 def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Vocabulary) -> None:
@@ -44,7 +46,7 @@ def test_a_word_like_none_of_the_vault_stands_for_nothing(vocabulary: Vocabulary
 
 
 def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary) -> None:
-    words = vocabulary.like("where does my stylesheet go")
+    words = vocabulary.like("where does my stylesheet go")["stylesheet"]
     weights = bm25.with_words(bm25.query("stylesheet"), words)
     assert max(weights.values) == 1.0
     assert 0.0 < min(weights.values) < 1.0 - (1.0 - ALIKE) / 2.0
@@ -58,4 +60,14 @@ def test_words_are_read_again_once_the_vault_has_grown(
         write(f"Ride {day}.md", f"On day {day} we took the bike over the hill.\n")
     indexer.scan()
     vocabulary.load()
-    assert set(vocabulary.like("where is the bicycle")) == {"bike"}
+    assert set(vocabulary.like("where is the bicycle")["bicycle"]) == {"bike"}
+
+
+def test_a_vault_knows_of_what_it_has_only_a_like_word_for(
+    vocabulary: Vocabulary, indexer: Indexer, embedder: Embedder
+) -> None:
+    with searcher_over(indexer, embedder) as searcher:
+        searcher.hybrid.vocabulary.load()
+        hits = searcher.search("Which pictures do we have?", mode=Mode.DEFAULT).hits
+        assert hits[0].memory.title in {"Looks", "Paste"}
+        assert not searcher.search("Which glaciers do we have?", mode=Mode.DEFAULT).hits

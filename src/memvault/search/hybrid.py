@@ -183,13 +183,9 @@ class HybridSearch:
         self._embedder = embedder
         self._memory_of = memory_of
         self._settings = settings or FusionSettings()
-        self._vocabulary = Vocabulary(vectors, embedder)
+        self.vocabulary = Vocabulary(vectors, embedder)
         self._count, self._counted_until = 0, 0.0
         self._shared: dict[str, SharedPart | None] = {}  # by language
-
-    def read_words(self) -> float:
-        """Learn which words of the vault mean the same (`Vocabulary.load`)."""
-        return self._vocabulary.load()
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -264,8 +260,9 @@ class HybridSearch:
     ) -> _Found:
         half = self._settings.half_of(self._chunks())
         dense = self._search_dense(query, limit, scope, size)
+        also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
         keywords = self._vectors.search_keywords(
-            query, limit, size=size, scope=scope, texts=False, also=self._vocabulary.like(query)
+            query, limit, size=size, scope=scope, texts=False, also=also
         )
         return _Found(
             ScoreList.of(dense, limit),

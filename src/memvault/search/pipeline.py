@@ -161,9 +161,9 @@ class Searcher:
         """Load what answers questions now rather than with the first one."""
         self._relations.warm_up()
         if self._background is not None:
-            self._background.run("read the words of the vault", self.hybrid.read_words)
+            self._background.run("read the words of the vault", self.hybrid.vocabulary.load)
         else:
-            self.hybrid.read_words()
+            self.hybrid.vocabulary.load()
 
     def close(self) -> None:
         """Start no more searches."""
@@ -349,8 +349,8 @@ class Searcher:
 
     def _is_known(self, request: _Request, hits: Sequence[Hit]) -> bool:
         """Whether the vault knows of what is asked: relations lead to it, or the best texts are
-        relevant and have its words, or one has every word (a word that most notes have makes none
-        of them relevant).
+        relevant and have its words, or one has every word that says something, or one like it (a
+        word that most notes have makes none of them relevant).
 
         What is narrowed by filters is always shown: there the person has said what they want. So
         is what a question finds that has no word to look for."""
@@ -358,16 +358,20 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
-        words = stems(request.query)
-        if self._keywords_only or words <= _SAYS_NOTHING:  # without vectors all relevances are low
+        words = stems(request.query) - _SAYS_NOTHING
+        if self._keywords_only or not words:  # without vectors all relevances are low
             return True
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
         covered = max(word_shares(request.query, hits)[:BEST])
         relevance = max(hit.relevance for hit in hits) - self.shift
-        return relevance + WORDS * covered >= KNOWN or any(
-            words and words <= stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits
-        )
+        if relevance + WORDS * covered >= KNOWN:
+            return True
+        alike = {stem(word): stems(" ".join(like)) for word, like in
+                 self.hybrid.vocabulary.like(request.query).items()}  # fmt: skip
+        texts = [stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits]
+        return any(all(({word} | alike.get(word, set())) & text for word in words)
+                   for text in texts)  # fmt: skip
 
     # -- judging --------------------------------------------------------------------------------
 

@@ -34,6 +34,8 @@ _NOTES_AT_ONCE = 200
 _QUESTIONS = 256  # whose words are remembered
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
+Alike = Mapping[str, Mapping[str, float]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Words:
@@ -53,7 +55,7 @@ class Vocabulary:
         self._embedder = embedder
         self._known: _Words | None = None
         self._size = 0  # of the store when its words were read
-        self._answers: LRUCache[str, Mapping[str, float]] = LRUCache(_QUESTIONS)
+        self._answers: LRUCache[str, Alike] = LRUCache(_QUESTIONS)
 
     def load(self) -> float:
         """Read the words of the vault, unless it is about the size that it was: seconds, where
@@ -85,8 +87,8 @@ class Vocabulary:
         self._answers, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
 
-    def like(self, question: str) -> Mapping[str, float]:
-        """Words of the vault that the rare words of a question stand for, with their weights."""
+    def like(self, question: str) -> Alike:
+        """The words of the vault that each rare word of a question stands for, with weights."""
         known, answers = self._known, self._answers
         if known is None:
             return {}
@@ -100,7 +102,7 @@ class Vocabulary:
             for passages in self._vectors.passages(ids).values():
                 yield from passages
 
-    def _alike(self, known: _Words, question: str) -> Iterator[tuple[str, float]]:
+    def _alike(self, known: _Words, question: str) -> Iterator[tuple[str, Mapping[str, float]]]:
         rare = {
             word: term
             for word in dict.fromkeys(_WORD.findall(question))
@@ -113,14 +115,18 @@ class Vocabulary:
             return
         words, asked = tuple(known.places), set(bm25.terms(question))
         cosines = known.vectors @ np.stack(self._vectors_of(known, list(rare))).T
-        for column in cosines.T:
-            found: set[int | None] = set()
+        for word, column in zip(rare, cosines.T, strict=True):
+            found: dict[int | None, str] = {}
             for place in np.argsort(-column)[: 4 * NEAREST]:
                 if column[place] < ALIKE or len(found) >= NEAREST:
                     break
-                if known.terms[place] not in asked | found:
-                    found.add(known.terms[place])
-                    yield words[place], WEIGHT * float(column[place])
+                if known.terms[place] not in asked:
+                    found.setdefault(known.terms[place], words[place])
+            if found:
+                yield (
+                    word,
+                    {each: WEIGHT * float(column[known.places[each]]) for each in found.values()},
+                )
 
     def _vectors_of(self, known: _Words, words: list[str]) -> list[Vector]:
         new = [word for word in words if word not in known.places]
