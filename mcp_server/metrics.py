@@ -10,6 +10,7 @@ import time
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from math import nan
 from pathlib import Path
 from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,27 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.questions = Counter(
+            "epistemic_questions_generated",
+            "Questions that epistemic_action gave.",
+            registry=self.registry,
+        )
+        self.entropy_reduction = Gauge(
+            "epistemic_entropy_reduction_avg",
+            "Mean share of a question's entropy that its answer removed.",
+            registry=self.registry,
+        )
+        self.entropy_reduction.set(nan)  # until a first question is answered
+        self._reductions: list[float] = []
+
+    def asked(self, question: str | None, last: dict[str, Any] | None) -> None:
+        """Count a question, and how much the answer to the last one settled."""
+        if question:
+            self.questions.inc()
+        if last and last["entropy_before"]:
+            self._reductions.append(1 - last["entropy_after"] / last["entropy_before"])
+            self.entropy_reduction.set(fmean(self._reductions))
+
     def watch(self, collector: Collector) -> None:
         """Add what this collects on each request."""
         self.registry.register(collector)
@@ -113,6 +135,8 @@ class ToolMetrics(Middleware):
             self._metrics.errors.labels(tool, str(_code(content))).inc()
         elif content.get("notice"):
             self._metrics.notices.labels(tool).inc()
+        if tool == "epistemic_action" and not result.is_error:
+            self._metrics.asked(content.get("question"), content.get("last"))
         return result
 
 

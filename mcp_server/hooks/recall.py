@@ -103,11 +103,12 @@ class HookRecall:
         self._need.work_share("")
 
     def with_prompt(
-        self, prompt: str, project: str | None, given: Collection[str]
+        self, prompt: str, project: str | None, given: Collection[str], client: str
     ) -> list[Quotation]:
         """What the vault says of a prompt's matter, best first; usually nothing.
 
         Args:
+            client: whose hook asks, for the log of what is withheld; so below.
             given: keys of quotations that the session has been given already.
         """
         query = _CODE.sub(" ", prompt).strip()[:_PROMPT_CHARS]
@@ -122,7 +123,7 @@ class HookRecall:
         ]
         if max(chances, default=0.0) < NEEDED:
             return []
-        hits = searcher.check(query, found, scope).hits  # withholds what the person must verify
+        hits = self._checked(query, found, scope, client)
         needed = [
             hit
             for hit, chance in zip(hits, chances, strict=True)
@@ -131,7 +132,12 @@ class HookRecall:
         return self._quoted(query, needed, given)[:MOST_WITH_PROMPT]
 
     def before_edit(
-        self, touched: Sequence[str], folder: str, project: str | None, given: Collection[str]
+        self,
+        touched: Sequence[str],
+        folder: str,
+        project: str | None,
+        given: Collection[str],
+        client: str,
     ) -> list[Quotation]:
         """Decisions and preferences about what is to be edited or removed.
 
@@ -143,7 +149,7 @@ class HookRecall:
         scope = Scope(Filters(types=[*_LASTING, "session"]), project)
         parts = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
-        for hit, chance in self._concerning(query, scope, 10):
+        for hit, chance in self._concerning(query, scope, 10, client):
             lasting = hit.memory.type in _LASTING
             named = any(part in hit.text.casefold() for part in parts)
             if _decides(hit, hit.memory.project) and (
@@ -153,7 +159,7 @@ class HookRecall:
         return self._quoted(query, chosen, given)[:MOST_BEFORE_EDIT]
 
     def at_start(
-        self, project: str | None, goal: str, *, only: Collection[str] | None = None
+        self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
     ) -> list[Quotation]:
         """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06).
 
@@ -169,7 +175,7 @@ class HookRecall:
         ]
         memories.sort(key=lambda memory: memory.created_at, reverse=True)
         memories = memories[:_CANDIDATES]
-        fits = self._fits(goal, project, {memory.id for memory in memories})
+        fits = self._fits(goal, project, {memory.id for memory in memories}, client)
         used = {m.id: self._container.activity.of(m.id).access_count for m in memories}
         most_used = max(used.values(), default=0)
 
@@ -244,15 +250,22 @@ class HookRecall:
             return "", []
         return "\n".join([*lines, CLOSING]), shown
 
-    def _concerning(self, query: str, scope: Scope, most: int) -> list[tuple[Hit, float]]:
+    def _checked(self, query: str, found: Sequence[Hit], scope: Scope, client: str) -> list[Hit]:
+        """The hits, of which what the person must verify first is withheld, and that logged."""
+        result = self._container.live.searcher.check(query, found, scope)
+        self._container.gate_log.record(query, result, client)
+        return list(result.hits)
+
+    def _concerning(
+        self, query: str, scope: Scope, most: int, client: str
+    ) -> list[tuple[Hit, float]]:
         """Memories that may be shown, each with the chance that it concerns the query's matter."""
         searcher = self._container.live.searcher
         found = searcher.find(query, max(10, most), scope)
         if not found:
             return []
         chances = CONCERNS.confidences(features(query, found, searcher.shift))
-        hits = searcher.check(query, found, scope).hits  # withholds what the person must verify
-        pairs = zip(hits, chances, strict=True)
+        pairs = zip(self._checked(query, found, scope, client), chances, strict=True)
         return [(hit, chance) for hit, chance in pairs if not hit.withheld]
 
     def _quoted(self, query: str, found: Sequence[Hit], given: Collection[str]) -> list[Quotation]:
@@ -278,12 +291,14 @@ class HookRecall:
             return False
         return memory.type in (*_LASTING, *_OPEN) or memory.importance >= 0.8 or memory.pinned
 
-    def _fits(self, goal: str, project: str | None, ids: Collection[str]) -> dict[str, float]:
+    def _fits(
+        self, goal: str, project: str | None, ids: Collection[str], client: str
+    ) -> dict[str, float]:
         """How well memories fit a goal, in [0, 1] by id."""
         if not goal or not ids:
             return {}
         try:
-            found = self._concerning(goal, Scope(None, project), 50)
+            found = self._concerning(goal, Scope(None, project), 50, client)
         except MemvaultError:
             return {}  # a store that does not answer: the other three parts rank
         return {each.memory.id: chance for each, chance in found if each.memory.id in ids}

@@ -99,22 +99,22 @@ class HookService:
 
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
-            return self._after_compaction(record)
+            return self._after_compaction(record, call.client)
         current = Session(call.client, call.session_id).note_id
         found = self._recall.recent_sessions(record.folder, record.project, current)
         goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
-        found += self._recall.at_start(record.project, goal)
+        found += self._recall.at_start(record.project, goal, call.client)
         found = list({each.said: each for each in reversed(found)}.values())[::-1]
         context = self._give(
             record, call.event, found, "for this project", self._settings.start_tokens
         )
         return Reply(context, self._notice(record))
 
-    def _after_compaction(self, record: SessionRecord) -> Reply:
+    def _after_compaction(self, record: SessionRecord, client: str) -> Reply:
         """What the session must not lose: its own note, and the best of what it was given."""
         found = self._recall.of_session(record.note_path)
         given = record.given_ids
-        best = self._recall.at_start(record.project, record.project or "", only=given)
+        best = self._recall.at_start(record.project, record.project or "", client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
         tokens = self._settings.start_tokens
         return Reply(self._give(record, "SessionStart", found, "kept over the compaction", tokens))
@@ -124,7 +124,9 @@ class HookService:
         if record.missed_start:
             record.missed_start = False
             start = self._session_start(call, record)
-        found = self._recall.with_prompt(call.prompt, record.project, record.given_quotations)
+        found = self._recall.with_prompt(
+            call.prompt, record.project, record.given_quotations, call.client
+        )
         tokens = self._settings.prompt_tokens
         own = self._give(record, call.event, found, "for this prompt", tokens)
         return Reply("\n".join(filter(None, (start.context, own))), start.notice)
@@ -134,7 +136,9 @@ class HookService:
             return Reply()
         edits = [each for each in record.given if each.event == call.event]
         given = {key for each in edits for key in each.quotations}
-        found = self._recall.before_edit(call.touched, record.folder, record.project, given)
+        found = self._recall.before_edit(
+            call.touched, record.folder, record.project, given, call.client
+        )
         tokens = self._settings.prompt_tokens
         return Reply(self._give(record, call.event, found, "about what is edited", tokens))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -146,7 +147,7 @@ class MemoryPage:
         edges = self._site.container.live.graph_view
         try:
             touching = [edge for edge in edges.of(memory.id) if edge.origin in STATED]
-            graph = local_graph(memory.id, memory.title, edges)
+            graph = local_graph(memory.id, memory.title, edges, self._site.claimant)
             ends = {key: edges.node(key) for e in touching for key in (e.source, e.target)}
         except (StoreUnavailable, GraphQueryError):
             return {"graph": None, "links": [], "backlinks": []}
@@ -193,9 +194,14 @@ def obsidian_address(vault: str, path: str) -> str:
 NEAR, FAR = 14, 24  # nodes one relation away, and in all
 
 
-def local_graph(node_id: str, name: str, edges: GraphView) -> dict[str, Any]:
+def local_graph(
+    node_id: str, name: str, edges: GraphView, claimant: Callable[[str], str]
+) -> dict[str, Any]:
     """What is one and two relations away, as the page's script draws it: nodes, the centre first,
     and links between their numbers.
+
+    Args:
+        claimant: who else than the person wrote a memory, by id.
 
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -213,7 +219,9 @@ def local_graph(node_id: str, name: str, edges: GraphView) -> dict[str, Any]:
         is_far = each.distance == 2
         is_note = each.thing.path is not None
         href = f"/memory/{each.thing.id}" if is_note else None
-        nodes.append({"name": each.thing.name, "href": href, "far": is_far})
+        by = claimant(each.thing.id)
+        said = f"{by}: {each.thing.name}" if by else each.thing.name
+        nodes.append({"name": said, "href": href, "far": is_far})
         source = number.get(each.via.id, 0)
         target = number[each.thing.id]
         links.append({"source": source, "target": target, "relation": each.relation, "far": is_far})

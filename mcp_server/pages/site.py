@@ -7,12 +7,14 @@ updates and the graph; without them every link and form works.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from memvault.model.change import Change
 
 HERE = Path(__file__).parent
+_MEMORY_LINK = re.compile(r'href="/memory/([0-9a-f-]{36})"')
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -128,7 +131,22 @@ class Site:
         text = self._templates.get_template(template).render(
             {"frame": self._frame(request), "token": self.token.text, **shown}
         )
-        return HTMLResponse(text, status_code=status, headers={"Cache-Control": "no-store"})
+        marked = _MEMORY_LINK.sub(self._with_claimant, text)
+        return HTMLResponse(marked, status_code=status, headers={"Cache-Control": "no-store"})
+
+    def _with_claimant(self, link: re.Match[str]) -> str:
+        """A link to a memory, with who wrote it if that is unverified: its title may be a claim."""
+        by = self.claimant(link[1])
+        return f'{link[0]} data-claim="{escape(by)}"' if by else link[0]
+
+    def claimant(self, memory_id: str) -> str:
+        """Who else than the person wrote a memory that nobody verified; "" for any other."""
+        memory = self.container.live.catalogue.by_id(memory_id)
+        if memory is None or memory.verified or memory.provenance.is_person:
+            return ""
+        origin = memory.provenance.spans[0].origin
+        partly = "partly " if memory.provenance.own else ""
+        return partly + (origin.name or str(origin.kind))
 
     @cached_property
     def _templates(self) -> Any:

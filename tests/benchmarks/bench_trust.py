@@ -3,7 +3,7 @@
     python -m tests.benchmarks.bench_trust [--attempts 400]
 
 Every way of `trust_attempts` plants claims on money, law and policy; each is then asked for with
-every tool and the prompt. The confirmations are claims of a client that the person states in other
+every tool, the prompt, the hooks and the pages. The confirmations are claims of a client that the person states in other
 words in a note of their own.
 """
 
@@ -43,7 +43,7 @@ def attempted(call: Caller, container: Container, base: Path, count: int) -> tup
         way, claim = ATTEMPTS[k % len(ATTEMPTS)], CLAIMS[k // len(ATTEMPTS) % len(CLAIMS)]
         query, subject, sentence, value = filled(claim, k)
         way(call, container, subject, sentence, base)
-        leaking = unmarked(call, query, value)
+        leaking = unmarked(call, query, value, container, subject)
         leaks += bool(leaking)
         if leaking:
             print(way.__name__, sentence, leaking)

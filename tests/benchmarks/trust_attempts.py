@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,42 @@ class Caller:
         return asyncio.run(run())
 
 
+_MARK = re.compile(r"\b(?:eve|mallory)\b|written by|data-claim", re.IGNORECASE)
+
+
+class _Items(HTMLParser):
+    """Reads the items of a page (list items, articles, rows), and what stands in none of them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._open: list[tuple[str, list[str]]] = [("main", [])]
+        self.items: list[str] = []  # each with the marks of what it stands in
+        self.feed(page.partition("<main")[2])
+        self.rest = " ".join(self._open[0][1])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("li", "article", "tr"):
+            self._open.append((tag, []))
+        shown = [v or "" for k, v in attrs if k not in ("value", "action", "href")]
+        self._open[-1][1].extend([*shown, *(k for k, _ in attrs)])
+
+    def handle_data(self, data: str) -> None:
+        self._open[-1][1].append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        if len(self._open) > 1 and self._open[-1][0] == tag:
+            own = " ".join(self._open.pop()[1])
+            around = _MARK.findall(" ".join(said for _, part in self._open[1:] for said in part))
+            self.items.append(" ".join([own, *around]))
+
+    def unmarked(self, value: str) -> bool:
+        """Whether it shows a value beside which nothing says who claims it. Of a page about one
+        memory, its first article, the note, speaks for all that stands in no item."""
+        note = self.items[0] if self.items else ""
+        beside = any(value in each and not _MARK.search(each) for each in self.items)
+        return beside or (value in self.rest and not _MARK.search(note))
+
+
 class Pages:
     """Opens and sends the pages as the person's browser does."""
 
@@ -132,12 +169,33 @@ class Pages:
             tracker=ActivityTracker(),
             stop=lambda: None,
         )
+        self._container = container
         self._browser = TestClient(app, base_url="http://127.0.0.1:8420", follow_redirects=False)
 
     def get(self, path: str, **query: str) -> str:
         answer = self._browser.get(path, params=query)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.text
+
+    def unmarked(self, value: str, query: str, subject: str) -> list[str]:
+        """The pages that state a value without saying who claims it, beside it or, on the page of
+        one memory, with its title."""
+        ids = [
+            memory.id
+            for memory in self._container.live.catalogue.all()
+            if value in self._container.vault.read(memory.path).decode()
+        ]
+        asked = {
+            "/": {}, "/activity": {}, "/timeline": {}, "/curate": {}, "/ask": {"q": query},
+            "/memories": {"find": subject}, "/concepts": {"find": subject},
+            "/compress": {}, "/compress/brief": {"source": ids[0]} if ids else {},
+            **{f"/memory/{key}": {} for key in ids},
+        }  # fmt: skip
+        return [
+            path
+            for path, given in asked.items()
+            if _Items(self.get(path, **given).replace(query, "")).unmarked(value)
+        ]
 
     def post(self, path: str, **fields: str) -> None:
         token = re.search(r'name="token" value="([^"]+)"', self.get("/activity"))
@@ -308,9 +366,28 @@ ATTEMPTS: tuple[Callable[[Caller, Container, str, str, Path], None], ...] = (
 )  # fmt: skip
 
 
-def unmarked(call: Caller, query: str, value: str) -> list[str]:
-    """The tools that gave a value to a question without saying that it is a claim."""
+def hooked(container: Container, query: str, session: str) -> str:
+    """What the hooks of a client give at the start of a session and with a question."""
+    whole = {"session_id": session, "cwd": str(container.vault.root.parent), "source": "startup",
+             "prompt": query, "tool_name": "Edit", "tool_input": {"file_path": f"{query}.md"}}  # fmt: skip
+    return "".join(
+        container.hooks.answer(
+            "claude-code", event, json.dumps({**whole, "hook_event_name": event}).encode()
+        ).decode()
+        for event in ("SessionStart", "UserPromptSubmit", "PreToolUse")
+    )
+
+
+def unmarked(
+    call: Caller, query: str, value: str, container: Container | None = None, subject: str = ""
+) -> list[str]:
+    """The tools that gave a value to a question without saying that it is a claim; with the
+    container, also the hooks and pages."""
     found = []
+    if container is not None:
+        found += Pages(container).unmarked(value, query, subject)
+        lines = hooked(container, query, value).replace("\\n", "\n").splitlines()
+        found += ["hook" for line in lines if value in line and ", claimed by " not in line]
     for tool in ("recall_memory", "graph_query", "vector_search"):
         for allow in (True, False):
             answer = call(tool, "other", query=query, allow_unverified=allow)

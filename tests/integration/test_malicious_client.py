@@ -19,7 +19,9 @@ from tests.benchmarks.trust_attempts import (
     ORDER,
     WHY,
     Caller,
+    Pages,
     filled,
+    hooked,
     opened,
     unmarked,
 )
@@ -36,6 +38,10 @@ def call(container: Container) -> Caller:
     return Caller(container)
 
 
+# Whose claims stand on pages in different ways: in a title, a property, an import, a person's note.
+ON_PAGES = {"titled", "property_set", "imported", "merged_with_person", "quoted_person"}
+
+
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.__name__)
 def test_no_attempt_makes_a_clients_claim_verified(
     call: Caller, container: Container, attempt: Any, tmp_path: Path
@@ -44,7 +50,8 @@ def test_no_attempt_makes_a_clients_claim_verified(
     for k in (place, place + 2):
         query, subject, sentence, value = filled(CLAIMS[k % len(CLAIMS)], 10 * place + k)
         attempt(call, container, subject, sentence, tmp_path)
-        assert not unmarked(call, query, value)
+        shown = container if k == 0 and attempt.__name__ in ON_PAGES else None
+        assert not unmarked(call, query, value, shown, subject)
     assert not [m for m in container.live.catalogue.all() if m.verified]
 
 
@@ -52,6 +59,15 @@ def test_prompts_and_resources_state_no_claim_without_a_mark(call: Caller) -> No
     _, subject, sentence, value = filled(CLAIMS[0], 0)
     call("store_memory", content=sentence, title=f"O {subject}", rationale=WHY)
     assert value not in call.everything()
+
+
+def test_what_a_hook_withholds_is_logged(call: Caller, container: Container) -> None:
+    query, _, sentence, value = filled(CLAIMS[3], 500)
+    call("store_memory", content=sentence, title="Refunds", type="decision", rationale=WHY)
+    assert value not in hooked(container, query, "s-500").replace(query, "")
+    logged = {(each.client, each.query) for each in container.gate_log.recent(3)}
+    assert ("claude-code", query) in logged
+    assert query in Pages(container).get("/activity")
 
 
 def test_a_claim_that_the_person_writes_too_is_verified(call: Caller, container: Container) -> None:

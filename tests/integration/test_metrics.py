@@ -148,6 +148,20 @@ def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> 
         container.indexing._end()
 
 
+def test_how_much_answers_settle_is_told_once_a_question_is_answered() -> None:
+    metrics = Metrics()
+
+    def told() -> float | None:
+        return metrics.registry.get_sample_value("epistemic_entropy_reduction_avg")
+
+    metrics.asked("Who leads it?", None)
+    assert told() != told()  # NaN: nothing was answered
+    metrics.asked("Where is it?", {"entropy_before": 0.8, "entropy_after": 0.2})
+    metrics.asked(None, {"entropy_before": 0.5, "entropy_after": 0.25})
+    assert told() == 0.625
+    assert metrics.registry.get_sample_value("epistemic_questions_generated_total") == 2
+
+
 def test_who_is_connected_is_counted_and_the_page_is_guarded(scraped: Scraped) -> None:
     startup, tracker = Startup.of(scraped.container), ActivityTracker()
     app = engine_app(

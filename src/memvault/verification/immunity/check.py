@@ -35,8 +35,7 @@ LEARNED = "instruction"  # the kind of what only the classifier finds
 _LEAST_LEARNED = 0.2
 _CLEAR = 0.5  # of the classifier's weight, in text that people do not see
 _IN_CODE = 0.5  # of a tool call's weight that remains in code, as in documentation
-_QUOTED_SHARE = 0.3  # of a weight that remains inside a quotation, in a text about attacks
-_MENTION_SHARE = 0.7  # the same outside quotations
+_QUOTED_SHARE = 0.3  # of a weight that remains in a quotation beside which attacks are spoken of
 SPLIT_WORDS = 8  # words split by invisible characters that no copied web page has
 _WINDOW_CHARS = (12, 200)  # of a sentence that is embedded
 _EXCERPT = 200
@@ -179,31 +178,40 @@ class Immunity:
 class _Visible:
     text: str
     folded: Folded
-    about: bool
+    talk: list[int]  # where it speaks of attacks
     quoted: list[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str) -> _Visible:
         folded = fold(text)
-        about = wording.about_attacks(folded.text)
-        return cls(text, folded, about, wording.quotations(text))
+        talk = [folded.span(*span)[0] for span in wording.talk_of_attacks(folded.text)]
+        return cls(text, folded, talk, wording.quotations(text))
 
     def share(self, start: int, end: int) -> float:
-        """What remains of a weight where a text on attacks mentions or quotes one."""
-        if not self.about:
-            return 1.0
-        return _QUOTED_SHARE if self._inside(start, end) else _MENTION_SHARE
+        """What remains of a weight where an attack is quoted and spoken of. Outside quotations,
+        whoever speaks of attacks may as well make one."""
+        return _QUOTED_SHARE if self.quotes(start, end) else 1.0
 
     def quotes(self, start: int, end: int) -> bool:
-        """Whether a text on attacks quotes this span."""
-        return self.about and self._inside(start, end)
+        """Whether this span is quoted, with talk of attacks beside the quotation, not in it."""
+        quotation = self._quotation(start, end) if self.talk else None
+        if quotation is None:
+            return False
+        first, last = quotation
+        near = range(first - PASSAGE, last + PASSAGE)
+        return any(at in near and not first <= at < last for at in self.talk)
 
-    def _inside(self, start: int, end: int) -> bool:
+    def _quotation(self, start: int, end: int) -> tuple[int, int] | None:
         at = bisect_right(self.quoted, (end, end)) - 1
-        return any(
-            (a <= start + 2 and end <= b + 2)
-            or (start <= a and b <= end and (b - a) * 2 > end - start)
-            for a, b in self.quoted[max(0, at - 1) : at + 2]
+        near = self.quoted[max(0, at - 1) : at + 2]
+        return next(
+            (
+                (a, b)
+                for a, b in near
+                if (a <= start + 2 and end <= b + 2)
+                or (start <= a and b <= end and (b - a) * 2 > end - start)
+            ),
+            None,
         )
 
     def signs(self) -> Iterator[_Sign]:
@@ -226,7 +234,7 @@ class _Visible:
     def _sign(self, match: wording.Match) -> _Sign:
         start, end = self.folded.span(match.start, match.end)
         share = self.share(start, end)
-        if match.kind == "tool call" and self._inside(start, end):
+        if match.kind == "tool call" and self._quotation(start, end):
             share = min(share, _IN_CODE)
         return _Sign(match.kind, match.weight * share, start, end)
 

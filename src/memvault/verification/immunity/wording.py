@@ -280,10 +280,14 @@ def orders(kind: str) -> bool:
     return not kind.startswith("mention")
 
 
-def about_attacks(folded: str) -> bool:
-    """Whether a text speaks of attacks on models, so that it may well quote some; addresses that
+def talk_of_attacks(folded: str) -> list[tuple[int, int]]:
+    """Where a text speaks of attacks on models, so that it may well quote some; addresses that
     name one are no talk of it."""
-    return _ABOUT.search(_ADDRESS.sub(" ", folded)) is not None
+    return [match.span() for match in _ABOUT.finditer(_ADDRESS.sub(_blank, folded))]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
