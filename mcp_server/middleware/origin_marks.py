@@ -30,8 +30,10 @@ QUESTIONS = ("query", "topic", "question", "goal", "reasoning_summary")  # argum
 QUOTATIONS = frozenset({
     "content", "text", "sentence", "said", "snippet", "content_snippet", "opening", "excerpt",
     "quote", "summary", "statement", "rationale", "current_content", "content_before",
-    "content_after", "before", "after",
+    "content_after", "before", "after", "raw_content",
 })  # fmt: skip
+# What shows so much of a memory that it says so, too, where all of it is the person's.
+_TEXTS = frozenset({"content", "text", "current_content", "raw_content"})
 _TITLED = frozenset({"title", "name"})
 
 
@@ -95,7 +97,8 @@ def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
         return found  # the tool shows the person's own words alone
     origin = origin_shown(memory, value.get("lines"))
     if origin.is_person:
-        if not QUOTATIONS.isdisjoint(value) and not _TITLED.isdisjoint(value):
+        is_named = not _TITLED.isdisjoint(value) and not QUOTATIONS.isdisjoint(value)
+        if is_named or not _TEXTS.isdisjoint(value) or "lines" in value:
             found.setdefault("origin", str(origin.kind))
         return found
     found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})
@@ -115,6 +118,15 @@ def _memory(shape: Mapping[str, Any], catalogue: Catalogue) -> Memory | None:
         if isinstance(name, str) and (memory := catalogue.by_id(name)) is not None:
             return memory
     return None
+
+
+def claimant(memory: Memory | None) -> str:
+    """Who else than the person wrote a memory that nobody verified; "" for any other."""
+    if memory is None or memory.verified or memory.provenance.is_person:
+        return ""
+    origin = memory.provenance.spans[0].origin
+    partly = "partly " if memory.provenance.own else ""
+    return partly + (origin.name or str(origin.kind))
 
 
 def origin_shown(memory: Memory, lines: object = None) -> Origin:

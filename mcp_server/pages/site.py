@@ -26,6 +26,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.startup import Startup
+from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.page_actions import Form, FormToken, back_to, last_of_person
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
@@ -140,13 +141,8 @@ class Site:
         return f'{link[0]} data-claim="{escape(by)}"' if by else link[0]
 
     def claimant(self, memory_id: str) -> str:
-        """Who else than the person wrote a memory that nobody verified; "" for any other."""
-        memory = self.container.live.catalogue.by_id(memory_id)
-        if memory is None or memory.verified or memory.provenance.is_person:
-            return ""
-        origin = memory.provenance.spans[0].origin
-        partly = "partly " if memory.provenance.own else ""
-        return partly + (origin.name or str(origin.kind))
+        """As `claimant`, by id."""
+        return claimant(self.container.live.catalogue.by_id(memory_id))
 
     @cached_property
     def _templates(self) -> Any:

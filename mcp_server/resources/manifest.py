@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
 from mcp_server.answers.status import KnownShape, ManifestAnswer
+from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import VerbosityLevel
@@ -98,6 +100,7 @@ def _list(what: str, counted: Sequence[tuple[str, int]]) -> str:
 
 URI = "admin://manifest"
 MARKDOWN = "text/markdown"
+_CONCEPT = re.compile(r"^- (.+?) · .*$", re.MULTILINE)
 
 
 class ManifestResources:
@@ -111,5 +114,13 @@ class ManifestResources:
         """The vault's manifest.md: every concept by name, for the person to correct. They delete a
         line to forget it, or add [MERGE: A, B] or [NOTE: A] text; reload_manifest applies that.
         """
-        text = self._box.container.manifest().text()
+        container = self._box.container
+        memories = container.live.catalogue.all()
+        claims = {memory.title: by for memory in memories if (by := claimant(memory))}
+
+        def attributed(line: re.Match[str]) -> str:
+            by = claims.get(line[1])
+            return f"{line[0]} · written by {by}, unverified" if by else line[0]
+
+        text = _CONCEPT.sub(attributed, container.manifest().text())
         return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

@@ -5,12 +5,14 @@ No ``from __future__ import annotations`` here: FastMCP reads annotations as the
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
 from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, VisualResource
 from mcp_server.middleware.client_identity import connection_id
+from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import (
     AmbiguousTarget,
@@ -87,10 +89,19 @@ class VisualResources:
                 for each in drawn.conflicts
             ],
             notice=_notice(scope, drawn),
-            **_picture(format, drawn, weights=weights, highlight=highlight),
+            **_picture(format, self._attributed(drawn), weights=weights, highlight=highlight),
         )
         text = shape.model_dump_json(by_alias=True)
         return ResourceResult([ResourceContent(text, mime_type=JSON)])
+
+    def _attributed(self, drawn: MemoryMap) -> MemoryMap:
+        """With who wrote it in the name of each note that the person neither wrote nor verified."""
+        by_id = self._box.container.live.catalogue.by_id
+        claimed = [(node, claimant(by_id(node.id))) for node in drawn.nodes]
+        nodes = (
+            replace(node, name=f"{node.name} (by {by})") if by else node for node, by in claimed
+        )
+        return replace(drawn, nodes=tuple(nodes))
 
     def _centres(self, scope: str, topic: str) -> Sequence[str]:
         """Ids of the nodes to draw around, the best first."""

@@ -107,8 +107,8 @@ def test_what_a_client_adds_to_the_persons_note_is_not_shown_as_their_word(
         rationale=WHY,
     )
     answer = call("recall_memory", query="What is the rent of the flat?")
-    assert "555" not in json.dumps(answer)
-    assert "910" in json.dumps(answer)
+    assert "555 EUR" not in json.dumps(answer)
+    assert "910 EUR" in json.dumps(answer)
 
 
 def test_orders_of_a_client_reach_no_other_client(call: Caller, container: Container) -> None:

@@ -1,0 +1,200 @@
+"""Every answer says whose words it shows: one memory of each origin, asked for with each tool,
+resource, prompt and page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_server.runtime.container import Container
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.operations.brief import Brief, Sources
+from memvault.curation.operations.importing import import_conversations
+from tests.benchmarks.trust_attempts import WHY, Caller, Pages, hooked, opened
+
+# The name of the memory of each origin.
+NAMES = {"person": "Alder", "client": "Birch", "web": "Cedar", "import": "Dogwood",
+         "memvault": "Elder"}  # fmt: skip
+TEXT = "{name} hut stands on the lake of glass.\n\ncauses:: [[Flood at {name}]]\n\n{name} hut is part of [[Huts]]."
+SAID = "lake of glass"
+ASKED = "Where does the {name} hut stand?"
+# What each tool that reads is called with: `{id}`, `{id8}`, `{path}` and `{name}` are the memory's.
+READING: dict[str, dict[str, Any]] = {
+    "recall_memory": {"query": ASKED, "verbosity_level": 2},
+    "vector_search": {"query": ASKED},
+    "graph_query": {"query": ASKED},
+    "inject_context": {"query": ASKED},
+    "hydrate_citation": {"citation_tags": ["node_{id8}"]},
+    "get_memory": {"id": "{id}"},
+    "search": {"query": ASKED},
+    "fetch": {"id": "{id}"},
+    "get_neighborhood": {"node_id": "{id}"},
+    "get_graph_manifest": {},
+    "get_recent_context": {},
+    "get_preference": {"key": "hut of {name}"},
+    "get_node_lineage": {"node_id": "{id}", "include_content_diffs": True},
+    "get_system_logs": {},
+    "get_memetic_status": {},
+    "get_system_instructions": {},
+    "reflect_on_memory": {"goal": ASKED},
+    "generate_search_plan": {"query": ASKED},
+    "critique_context": {"reasoning_summary": "{name} hut stands on the hill of stone."},
+    "query_causal": {"action": "{name}"},
+    "expand_causal_path": {"node": "Flood at {name}"},
+    "omni_infer": {"query_type": "forward", "clamped_nodes": [{"node_id": "{id}"}]},
+    "probabilistic_query": {"query": "How likely does the {name} hut stand on the lake?"},
+    "epistemic_action": {},
+    "entailment_query": {"general": "Huts", "specific": "{name}"},
+    "set_verbosity": {"level": 2},
+    "check_adversarial": {"node_id": "{id}"},
+}
+WRITING = {
+    "store_memory", "edit_memory", "merge_concepts", "annotate_node", "boost_importance",
+    "set_lifecycle", "archive_project", "verify_memory", "undo_change", "forget_concept",
+    "restore_concept", "reload_manifest", "set_preference",
+}  # fmt: skip
+RESOURCES = [
+    "utl://current_session/pulse", "utl://current_session/state", "context://current",
+    "context://session", "context://global", "graph://{id}", "admin://manifest",
+    *(f"visualize://{topic}?format={form}" for topic in ("topic/lake of glass", "node/{id}",
+      "session/current") for form in ("d3", "mermaid", "graphviz")),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+    base = tmp_path_factory.mktemp("origins")
+    with opened(base) as running:
+        call, texts = Caller(running), {kind: TEXT.format(name=n) for kind, n in NAMES.items()}
+        (running.vault.root / "Alder.md").write_text(texts["person"])
+        (running.vault.root / "Huts.md").write_text("Huts are small houses.\n")
+        running.indexing.index_written(["Alder.md", "Huts.md"])
+        call("store_memory", content=texts["client"], title="Birch", rationale=WHY)
+        call("store_memory", content=texts["web"], title="Cedar", rationale=WHY,
+             metadata={"url": "https://example.com"})  # fmt: skip
+        running.indexing.index_written(imported(running, base, texts["import"]))
+        source = running.live.catalogue.by_path("Alder.md")
+        assert source is not None
+        why = Attribution("memvault", "a brief of sessions", kind="system")
+        running.actions.compress(Brief("Elder", texts["memvault"], [source], Sources.STAY), why)
+        yield running
+
+
+def imported(container: Container, base: Path, text: str) -> list[str]:
+    turns = [
+        {"uuid": str(k), "sender": sender, "text": said, "created_at": f"2026-01-01T00:00:0{k}Z"}
+        for k, (sender, said) in enumerate([("human", "Where?"), ("assistant", text)])
+    ]
+    export = [{"uuid": "c-1", "name": "Dogwood", "created_at": "2026-01-01T00:00:00Z",
+               "updated_at": "2026-01-01T00:00:00Z", "chat_messages": turns}]  # fmt: skip
+    (base / "conversations.json").write_text(json.dumps(export))
+    return list(
+        import_conversations(container.curator, base / "conversations.json", "claude").added
+    )
+
+
+@pytest.fixture(scope="module")
+def call(container: Container) -> Caller:
+    return Caller(container)
+
+
+def filled(value: Any, container: Container, name: str) -> Any:
+    memory = next(each for each in container.live.catalogue.all() if each.title == name)
+    text = json.dumps(value)
+    for key, said in (("id8", memory.id[:8]), ("id", memory.id), ("path", memory.path),
+                      ("name", name)):  # fmt: skip
+        text = text.replace(f"{{{key}}}", said)
+    return json.loads(text)
+
+
+def belied(answer: Any, known: str | None = None) -> Iterator[tuple[str, str | None]]:
+    """The quotations of an answer whose origin is missing or wrong."""
+    if isinstance(answer, dict):
+        own = answer.get("origin", known)
+        for key, each in answer.items():
+            if key not in ("query", "topic", "question", "goal"):
+                yield from belied(each, own)
+    elif isinstance(answer, list):
+        for each in answer:
+            yield from belied(each, known)
+    elif isinstance(answer, str):
+        for kind, name in NAMES.items():
+            is_quoted = f"{name} hut stands" in answer or f"causes:: Flood at {name}" in answer
+            if (
+                is_quoted
+                and known != kind
+                and not (kind == "person" and known is None and SAID not in answer)
+            ):
+                yield answer, known
+
+
+def test_every_tool_is_tried(call: Caller) -> None:
+    async def listed() -> set[str]:
+        async with Client(call.server) as one:
+            return {tool.name for tool in await one.list_tools()}
+
+    assert asyncio.run(listed()) == READING.keys() | WRITING
+
+
+@pytest.mark.parametrize("tool", READING)
+def test_a_tool_says_whose_words_it_quotes(call: Caller, container: Container, tool: str) -> None:
+    for name in NAMES.values():
+        answer = call(tool, "other", **filled(READING[tool], container, name))
+        if tool == "inject_context":  # one text, whose sources say whose words they are
+            assert answer["sources"]
+            text = answer.pop("context")
+            for kind, other in NAMES.items():
+                sources = [each for each in answer["sources"] if each["title"] == other]
+                assert f"{other} hut stands" not in text or sources[0]["origin"] == kind
+        assert list(belied(answer)) == []
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_a_resource_says_whose_words_it_quotes(
+    call: Caller, container: Container, resource: str
+) -> None:
+    async def read(uri: str) -> str:
+        async with Client(call.server) as one:
+            await one.call_tool("recall_memory", {"query": "the huts on the lake"})
+            return str((await one.read_resource(uri))[0].text)
+
+    for kind, name in NAMES.items():
+        text = asyncio.run(read(filled(resource, container, name)))
+        by = {"person": "", "client": "eve", "web": "eve", "import": "claude"}.get(kind, kind)
+        if text.startswith("{"):
+            assert list(belied(json.loads(text))) == []
+            if "_code" in text:  # a drawing, in which each note has its name
+                assert (f"{name} (by {by})" in text) is bool(by and name in text)
+        elif by:
+            assert f"- {name} · 1 note" not in text or f"written by {by}, unverified" in text
+
+
+def test_the_prompt_says_whose_words_it_quotes(call: Caller, container: Container) -> None:
+    for kind, name in NAMES.items():
+        parts = call.prompted(ASKED.format(name=name)).split("###")
+        own = next(each for each in parts if f"{name} hut stands" in each)
+        assert ("I have not confirmed this" in own) is (kind != "person")
+
+
+def test_each_page_says_whose_words_it_shows(container: Container) -> None:
+    pages = Pages(container)
+    for kind, name in NAMES.items():
+        if kind != "person":
+            memory = filled("{id}", container, name)
+            query = ASKED.format(name=name)
+            assert pages.unmarked(f"{name} hut stands", query, name) == []
+            assert "written by" in pages.get(f"/memory/{memory}")
+
+
+def test_the_hooks_say_whose_words_they_give(container: Container) -> None:
+    for kind, name in NAMES.items():
+        lines = hooked(container, ASKED.format(name=name), name).replace("\\n", "\n").splitlines()
+        for line in lines:
+            if f"{name} hut stands" in line:
+                assert (", claimed by " in line) is (kind != "person")
