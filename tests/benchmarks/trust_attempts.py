@@ -121,7 +121,7 @@ class Caller:
         return asyncio.run(run())
 
 
-_MARK = re.compile(r"\b(?:eve|mallory)\b|written by|data-claim", re.IGNORECASE)
+_MARK = re.compile(r"\b(?:eve|mallory|memvault|imported)\b|written by|data-claim", re.IGNORECASE)
 
 
 class _Items(HTMLParser):

@@ -57,7 +57,7 @@ READING: dict[str, dict[str, Any]] = {
 WRITING = {
     "store_memory", "edit_memory", "merge_concepts", "annotate_node", "boost_importance",
     "set_lifecycle", "archive_project", "verify_memory", "undo_change", "forget_concept",
-    "restore_concept", "reload_manifest", "set_preference",
+    "restore_concept", "reload_manifest", "set_preference", "reconstruct_memory", "trigger_dream",
 }  # fmt: skip
 RESOURCES = [
     "utl://current_session/pulse", "utl://current_session/state", "context://current",
