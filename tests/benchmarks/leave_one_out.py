@@ -103,6 +103,7 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
     try:
         container.start(watch=False)
         container.live.searcher.warm_up()
+        container.live.searcher.hybrid.vocabulary.load()
         found = {}
         for point in GRID:
             with trial(container, point):

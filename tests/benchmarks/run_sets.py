@@ -1,11 +1,13 @@
 """Ask every question set beside the repository, through MCP, and print the tables: each set as a
 client sees it, then the constants of search with each set left out (`leave_one_out`).
 
-A set is a folder of ``../shared/eval`` with ``vault/`` and ``queries.json``; sets whose questions
-tell their number of hops are asked with graph_query too. Each vault is copied first, so nothing is
-written to it, and every set is asked with the default configuration.
+A set is a folder with ``vault/`` (a link to one serves as well) and ``queries.json``: a list of
+``{"id": …, "question": …, "gold": [paths]}``, where no gold means that the vault has no answer; with
+``hops``, figures are given by their number. The last table tells how many questions get nothing:
+answerable ones, those without gold, and those of other vaults. Each vault is copied first, so
+nothing is written to it, and every set is asked with the default configuration.
 
-usage: python -m tests.benchmarks.run_sets [--sets DIR] [--limit N]
+usage: python -m tests.benchmarks.run_sets [--sets DIR …] [--limit N]
 """
 
 from __future__ import annotations
@@ -40,7 +42,6 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     vault, queries = scratch / folder.name, folder / "queries.json"
     shutil.copytree(vault_of(folder), vault)
     state = StateFolder.of_vault(vault)
-    hops = any(question.get("hops") for question in json.loads(queries.read_text("utf-8")))
     with connect(Launcher(state, engine_command(vault)), state) as engine:
         notes = sum(not path.name.startswith(".") for path in vault.rglob("*.md"))
         while True:
@@ -49,7 +50,7 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
             if ready and not status.get("entities_waiting"):
                 break
             time.sleep(0.5)
-        for tool in ("recall_memory", "graph_query") if hops else ("recall_memory",):
+        for tool in ("recall_memory", "graph_query"):
             print(f"\n## {folder.name}, {tool}", flush=True)
             command = [sys.executable, str(harness), "--vault", str(vault), "--tool", tool]
             command += ["--queries", str(queries), "--limit", str(limit)]
@@ -77,16 +78,16 @@ def left_out(sets: Sequence[Path], scratch: Path) -> dict[str, Measured]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--sets", type=Path, nargs="+", default=[SETS], help="folders of sets")
     parser.add_argument("--limit", type=int, default=0, help="questions of each set; 0: all")
     given = parser.parse_args()
-    harness = given.sets / "run_eval.py"
+    harness = SETS / "run_eval.py"
     if not harness.is_file():
-        print(f"No question sets at {given.sets}: nothing is measured.")
+        print(f"No {harness}: nothing is measured.")
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         os.environ["MEMVAULT_STATE"] = str(Path(scratch) / "state")
-        sets = sorted(given.sets.glob("*/queries.json"))
+        sets = sorted(found for folder in given.sets for found in folder.glob("*/queries.json"))
         for queries in sets:
             ask(queries.parent, harness, Path(scratch), given.limit)
         print("\n## Each set left out\n")
