@@ -4,9 +4,10 @@ Machines differ fourfold, so only ratios are compared. In one process: b, `Searc
 first and the second sight of passages, with questions in plain words and questions that name
 relations; then `recall_memory` and `inject_context` over HTTP, less a call of a tool that does
 nothing; with ``--new`` also `recall_memory` while so many new notes are indexed. For a larger vault
-against a smaller one, run it with both.
+against a smaller one, run it with both, and ``--library``, which leaves HTTP out. Where others use
+the machine, compare processor times.
 
-``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--new N] [--keep DIR]``
+``python -m tests.benchmarks.bench_ratios [--notes N] [--texts T] [--new N] [--library] [--keep DIR]``
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 from fastmcp import Client
 
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, engine_command, read_address
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.curation_tasks import FIND
+from mcp_server.server import build_server
 from memvault.model.search import Mode
 from tests.benchmarks.bench_engine import (
     latencies,
@@ -57,6 +61,18 @@ def spent(call: Callable[[str], object], asked: Sequence[str]) -> list[float]:
     return found
 
 
+async def processor_time(
+    client: Client[Any], asked: Sequence[str], clock: Callable[[], float]
+) -> float:
+    """Mean milliseconds of processor that `recall_memory` takes, by this clock in seconds."""
+    async with client:
+        await client.call_tool("recall_memory", {"query": asked[0]})
+        began = clock()
+        for question in asked:
+            await client.call_tool("recall_memory", {"query": question})
+        return (clock() - began) * 1000 / len(asked)
+
+
 def ratios(what: str, measured: Sequence[float], b: float, least: str, aim: str) -> list[Figure]:
     both = {"median": median(measured), "p95": percentile(measured, 0.95)}
     limits = zip(least.split(", "), aim.split(", "), strict=True)
@@ -80,7 +96,9 @@ def in_the_library(container: Container, asked: list[str], related: list[str]) -
     asked, related = asked[5:], related[5:]
     own = spent(parts, asked[::SHARED_BY])
     b = median(own)
+    began = time.process_time()
     first = spent(search, asked[1::SHARED_BY])
+    processor = (time.process_time() - began) * 1000 / len(first)
     again = spent(search, [f"{question} again" for question in asked[1::SHARED_BY]])
     return [
         Figure("b: embedding a question and two searches, median", b, "ms",
@@ -89,10 +107,14 @@ def in_the_library(container: Container, asked: list[str], related: list[str]) -
         *ratios("Searcher.search, with relations", spent(search, related), b, "2, 4", "1.5, 2.5"),
         Figure("first sight of passages against the second, median", median(first) / median(again),
                "", "1.2", "1.0"),
+        Figure("processor time of Searcher.search, plain, mean", processor, "ms"),
+        Figure("processor time of recall_memory, client in the same process, mean",
+               asyncio.run(processor_time(Client(build_server(container)), asked[2::SHARED_BY],
+                                          time.process_time)), "ms"),
     ]  # fmt: skip
 
 
-async def over_http(url: str, empty: str, asked: list[str], b: float) -> list[Figure]:
+async def over_http(url: str, empty: str, pid: int, asked: list[str], b: float) -> list[Figure]:
     def arguments(key: str, some: list[str]) -> list[dict[str, Any]]:
         return [{key: question} for question in some]
 
@@ -100,9 +122,15 @@ async def over_http(url: str, empty: str, asked: list[str], b: float) -> list[Fi
     recall = await latencies(Client(url), "recall_memory", arguments("query", asked[::2]))
     inject = await latencies(Client(url), "inject_context", arguments("query", asked[1::2]))
     less = [each - median(nothing) for each in recall]
+    process = psutil.Process(pid)
+    used = await processor_time(
+        Client(url), [f"{question} again" for question in asked[::2]],
+        lambda: sum(process.cpu_times()[:2]),
+    )  # fmt: skip
     return [
         Figure("a tool that does nothing over HTTP, median", median(nothing), "ms"),
         *ratios("recall_memory over HTTP, less that", less, b, "3, 5", "2, 3"),
+        Figure("processor time of the engine for recall_memory over HTTP, mean", used, "ms"),
         Figure("inject_context against recall_memory, p95",
                percentile(inject, 0.95) / percentile(recall, 0.95), "", "2", "1.3",
                f"{percentile(inject, 0.95):.0f} against {percentile(recall, 0.95):.0f} ms"),
@@ -151,6 +179,7 @@ def free_port() -> int:
 def main() -> None:
     parser = parser_for(10_000, __doc__)
     parser.add_argument("--texts", type=int, help="different texts, if not all differ")
+    parser.add_argument("--library", action="store_true", help="leave HTTP out")
     parser.add_argument("--new", type=int, help="notes that are indexed amid questions")
     given = parser.parse_args()
     with made_vault(given.notes, given.keep, partial(generate, texts=given.texts)) as made:
@@ -158,12 +187,15 @@ def main() -> None:
         container = Container(made.vault, SETTINGS, made.state)
         try:
             container.start(watch=False)
+            container.worker.cancel(FIND)  # repeated texts are many tasks, sought for long
             container.live.searcher.warm_up()
-            container.curation.wait(600)
             wait_until_quiet(os.getpid())
             figures = in_the_library(container, plain, related)
         finally:
             container.close()
+        if given.library:
+            show("ratios in the library", figures)
+            return
         port = free_port()
         program = [sys.executable, "-c", NOTHING.format(port=port)]
         empty = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -174,7 +206,7 @@ def main() -> None:
                 assert address is not None
                 wait_until_quiet(address.pid)
                 urls = (f"http://{address.netloc}/mcp", f"http://127.0.0.1:{port}/mcp")
-                figures += asyncio.run(over_http(*urls, plain, figures[0].value))
+                figures += asyncio.run(over_http(*urls, address.pid, plain, figures[0].value))
                 if given.new:
                     figures += asyncio.run(
                         while_indexing(urls[0], engine, made.vault, given.new, plain)
