@@ -272,3 +272,19 @@ def test_every_alert_is_explained_and_tried(scraped: Scraped) -> None:
     for alert in alerts:
         assert f"`{alert}`" in manual, alert
         assert f"alertname: {alert}" in tried, alert
+
+
+def test_every_command_of_the_runbooks_exists() -> None:
+    from typer.main import get_command
+
+    from memvault.cli.app import app
+
+    text = (OPERATIONS / "runbooks.md").read_text()
+    blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+    lines = [line.split("#")[0].split() for block in blocks for line in block.splitlines()]
+    calls = [line[1:] for line in lines if line[:1] == ["memvault"]]
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert len(calls) > 10
+    for name, *arguments in calls:
+        options = {option for each in commands[name].params for option in each.opts}
+        assert {each for each in arguments if each.startswith("-")} <= options, (name, arguments)
