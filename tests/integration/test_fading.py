@@ -282,7 +282,7 @@ def test_whose_words_a_summary_has_is_whose_they_were(world: World) -> None:
     sentence = lines[at - 1][2:].partition(" (line")[0]
     provenance = record.provenance
     assert provenance.of_sentence(sentence, LineRange(at, at)).is_person
-    topics = next(number for number, line in enumerate(lines, 1) if line.startswith("- Topics"))
+    topics = next(number for number, line in enumerate(lines, 1) if line.startswith("* Topics"))
     assert provenance.of_lines(LineRange(topics, topics)).kind == "memvault"
     world.container.actions.reconstruct("Boat day", client)
     record = world.container.live.catalogue.by_path(SESSION)

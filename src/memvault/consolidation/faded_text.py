@@ -76,7 +76,8 @@ def faded_body(original: Original, stage: Stage, embed: Embed, rarity: Rarity) -
     note = original.note
     has_title = bool(note.headings) and note.headings[0].text == note.title
     parts = [f"# {inert(note.title)}"] if has_title else []
-    keys = "\n".join(f"- {name}: {value}" for name, value in _keys(original, rarity))
+    # Another mark than the summary's, or both would be one list.
+    keys = "\n".join(f"* {name}: {value}" for name, value in _keys(original, rarity))
     if stage is Stage.SUMMARY:
         chosen = summary(note, embed, rarity)
         lines = "\n".join(f"- {_ended(inert(each.text))} (line {each.line})" for each in chosen)
