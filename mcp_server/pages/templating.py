@@ -158,6 +158,7 @@ _DID = {
     "manifest_applied": "applied the manifest:",
     "compressed": "summarised",
     "captured": "captured the session",
+    "dreamed": "accepted what a dream proposed for",
     "annotated": "added a remark to",
     "purged": "deleted for good",
     "undone": "undid a change of",

@@ -27,6 +27,7 @@ from memvault.consolidation.dreams.record import (
 )
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.questions import open_questions
+from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
 from memvault.reasoning.vault_overview import LeadSentences
@@ -40,6 +41,7 @@ DREAM, LOOK = "dream", "look whether to dream"
 LOOK_SECONDS = 30.0
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
+UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks already
 AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
 ANSWERS = 3  # that a dream reads of a question
@@ -246,7 +248,7 @@ class Dreaming:
             found = open_questions(
                 container.curation.tasks(), list(live.catalogue.all()), live.graph_view
             )
-            return [(each.text, each.settles) for each in found if each.entropy >= 1.0]
+            return [(each.text, each.settles) for each in found if each.reason in UNASKED]
 
         return Dreamer(
             view=live.graph_view,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
@@ -18,6 +19,7 @@ from mcp_server.answers.changes import (
 )
 from mcp_server.tools.arguments import FULL, READS, MemoryId
 from mcp_server.tools.toolbox import Toolbox
+from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.history import description, explanation
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
@@ -141,6 +143,10 @@ class HistoryTools:
         ]
         blocked = [self._safe_entry(_held_entry(each, wanted)) for each in held]
         entries += [each for each in blocked if wanted in (None, each.action)]
+        if wanted in (None, "dream_consolidation"):
+            reports = self._box.container.dreaming.record.reports()
+            dreams = [_dream_entry(each) for each in reports if each.at >= start]
+            entries += [each for each in dreams if node_id is None or node_id in each.node_ids]
         entries.sort(key=lambda entry: entry.timestamp, reverse=True)
         is_told = wanted in (None, "quarantine", "adversarial_block")
         return LogsAnswer(
@@ -229,6 +235,21 @@ def _held_entry(held: QuarantinedText, wanted: Action | None) -> LogEntry:
         details=f"{held.path}, written by {held.origin}. Nothing is deleted; the person can "
         "release it on the Curate page.",
         recoverable=True,
+        recovery_tool=None,
+    )
+
+
+def _dream_entry(report: PhaseReport) -> LogEntry:
+    found = Counter(str(each.kind).replace("_", " ") for each in report.found)
+    proposed = ", ".join(f"{count} {kind}" for kind, count in found.items()) or "nothing"
+    return LogEntry.of(
+        report,
+        action="dream_consolidation",
+        node_ids=list(dict.fromkeys(key for each in report.found for key in each.notes)),
+        reason=f"{report.phase.upper()} phase of a dream",
+        details=f"replayed {report.replayed} memories, asked {report.queries} questions, "
+        f"proposed {proposed}; nothing was changed",
+        recoverable=False,
         recovery_tool=None,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memvault.consolidation.dreams.record import DreamPhase
 from tests.pages.browser import Browser, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
@@ -300,3 +301,28 @@ def test_what_a_client_repeats_is_undone_together(browser: Browser, site: Served
     every = site.container.curator.history.changes(limit=None)
     of_clients = {path for each in every if each.actor.kind == "client" for path in each.paths}
     assert before.keys() - files_of(site).keys() <= of_clients
+
+
+def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
+    browser: Browser, site: Served
+) -> None:
+    site.edit("permanent/Rope walk.md", "The rope walk is next to the Tar shed by the quay.\n")
+    site.edit("permanent/Tar shed.md", "Tar for ropes is kept in the tar shed by the quay.\n")
+    site.container.dreaming.trigger((DreamPhase.REM,))
+    assert site.container.dreaming.wait(60)
+    site.settled()
+    waiting = site.container.curation.dreamt()
+    before = files_of(site)
+    show(browser, site, "missing_link")
+    assert len(browser.all("#task blockquote")) == 2
+    browser.press("1")
+    wait_until(lambda: files_of(site) != before, "no link was written")
+    wait_until(lambda: len(site.container.curation.dreamt()) < len(waiting), "it is still there")
+    browser.open(f"{site.url}/")
+    browser.sees("Dreamt")
+    show(browser, site, "missing_link")
+    left = len(site.container.curation.dreamt())
+    browser.press("l")
+    wait_until(lambda: len(site.container.curation.dreamt()) == left - 1, "it still waits")
+    browser.press("u")
+    wait_until(lambda: files_of(site) == before, "the link is still there")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
@@ -182,7 +182,7 @@ class Dreamer:
             if one and other and one.id != other.id and not self._linked(one.id, other.id):
                 names = [node.name for key in chain.nodes[1:-1] if (node := self.view.node(key))]
                 reason = f"you went {chain.times} times from one to the other by {', '.join(names)}"
-                yield self._link(DiscoveryKind.SHORTCUT, one, other, reason)
+                yield self._link(DiscoveryKind.SHORTCUT, (one, other), reason)
 
     def _summaries(self, recent: Sequence[str]) -> Iterator[Discovery]:
         """Clusters of recent memories about one subject that no note sums up, the tightest first.
@@ -278,16 +278,14 @@ class Dreamer:
             return None
         if link.naming is not None:
             said = Evidence(path=one.path, line=link.naming.line, sentence=link.naming.sentence)
-            return self._link(
-                DiscoveryKind.LINK, one, other, "one names the other without a link", said
-            )
+            reason = "one names the other without a link"
+            return self._link(DiscoveryKind.LINK, (one, other), reason, ([said], []))
         node = self.view.node(link.shared or "")
         reason = "they are about similar things"
-        return self._link(
-            DiscoveryKind.LINK, one, other, f"{reason} and both linked with {node.name}"
-            if node else reason,
-            *self._saying(one, link.shared), *self._saying(other, link.shared),
-        )  # fmt: skip
+        if node is not None:
+            reason += f" and both linked with {node.name}"
+        said_of = (self._saying(one, link.shared), self._saying(other, link.shared))
+        return self._link(DiscoveryKind.LINK, (one, other), reason, said_of)
 
     def _blind_spots(self, ids: Collection[str]) -> Iterator[Discovery]:
         """Notes that are far apart in meaning and share a cause; then a person or a day."""
@@ -323,11 +321,9 @@ class Dreamer:
     def _spot(self, one: str, other: str, shared: str, kind: str) -> Iterator[Discovery]:
         first, second, node = self.memory_of(one), self.memory_of(other), self.view.node(shared)
         if first and second and node and not self._linked(one, other):
-            yield self._link(
-                DiscoveryKind.BLIND_SPOT, first, second,
-                f"they are about different things and have a {kind} in common: {node.name}",
-                *self._saying(first, shared), *self._saying(second, shared),
-            )  # fmt: skip
+            reason = f"they are about different things and have a {kind} in common: {node.name}"
+            said = (self._saying(first, shared), self._saying(second, shared))
+            yield self._link(DiscoveryKind.BLIND_SPOT, (first, second), reason, said)
 
     def _asked(self, asked: list[bool]) -> Iterator[Discovery]:
         """What the notes leave open: a note that may answer it, or the question itself."""
@@ -340,10 +336,11 @@ class Dreamer:
             asked.append(bool(answers) and answers[0].relevance >= ANSWERED)
             if asked[-1] and not self._linked(concerned[0].id, answers[0].memory.id):
                 yield self._link(
-                    DiscoveryKind.LINK, concerned[0], answers[0].memory,
-                    f"it may answer a question that the first leaves open: {question}",
-                    *self._leads(concerned[0]), answers[0].evidence,
-                )  # fmt: skip
+                    DiscoveryKind.LINK,
+                    (concerned[0], answers[0].memory),
+                    f"the second may answer what the first leaves open: {question}",
+                    ([], [answers[0].evidence]),
+                )
             elif not asked[-1]:
                 title, _, reason = question.partition("?")
                 yield Discovery(
@@ -398,28 +395,35 @@ class Dreamer:
         return are_linked(one, other, self.view)
 
     def _link(
-        self, kind: DiscoveryKind, one: Memory, other: Memory, reason: str, *said: Evidence
+        self,
+        kind: DiscoveryKind,
+        ends: tuple[Memory, Memory],
+        reason: str,
+        said: tuple[list[Evidence], list[Evidence]] = ([], []),
     ) -> Discovery:
-        """With one sentence of each note, the given one or its first."""
-        given: Mapping[str, Evidence] = {each.path: each for each in reversed(said)}
+        """With one sentence about each note: the given one, or its first."""
         both = [
             sentence
-            for each in (one, other)
-            for sentence in ([given[each.path]] if each.path in given else self._leads(each))
+            for memory, given in zip(ends, said, strict=True)
+            for sentence in given or self._leads(memory)
         ]
         return Discovery(
-            kind=kind, notes=(one.id, other.id), paths=(one.path, other.path), reason=reason,
+            kind=kind,
+            notes=tuple(memory.id for memory in ends),
+            paths=tuple(memory.path for memory in ends),
+            reason=reason,
             evidence=tuple(both),
-        )  # fmt: skip
+        )
 
     def _leads(self, memory: Memory) -> list[Evidence]:
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
     def _saying(self, memory: Memory, about: str | None) -> list[Evidence]:
-        """The sentence of a note that names a node."""
-        for edge in self.view.stated_by(memory.id):
-            source = edge_source(edge, self.view) if edge.target == about else None
+        """The sentence of a note that names a node, or the node's own that names the note."""
+        edges = self.view.touching(memory.id) if about is not None else ()
+        for edge in sorted(edges, key=lambda each: each.source != memory.id):
+            source = edge_source(edge, self.view) if about in (edge.source, edge.target) else None
             if source is not None and source.sentence:
                 return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
         return []
