@@ -260,6 +260,7 @@ class Dreaming:
                 Chain(nodes, use.times, use.utility(now.toordinal()))
                 for nodes, use in learnt.chains()
             ],
+            strengths=lambda key: self.record.strengths(key, now),
             utility=learnt.utility,
             key_sentences=key_sentences,
             lead=lead,

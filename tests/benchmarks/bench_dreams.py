@@ -147,18 +147,20 @@ def measure_time(container: Container) -> None:
         dreaming.trigger(tuple(DreamPhase))
         until(lambda: dreaming.phase is not None)
         while dreaming.running and len(during) < QUESTIONS:
-            during += asked(container, [questions[len(during) % len(questions)]], GAP)
-    wakes = [
-        sample.value for metric in dreaming.wake_seconds.collect() for sample in metric.samples
-        if sample.name.endswith(("_sum", "_count"))
-    ]  # fmt: skip
+            during += asked(container, [questions[len(during)]], GAP)
+    container.worker.run("benchmark", lambda: container.upkeep.run() and 0.0)
+    tidying = asked(container, questions, GAP)
+    container.worker.cancel("benchmark")
+    for name, spent in (("idle", idle), ("dreaming", during), ("upkeep", tidying)):
+        print(
+            f"recall, {name}: p50 {percentile(spent, 0.5):.1f}, p95 {percentile(spent, 0.95):.1f} ms"
+        )
+    (waking,) = dreaming.wake_seconds.collect()
+    within = {sample.labels["le"]: sample.value for sample in waking.samples if sample.labels}
     print(
-        f"recall p95: idle {percentile(idle, 0.95):.1f} ms, "
-        f"while it dreams {percentile(during, 0.95):.1f} ms"
+        f"woken {within['+Inf']:.0f} times, within 100 ms {within['0.1']:.0f}, within 50 ms "
+        f"{within['0.05']:.0f}; upkeep ran {container.upkeep.runs} times, last {container.upkeep.last}"
     )
-    print(f"p50: {percentile(idle, 0.5):.1f} and {percentile(during, 0.5):.1f} ms; wakes {wakes}")
-    for metric in dreaming.wake_seconds.collect():
-        print({s.labels.get("le"): s.value for s in metric.samples if "le" in s.labels})
 
 
 def main() -> int:

@@ -13,8 +13,9 @@ import pytest
 from mcp_server.pages.page_actions import keep_dreamt
 from mcp_server.runtime.activity_tracker import Breaks, Interrupted, Questions
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.dreaming import LOOK
 from memvault.config.paths import StateFolder
-from memvault.config.settings import Settings
+from memvault.config.settings import DreamSettings, Settings
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, DreamRecord
 from memvault.consolidation.learning import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
@@ -215,7 +216,51 @@ def test_memories_read_together_get_stronger_and_a_chain_often_walked_a_shortcut
     assert shortcut.paths == ("Choir.md", "Rope.md")
     assert "6 times" in shortcut.reason and "Ada Brandt" in shortcut.reason
     now = container.curator.now()
-    assert 0.0 < record.strength(ids[0], ids[2], now) <= 1.0
-    assert record.strength(ids[0], ids[2], now + timedelta(days=30)) == pytest.approx(
-        record.strength(ids[0], ids[2], now) / 2, rel=0.01
-    )
+    strength = record.strengths(ids[0], now)[ids[2]]
+    assert 0.0 < strength <= 1.0
+    later = record.strengths(ids[2], now + timedelta(days=30))[ids[0]]
+    assert later == pytest.approx(strength / 2, rel=0.01)
+
+
+def test_memories_that_many_dreams_strengthened_are_proposed_for_a_link(
+    container: Container,
+) -> None:
+    rope, choir = (Caller(container).id_of(title) for title in ("Rope", "Choir"))
+    used = Signal(
+        at=container.curator.now(), kind=SignalKind.CITED, thousandths=1000, memory=rope,
+        beside=(choir,),
+    )  # fmt: skip
+    container.learning.learnt.observe([used])
+    container.learning.learnt.flush()
+    key = " ".join(["link", *sorted([rope, choir])])
+    dreams = 0
+    while key not in container.dreaming.record.known() and dreams < 20:
+        dream(container, DreamPhase.NREM)
+        dreams += 1
+    assert 1 < dreams < 20
+
+
+def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
+    vault_folder: Path, state: StateFolder, settings: Settings
+) -> None:
+    for path, text in NOTES.items():
+        (vault_folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault_folder / path).write_text(text, encoding="utf-8")
+    soon = DreamSettings(idle_minutes=0.0001)
+    container = Container(vault_folder, settings.model_copy(update={"dreams": soon}), state)
+    try:
+        container.start(watch=False)
+        container.dreaming._look()
+        assert container.dreaming.wait(WAIT)
+        assert len(container.dreaming.record.reports()) == len(DreamPhase)
+        container.dreaming._look()  # too early for a second one
+        assert not container.dreaming.running
+    finally:
+        container.close()
+    off = settings.model_copy(update={"dreams": DreamSettings(enabled=False)})
+    container = Container(vault_folder, off, state)
+    try:
+        container.start(watch=False)
+        assert container.worker.wait(LOOK, 0.0)  # no such job waits or runs
+    finally:
+        container.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
@@ -48,6 +48,7 @@ logger = logging.getLogger(__name__)
 REPLAYED = 100  # recent memories
 QUERIES = 50
 LEARNING_RATE = 0.1  # η of the Hebbian rule
+STRONG = 0.25  # strength from which two memories should be linked: some ten replays
 RELATED_COSINE = 0.7  # from which two linked memories are strengthened together
 RELATED = 20  # of each memory that are compared
 CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
@@ -56,7 +57,8 @@ CLUSTER_COSINE = 0.45  # mean, of a cluster about one subject
 KEY_SENTENCES = 6
 WALK_STEPS = 6
 ANSWERED = 0.5  # relevance from which a memory answers a question
-MOST_LINKS, MOST_SPOTS, MOST_SUMMARIES, MOST_SHORTCUTS, MOST_QUESTIONS = 3, 2, 2, 2, 2
+MOST_LINKS, MOST_SPOTS, MOST_SUMMARIES, MOST_QUESTIONS = 3, 2, 2, 2
+MOST_SHORTCUTS = MOST_STRONG = 1
 """What one dream proposes at most, best first: a person decides about each."""
 _SHARED_KINDS = {
     NodeKind.PERSON: "person", NodeKind.DATE: "date", NodeKind.EVENT: "event",
@@ -94,6 +96,7 @@ class Dreamer:
         recent: ids of so many memories, the last used or written first.
         together: pairs of memories that were used together.
         chains: chains of nodes that led to memories.
+        strengths: what dreams added to the relations of a memory so far, by the other memory.
         utility: the rewards of a memory; negative if use speaks against it.
         key_sentences: the most central sentences of some notes.
         lead: a note's first sentence.
@@ -110,6 +113,7 @@ class Dreamer:
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
     chains: Sequence[Chain]
+    strengths: Callable[[str], Mapping[str, float]]
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]
     lead: Callable[[Memory], Evidence | None]
@@ -132,6 +136,7 @@ class Dreamer:
                 strengthened.update(self._replay(key))
                 replayed.append(key)
             self._add(found, self._shortcuts(), MOST_SHORTCUTS)
+            self._add(found, self._strong(strengthened), MOST_STRONG)
             self._add(found, self._summaries(replayed), MOST_SUMMARIES)
         except TimeOver:
             complete = False
@@ -183,6 +188,21 @@ class Dreamer:
                 names = [node.name for key in chain.nodes[1:-1] if (node := self.view.node(key))]
                 reason = f"you went {chain.times} times from one to the other by {', '.join(names)}"
                 yield self._link(DiscoveryKind.SHORTCUT, (one, other), reason)
+
+    def _strong(self, gained: Mapping[tuple[str, str], float]) -> Iterator[Discovery]:
+        """Pairs that many dreams have strengthened and that are not linked, the strongest first."""
+        strong = [
+            (self.strengths(one).get(other, 0.0) + added, one, other)
+            for (one, other), added in gained.items()
+        ]
+        for strength, one, other in sorted(strong, reverse=True):
+            self.go_on()
+            first, second = self.memory_of(one), self.memory_of(other)
+            if strength < STRONG:
+                return
+            if first and second and not self._linked(one, other):
+                reason = "they were used together, or are about the same, and in use for some time"
+                yield self._link(DiscoveryKind.LINK, (first, second), reason)
 
     def _summaries(self, recent: Sequence[str]) -> Iterator[Discovery]:
         """Clusters of recent memories about one subject that no note sums up, the tightest first.

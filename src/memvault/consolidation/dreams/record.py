@@ -132,7 +132,7 @@ class DreamRecord:
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
         self._found: dict[str, Discovery] = {}
         self._kept: set[str] = set()
-        self._strengths: dict[tuple[str, str], _Strength] = {}
+        self._strengths: dict[str, dict[str, _Strength]] = {}
         self._reports: list[PhaseReport] = []
         self._lock = threading.RLock()
 
@@ -183,12 +183,12 @@ class DreamRecord:
             self._refresh()
             return len(self._kept)
 
-    def strength(self, one: str, other: str, at: datetime) -> float:
-        """What dreams added to the relation of two memories, in [0, 1], halved every 30 days."""
+    def strengths(self, memory_id: str, at: datetime) -> dict[str, float]:
+        """What dreams added to the relations of a memory, by the other memory, in [0, 1], halved
+        every 30 days. As of the last call of another method."""
         with self._lock:
-            self._refresh()
-            found = self._strengths.get(_pair(one, other))
-            return found.now(at) if found is not None else 0.0
+            found = self._strengths.get(memory_id, {})
+            return {other: strength.now(at) for other, strength in found.items()}
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
@@ -209,11 +209,7 @@ class DreamRecord:
         for each in report.found:
             self._found.setdefault(each.key, each)
         for pair in report.strengthened:
-            key = _pair(pair.first, pair.second)
-            known = self._strengths.get(key)
-            before = known.now(report.at) if known is not None else 0.0
-            self._strengths[key] = _Strength(min(1.0, before + pair.added), report.at)
-
-
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one < other else (other, one)
+            for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
+                of_one = self._strengths.setdefault(one, {})
+                before = of_one[other].now(report.at) if other in of_one else 0.0
+                of_one[other] = _Strength(min(1.0, before + pair.added), report.at)
