@@ -7,7 +7,7 @@ A failed call is a tool result with ``isError``: its text is the message, its st
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -48,11 +48,7 @@ WORDS = {
 STORAGE_WORDS = ("Storage error: ", "Database integrity check failed")
 OUT_OF_RANGE = {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}
 MISSING = {"missing_argument", "missing_keyword_only_argument"}
-ADVICE = {
-    "missing": "it is required",
-    "unexpected_keyword_argument": "there is no such parameter",
-    "extra_forbidden": "there is no such parameter",
-}
+UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
 
 
 class AnsweringTool(FunctionTool):
@@ -157,12 +153,19 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
     words = WORDS.get((parameter, kind))
     if words is None and kind in OUT_OF_RANGE:
         words = _range_words(parameter, _property(schema, location))
-    return InvalidParams(words or f"Invalid params: {parameter} - {_said(kind, details)}", **data)
+    if words is None:
+        known = _first_with_properties(_property(schema, location[:-1]), schema)
+        said = _said(kind, details, known.get("properties", {}))
+        words = f"Invalid params: {parameter} - {said}"
+    return InvalidParams(words, **data)
 
 
-def _said(kind: str, details: ErrorDetails) -> str:
-    said = ADVICE.get(kind) or details["msg"]
-    return said[:1].lower() + said[1:]
+def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
+    if kind == "missing":
+        return "it is required"
+    if kind in UNKNOWN:
+        return f"there is no such parameter. There are: {', '.join(known)}"
+    return details["msg"][:1].lower() + details["msg"][1:]
 
 
 def _range_words(parameter: str, described: Mapping[str, Any]) -> str | None:

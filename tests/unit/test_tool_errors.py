@@ -70,14 +70,19 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
         ({"query": "q", "verbosity_level": "loud"}, "Verbosity level must be 0, 1, or 2"),
         ({}, "Invalid params: query - it is required"),
         ({"query": 7}, "Invalid params: query - input should be a valid string"),
-        ({"query": "q", "limit": 3}, "Invalid params: limit - there is no such parameter"),
+        (
+            {"query": "q", "limit": 3},
+            "Invalid params: limit - there is no such parameter. "
+            "There are: query, rationale, top_k, verbosity_level, filters",
+        ),
         (
             {"query": "q", "filters": {"min_importance": 7}},
             "filters.min_importance must be between 0 and 1",
         ),
         (
             {"query": "q", "filters": {"colour": "red"}},
-            "Invalid params: filters.colour - there is no such parameter",
+            "Invalid params: filters.colour - there is no such parameter. There are: min_importance, "
+            "johari_quadrants, created_after, created_before, lifecycles, types, tags, origins",
         ),
     ],
 )
