@@ -171,7 +171,8 @@ class EngineCollector(Collector):
             yield from self._caches(container)
             yield from self._cognition(container)
             yield from _immunity(container)
-            yield from _dreams(container)
+            with suppress(MemvaultError):  # the journal cannot be read now
+                yield from _dreams(container)
             yield from _upkeep(container)
 
     def _cognition(self, container: Container) -> Iterator[Metric]:

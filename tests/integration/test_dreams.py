@@ -19,6 +19,7 @@ from memvault.config.settings import DreamSettings, Settings
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, DreamRecord
 from memvault.consolidation.learning import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.operations.draft import Draft
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
 from memvault.model.graph import SHORTCUT_TRAVERSALS
 from memvault.vault.journal import Journal
@@ -153,6 +154,7 @@ def test_trigger_dream_reports_what_it_found(container: Container) -> None:
     assert phase["phase"] == "rem" and phase["complete"]
     assert phase["discoveries"] == len(answer["proposals"]) > 0
     assert phase["queries"] > 0
+    assert all(len(each["evidence"]) > 0 for each in answer["proposals"])
     logs = Caller(container, "full").ok("get_system_logs", log_type="dream_actions")
     assert [each["action"] for each in logs["entries"]] == ["dream_consolidation"]
 
@@ -264,3 +266,19 @@ def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
         assert container.worker.wait(LOOK, 0.0)  # no such job waits or runs
     finally:
         container.close()
+
+
+def test_a_sentence_of_a_client_is_shown_with_its_origin(container: Container) -> None:
+    container.actions.store(
+        Draft.checked(
+            title="Pitch", content="Pitch is made of Tar, and as good for wooden boats.",
+            lifecycle="permanent", client="eve", rationale="The person spoke of it.",
+        )
+    )  # fmt: skip
+    answer = Caller(container, "full").ok("trigger_dream")
+    said = [each for found in answer["proposals"] for each in found["evidence"]]
+    of_client = [each for each in said if "Pitch" in each["path"]]
+    assert of_client
+    assert all(each["origin"] == "client" and not each["verified"] for each in of_client)
+    tasks = Caller(container, "full").ok("get_memetic_status")["curation_tasks"]
+    assert "as good for wooden boats" not in str(tasks)

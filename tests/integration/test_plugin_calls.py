@@ -18,7 +18,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 
 # Tools of later systems, which the texts name only together with what to do without them.
-LATER = {"trigger_dream", "get_identity_status", "get_consciousness_state"}
+LATER = {"get_identity_status", "get_consciousness_state"}
 # What answers hold, which stands in backquotes as tools do.
 ANSWERS = {"reversal_hash", "johari_quadrant", "utl_state", "link_to", "created_after"}
 TEXTS = [

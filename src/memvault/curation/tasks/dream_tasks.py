@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePosixPath
 
 from memvault.consolidation.dreams.links import are_linked
-from memvault.consolidation.dreams.record import Discovery, DiscoveryKind, Evidence
+from memvault.consolidation.dreams.record import Discovery, DiscoveryKind
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
@@ -47,14 +46,8 @@ def type_of(found: Discovery) -> TaskType:
 
 
 def _detail(found: Discovery) -> str:
-    said = "; ".join(_quoted(each) for each in found.evidence)
-    if found.is_link:
-        return f"{found.reason}. {said}"
-    return f"{found.title}: {found.reason}. {said}"
-
-
-def _quoted(said: Evidence) -> str:
-    return f"{PurePosixPath(said.path).stem}, line {said.line}: “{said.sentence}”"
+    """Without the sentences, which may be others' than the person's."""
+    return f"{found.title}: {found.reason}" if found.title else found.reason
 
 
 def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
@@ -62,7 +55,4 @@ def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
         link = wikilink(memories[1].path, memories[0].path)
         return (TaskAction.by("annotate_node", target=memories[0].id, note=f"Related: {link}"),)
     ids = [memory.id for memory in memories]
-    if found.kind is DiscoveryKind.SUMMARY:
-        text = summary_text(found)
-        return (TaskAction.by("store_memory", title=found.title, content=text, link_to=ids),)
     return (TaskAction.by("store_memory", title=found.title, link_to=ids),)
