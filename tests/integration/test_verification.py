@@ -33,6 +33,12 @@ NOTES = {
     "permanent/Storage old.md": "---\ntype: decision\n---\nPhotos are kept on tape in the cellar.\n",
     "permanent/Storage new.md": "---\ntype: decision\n---\nsupersedes:: [[Storage old]]\n\n"
     "Photos are kept on two disks in different houses.\n",
+    "permanent/Wifi.md": "---\ncreated: 2024-03-01\n---\nThe wifi password of the hut is a bird.\n",
+    "permanent/Wifi again.md": "---\ncreated: 2026-03-01\n---\nThe wifi password of the hut is a "
+    "fish.\n",
+    "permanent/Gate.md": "The gate of the orchard sticks in wet weather.\n",
+    "permanent/Gate again.md": "---\nverified: true\n---\nThe gate of the orchard sticks in wet "
+    "weather.\n",
     "permanent/Studio.md": "# Studio\n\nThe lease of the studio ends on 30 September 2027.\n",
     "notes/Landlord call.md": "The landlord rang. The studio's lease ends on 30 Sept 2027.\n",
     "permanent/Kiln.md": "# Kiln\n\nThe new thermostat prevents overheating of the kiln.\n",
@@ -202,6 +208,32 @@ def test_a_superseded_memory_says_what_took_its_place(call):
     assert old["verification"]["contradicted_by"][0]["path"] == "permanent/Storage new.md"
     assert old["confidence"] <= 0.6 / 2
     assert "verification" not in new
+
+
+def test_what_supersedes_a_memory_comes_before_it(call):
+    answer = call("recall_memory", query="Photos are kept on tape in the cellar, aren't they?")
+    paths = [each["path"] for each in answer["nodes"]]
+    assert paths.index("permanent/Storage new.md") < paths.index("permanent/Storage old.md")
+
+
+@pytest.mark.parametrize(
+    "question",
+    (
+        "What is the latest wifi password of the hut?",
+        "What is the wifi password of the hut now?",
+        "Wie lautet das aktuelle wifi password of the hut?",
+        "the hut wifi password 最新",
+    ),
+)
+def test_the_newest_comes_first_where_a_question_asks_for_what_is_current(call, question):
+    answer = call("recall_memory", query=question)
+    assert answer["nodes"][0]["path"] == "permanent/Wifi again.md"
+
+
+def test_the_verified_of_two_memories_that_say_the_same_comes_first(call):
+    answer = call("recall_memory", query="Does the gate of the orchard stick?")
+    first = [each["path"] for each in answer["nodes"][:2]]
+    assert first == ["permanent/Gate again.md", "permanent/Gate.md"]
 
 
 def test_planning_gives_many_that_differ(call):

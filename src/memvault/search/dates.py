@@ -25,7 +25,10 @@ YEARS_BACK = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
-    r"up[- ]to[- ]date|these days|nowadays|right now|at the moment|last time)\b"
+    r"up[- ]to[- ]date|these days|nowadays|now|at the moment|last time|"
+    r"aktuell(?:e[mnrs]?)?|neueste[mnrs]?|derzeit|zurzeit|momentan|zuletzt|"
+    r"actuel(?:s|les?|lement)?|derni(?:er|ère)s?|más recientes?|actualmente|últim[ao]s?|"
+    r"attual[ei]|attualmente|ultim[aoei])\b|最新|最近|現在|现在|目前"
 )
 _WORD = re.compile(r"[^\W_]+")
 # What a question says of a time when it asks for nothing else: "What happened last week?"
