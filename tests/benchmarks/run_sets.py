@@ -81,9 +81,10 @@ def main() -> None:
     parser.add_argument("--sets", type=Path, nargs="+", default=[SETS], help="folders of sets")
     parser.add_argument("--limit", type=int, default=0, help="questions of each set; 0: all")
     given = parser.parse_args()
-    harness = SETS / "run_eval.py"
-    if not harness.is_file():
-        print(f"No {harness}: nothing is measured.")
+    folders = (*given.sets, SETS)
+    harness = next(filter(Path.is_file, (folder / "run_eval.py" for folder in folders)), None)
+    if harness is None:
+        print(f"No run_eval.py in {', '.join(map(str, folders))}: nothing is measured.")
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         os.environ["MEMVAULT_STATE"] = str(Path(scratch) / "state")
