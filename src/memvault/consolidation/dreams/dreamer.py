@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,6 +54,7 @@ RELATED = 20  # of each memory that are compared
 CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
 CLUSTER_SIZES = (4, 12)
 CLUSTER_COSINE = 0.45  # mean, of a cluster about one subject
+SUBJECT_SPREAD = 3  # notes that name the subject of a cluster, for each one in it
 KEY_SENTENCES = 6
 WALK_STEPS = 6
 ANSWERED = 0.5  # relevance from which a memory answers a question
@@ -223,15 +224,16 @@ class Dreamer:
         for _, ids in sorted(scored, key=lambda each: (-each[0], each[1])):
             self.go_on()
             memories = [memory for key in ids if (memory := self.memory_of(key)) is not None]
-            sentences = tuple(self.key_sentences(memories, KEY_SENTENCES))
+            subject = self._subject([memory.id for memory in memories])
+            sentences = self.key_sentences(memories, KEY_SENTENCES) if subject else ()
             if sentences:
                 yield Discovery(
                     kind=DiscoveryKind.SUMMARY,
                     notes=tuple(memory.id for memory in memories),
                     paths=tuple(memory.path for memory in memories),
-                    title=f"About {memories[0].title}",
-                    reason=f"{len(memories)} notes are about the same, and none sums them up",
-                    evidence=sentences,
+                    title=f"About {subject}",
+                    reason=f"no note sums up {len(memories)} notes about {subject}",
+                    evidence=tuple(sentences),
                 )
 
     def _clusters(self, recent: Sequence[str]) -> list[list[str]]:
@@ -257,6 +259,22 @@ class Dreamer:
         )
         ids = list(place)
         return [[ids[at] for at in part] for part in parts if len(part) >= CLUSTER_SIZES[0]]
+
+    def _subject(self, ids: Sequence[str]) -> str | None:
+        """The name of what at least half of these notes are linked with or name, and few others."""
+        counts = Counter(
+            end
+            for key in ids
+            for end in {e for edge in self.view.touching(key) for e in (edge.source, edge.target)}
+            if end != key
+        )
+        for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            if count * 2 < len(ids):
+                break
+            node, edges = self.view.node(key), self.view.touching(key)
+            if node is not None and len({edge.source for edge in edges}) <= SUBJECT_SPREAD * count:
+                return node.name
+        return None
 
     def _summed_up(self, ids: Sequence[str]) -> bool:
         """Whether some note links to half of these or more."""
