@@ -44,7 +44,7 @@ class FadingService:
     def __init__(self, container: Container) -> None:
         self._container = container
         self.log = FadingLog(container.journal)
-        self._short: set[str] = set()  # hashes of notes that have nothing to fade
+        self._judged: dict[str, bool] = {}  # by the hash of a note, whether it can fade
 
     @property
     def enabled(self) -> bool:
@@ -96,7 +96,7 @@ class FadingService:
             return container.actions.fade(faded, last, why).change
         except (NoteConflict, InvalidParams) as error:
             logger.info("%s", error.message)
-            self._short.add(memory.content_hash)
+            self._judged[memory.content_hash] = False
             return None
 
     def rarity(self) -> Rarity:
@@ -178,20 +178,22 @@ class FadingService:
     def _can_fade(self, memory: Memory) -> bool:
         """Whether it has more to say than its summary, no conflict waits for the person, and the
         person wrote nothing into what is left of it."""
-        container = self._container
-        if memory.content_hash in self._short or container.curation.kinds([memory.id]) & _CONFLICTS:
+        if self._container.curation.kinds([memory.id]) & _CONFLICTS:
             return False
-        last = last_fading(container.curator.history, memory) if memory.faded else None
+        if memory.content_hash not in self._judged:
+            self._judged[memory.content_hash] = self._has_more(memory)
+        return self._judged[memory.content_hash]
+
+    def _has_more(self, memory: Memory) -> bool:
+        container = self._container
         try:
             data = container.vault.read(memory.path)
         except MemvaultError:
             return False
-        fits = is_worth_fading(parse_note(memory.path, data)) if last is None else True
-        if memory.faded and (last is None or not body_stands(data, last)):
-            fits = False
-        if not fits:
-            self._short.add(memory.content_hash)
-        return fits
+        if not memory.faded:
+            return is_worth_fading(parse_note(memory.path, data))
+        last = last_fading(container.curator.history, memory)
+        return last is not None and body_stands(data, last)
 
     def _people(self, memory: Memory) -> tuple[str, ...]:
         graph = self._container.live.graph_view
