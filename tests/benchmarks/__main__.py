@@ -22,6 +22,7 @@ ALL = (
     "bench_calibration",
     "bench_load",
     "bench_pages",
+    "bench_fading",
 )
 
 if __name__ == "__main__":

@@ -97,7 +97,6 @@ def size_of(vault: Path, state: Path, clock: Clock) -> dict[str, int]:
         rows = [f.stat().st_blocks * 512 for f in container.state.indexes.rglob("*") if f.is_file()]
     return {
         "chunks": status["chunks"],
-        "graph": status["nodes"] + status["edges"],
         "disk": sum(rows),
         "notes": sum(file.stat().st_size for file in vault.rglob("sessions/**/*.md")),
     }
@@ -126,7 +125,7 @@ def year(per_day: int) -> list[Figure]:
             "40", "20", note.format(f"{whole[key]:,}", f"{left[key]:,}"),
         )
         for key, what in (
-            ("chunks", "chunks (vectors)"), ("graph", "nodes and edges"),
+            ("chunks", "chunks (vectors)"),
             ("disk", "indexes on disk, in bytes"), ("notes", "notes, in bytes"),
         )
     ]  # fmt: skip

@@ -19,6 +19,12 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import stage_annotation
+from memvault.curation.operations.fade import (
+    FadedText,
+    last_fading,
+    stage_fading,
+    stage_reconstruction,
+)
 from memvault.curation.operations.merge import MergeIndex, stage_merge
 from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.properties import (
@@ -32,6 +38,7 @@ from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError, OutsideVault
 from memvault.model.memory import Lifecycle
 from memvault.vault.frontmatter.edit import remove_key, set_key
+from memvault.vault.parse import content_hash
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC)
 FIRST_SAVE = 1_700_000_000_000_000_000  # ns; each save is one second later than the one before
@@ -106,6 +113,8 @@ operations = (
     st.tuples(st.just("boost"), _thing, st.sampled_from([-0.3, 0.3, 0.1])),
     st.tuples(st.just("set"), _thing, st.sampled_from(list(Lifecycle))),
     st.tuples(st.just("verify"), _thing, st.booleans()),
+    st.tuples(st.just("fade"), _path, st.sampled_from([s for s in SENTENCES if s])),
+    st.tuples(st.just("bring back"), _path),
 )
 vaults = st.dictionaries(_path, notes(), min_size=3, max_size=9)
 moves = st.one_of(
@@ -294,6 +303,29 @@ class Hand:
             [target],
             lambda s, f: stage_verification(s, f[0], verified=verified, by="Ada", on=NOW.date()),
         )
+
+    def _fade(self, path: str, left: str) -> None:
+        def stage(staging: Staging, found: list[Target]) -> object:
+            note = found[0].note
+            assert note is not None
+            version = content_hash(staging.read(note.path))
+            last = last_fading(self.curator.history, note) if note.faded else None
+            stage_name = "keys" if note.faded else "summary"
+            return stage_fading(
+                staging, FadedText(note, stage_name, f"{left}\n", version, NOW), last
+            )
+
+        if (self.root / path).is_file() and b"faded:" not in (self.root / path).read_bytes():
+            self.write(path, (self.root / path).read_bytes() + b"\nA long talk of the harbour." * 9)
+        self._operate(ChangeKind.FADED, [path], stage)
+
+    def _bring_back(self, path: str) -> None:
+        def stage(staging: Staging, found: list[Target]) -> object:
+            history, note = self.curator.history, found[0].note
+            last = last_fading(history, note) if note is not None else None
+            return stage_reconstruction(staging, found[0], last, history.content)
+
+        self._operate(ChangeKind.RECONSTRUCTED, [path], stage)
 
     def _undo(self, number: int) -> None:
         standing = undoable(self.curator.history.changes(limit=10))
