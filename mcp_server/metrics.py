@@ -10,6 +10,7 @@ import time
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from math import nan
 from pathlib import Path
 from statistics import fmean, pvariance
@@ -34,6 +35,7 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.errors import MemvaultError
+from memvault.model.memory import balanced_importance
 from memvault.model.state import CacheStats
 
 if TYPE_CHECKING:
@@ -171,6 +173,7 @@ class EngineCollector(Collector):
             yield from self._caches(container)
             yield from self._cognition(container)
             yield from _immunity(container)
+            yield from _learning(container)
             with suppress(MemvaultError):  # the journal cannot be read now
                 yield from _dreams(container)
             yield from _upkeep(container)
@@ -238,7 +241,8 @@ def _immunity(container: Container) -> Iterator[Metric]:
     yield CounterMetricFamily("immune_false_positives", "Texts that were released.", released)
     whole = sum(each.whole for each in held)
     yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole)
-    weights = [memory.importance for memory in container.live.catalogue.all()]
+    now = datetime.now(UTC)
+    weights = [balanced_importance(memory, now) for memory in container.live.catalogue.all()]
     if weights:
         health = len(weights) / (len(weights) + whole)
         yield GaugeMetricFamily("immune_health_score", "Share of notes not quarantined.", health)
@@ -284,6 +288,20 @@ def _upkeep(container: Container) -> Iterator[Metric]:
     for what, count in list(upkeep.removed.items()):
         removed.add_metric([what], count)
     yield removed
+
+
+def _learning(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1, and what was learnt."""
+    modulation, learnt = container.learning.modulation, container.learning.learnt
+    for transmitter, level in modulation.levels().items():
+        words = f"Level of {transmitter}, in [0, 1]."
+        yield GaugeMetricFamily(f"neuromod_{transmitter}_level", words, level)
+    sharpness, seeds, temperature = modulation.in_the_specification()
+    yield GaugeMetricFamily("neuromod_hopfield_beta", "Sharpness of search, 1 to 5.", sharpness)
+    yield GaugeMetricFamily("neuromod_fuse_moe_top_k", "Best notes that are followed.", seeds)
+    yield GaugeMetricFamily("neuromod_attention_temp", "Breadth of search, 0.5 to 2.", temperature)
+    yield _gauge("learnt_memories", "Memories with rewards.", len(learnt.state.memories))
+    yield _counter("learning_signals", "Rewards and penalties counted.", learnt.state.signals)
 
 
 def _indexing(container: Container) -> Iterator[Metric]:

@@ -30,6 +30,7 @@ from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.curation import CurationTools, ManifestTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.history import HistoryTools
+from mcp_server.tools.learning import LearningTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools, QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
@@ -91,6 +92,7 @@ GROUPS = (
     ImmunityTools,
     QuestionTools,
     DreamTools,
+    LearningTools,
 )
 
 

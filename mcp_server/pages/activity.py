@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.pages.learnt import LearntPart
 from mcp_server.pages.page_actions import PAGE_SIZE, Form, back_to, by_person, shown
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
@@ -45,9 +46,11 @@ class HookedSession:
 class ActivityPage:
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._learnt = LearntPart(site)
         self.routes: list[BaseRoute] = [
             site.page("/activity", self._show),
             site.action("/undo", self._undo),
+            *self._learnt.routes,
         ]
 
     def _show(self, request: Request) -> Response:
@@ -72,6 +75,7 @@ class ActivityPage:
             sessions=self._sessions() if not asked.get("before") else [],
             hooked=self._hooked() if not asked.get("before") else [],
             gated=self._gated(client) if not asked.get("before") else [],
+            learnt=self._learnt.shown() if not asked.get("before") else None,
             **filters,
         )
 

@@ -58,6 +58,7 @@ from memvault.model.errors import (
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
+from memvault.model.search import Tuning
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
 from memvault.stores import faults
@@ -358,14 +359,18 @@ class Container:
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
             preference=self._preference,
+            tuning=self._tuning,
             worker=self.worker,
         )
         generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         return generation
 
-    def _preference(self, ids: Sequence[str]) -> list[float] | None:
-        return self.learning.preference(ids)  # made after the indexes are open
+    def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
+        return self.learning.preference(question, ids)  # made after the indexes are open
+
+    def _tuning(self) -> Tuning:
+        return self.learning.tuning()
 
     def _deleted(self, tombstone: Tombstone) -> None:
         """What the entity pass found in a note that is gone for good holds its sentences."""

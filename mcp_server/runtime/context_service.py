@@ -155,7 +155,7 @@ class ContextService:
     ) -> tuple[ContextAnswer, Context | None]:
         """The answer, and the context that it gives; at level 0 there is none."""
         found, lacking = self._found(asked, session)
-        pulse = self._box.pulse_of(found)
+        pulse = self._box.pulse_of(found, session)
         empty = ContextAnswer(
             nodes_retrieved=[],
             tool_gating_warning=self._warning(pulse, session),
@@ -165,7 +165,7 @@ class ContextService:
         if asked.level is VerbosityLevel.RAW_ONLY:
             named = self._room.named(empty, [hit.memory for hit in found])
             ids = [memory.id for memory in named]
-            self._box.returned(session, ids, found)
+            self._box.returned(session, ids, asked.query, found)
             told = {"nodes_retrieved": ids, "sources": [bare(memory) for memory in named]}
             return empty.model_copy(update=told), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
@@ -180,7 +180,7 @@ class ContextService:
             room = replace(room, tokens=room.tokens + left)  # insights left this much unused
             context = distiller.distil(asked.query, found, room, asked.form)
             answer = self._told(answer, context, asked.level)
-        self._box.returned(session, answer.nodes_retrieved, found)
+        self._box.returned(session, answer.nodes_retrieved, asked.query, found)
         return answer, context
 
     def _found(self, asked: ContextRequest, session: Session) -> tuple[list[Hit], str | None]:

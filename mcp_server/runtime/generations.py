@@ -22,6 +22,7 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.graph import GraphNode
+from memvault.model.search import Tuning
 from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
@@ -76,6 +77,7 @@ def open_generation(
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
     preference: Preference,
+    tuning: Callable[[], Tuning],
     worker: Worker,
 ) -> Generation:
     """Open the stores of a generation and what reads them.
@@ -102,6 +104,7 @@ def open_generation(
         read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
         preference=preference, ranking_share=settings.learning.ranking_share,
+        tuning=tuning,
     )  # fmt: skip
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,

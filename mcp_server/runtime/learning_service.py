@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import numpy as np
 
 from memvault.consolidation.learning import Learning, device_of
-from memvault.consolidation.signals import UseObserver
-from memvault.model.memory import Memory
-from memvault.model.search import Hit
+from memvault.consolidation.modulation import (
+    AFFECTIVE_WEIGHT,
+    Modulation,
+    RewardSignal,
+    RewardType,
+)
+from memvault.consolidation.rewards import FULL, Signal, SignalKind
+from memvault.consolidation.signals import UseObserver, author_of
+from memvault.model.memory import Memory, Stage
+from memvault.model.note import Vector
+from memvault.model.search import Hit, Tuning
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 WRITE_SECONDS = 5.0
+QUESTIONS_PER_STEP = 50
+UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
+_AT_REST = Tuning()
 
 
 class LearningService:
@@ -22,18 +38,22 @@ class LearningService:
 
     def __init__(self, container: Container) -> None:
         self._container = container
+        self.modulation = Modulation()
+        self._vectors: dict[str, Vector] = {}  # of questions, about 2 kB each
         self.learnt = Learning(
             container.vault,
             device_of(container.state.root),
             keyvalue=lambda: container.live.stores.keyvalue,
         )
         self._uses = UseObserver(
-            self.learnt,
+            self._observe,
             self._memory_of,
             self._memory_at,
             stored=container.activity.of,
             connected=lambda key: bool(container.live.similarity_index.related(key, 1)),
             changes=lambda hashes: [container.curator.history.change(each) for each in hashes],
+            stage=lambda: Stage.of(len(container.live.catalogue)),
+            rate=self.modulation.learning_rate,
         )
         if self.is_on:
             container.curator.made = self._uses.changed
@@ -43,20 +63,86 @@ class LearningService:
     def is_on(self) -> bool:
         return self._container.settings.learning.enabled
 
-    def shown(self, connection: str, client: str | None, session: str, hits: Sequence[Hit]) -> None:
-        """Note the memories of an answer, best first."""
+    # -- observing ------------------------------------------------------------------------------
+
+    def shown(
+        self, connection: str, client: str | None, session: str, question: str, hits: Sequence[Hit]
+    ) -> None:
+        """Note the memories of an answer to a question, best first."""
         if self.is_on:
             seen = [hit for hit in hits if not hit.withheld]
-            self._uses.shown(connection, client or UNNAMED, session, seen)
+            self._uses.shown(connection, client or UNNAMED, session, question, seen)
+
+    def answered(self, session: str, entropy: float, found: int) -> None:
+        """Note how varied an answer was."""
+        if self.is_on:
+            self.modulation.answered(session, entropy, found)
 
     def read(self, connection: str, ids: Sequence[str], *, cited: bool = False) -> None:
         """Note which memories were read."""
         if self.is_on:
             self._uses.read(connection, ids, cited=cited)
 
-    def preference(self, ids: Sequence[str]) -> list[float] | None:
-        """What use says for or against these memories, in (-1, 1); None before it says anything."""
-        return self.learnt.weights(ids) if self.is_on and self.learnt.state.memories else None
+    def emit(
+        self, session: str, client: str | None, signal: RewardSignal, shown: Sequence[str]
+    ) -> tuple[str, float, list[str]]:
+        """Take in a reward that a client emits.
+
+        Returns:
+            its id, what the session's signals of this turn add up to, and the memories that were
+            given a share of it.
+        """
+        stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
+        memories = [m for key in shown if (m := self._memory_of(key)) is not None and net > 0.0]
+        given = round(FULL * AFFECTIVE_WEIGHT * net)
+        targets = [(each.id, author_of(each), given) for each in memories]
+        if self.is_on:
+            self.learnt.observe(
+                Signal(
+                    at=datetime.now(UTC), kind=SignalKind.EMITTED, thousandths=thousandths,
+                    client=client or UNNAMED, session=session, author=author, memory=memory,
+                    reward_id=stored_id,
+                )
+                for memory, author, thousandths in targets or [("", "", round(FULL * signal.value))]
+            )  # fmt: skip
+            self.learnt.flush()
+        return stored_id, net, [memory for memory, author, _ in targets if not author]
+
+    def _observe(self, signals: Iterable[Signal]) -> None:
+        for each in (known := list(signals)):
+            value = each.thousandths / FULL
+            kind = RewardType.NOVELTY if each.kind is SignalKind.NOVEL else None
+            kind = kind or (RewardType.REWARD if value > 0.0 else RewardType.PENALTY)
+            self.modulation.rewarded(each.session, RewardSignal(kind, value))
+        self.learnt.observe(known)
+
+    # -- what it changes ------------------------------------------------------------------------
+
+    def preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
+        """What use says for or against these memories as an answer to a question, in (-1, 1); None
+        before it says anything."""
+        if not self.is_on or not self.learnt.state.memories:
+            return None
+        asked = {question for each in ids for question in self.learnt.worths(each)}
+        known = [each for each in asked if each in self._vectors]
+        if not known:
+            return self.learnt.weights(ids)
+        vector = self._container.embedder.embed_query(question)
+        cosines = np.stack([self._vectors[each] for each in known]) @ vector
+        fits = np.clip((cosines - UNLIKE) / (ALIKE - UNLIKE), 0.0, 1.0)
+        return self.learnt.weights(ids, dict(zip(known, map(float, fits), strict=True)))
+
+    def _embed_questions(self) -> None:
+        """Embed some of the questions that rewards were given for, those not embedded yet."""
+        contexts = list(self.learnt.state.contexts.values())
+        waiting = (q for each in contexts for q in list(each) if q and q not in self._vectors)
+        if some := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
+            vectors = self._container.embedder.embed_few(some)
+            self._vectors.update(zip(some, vectors, strict=True))
+
+    def tuning(self) -> Tuning:
+        """How modulation turns search at the moment."""
+        return self.modulation.tuning() if self.is_on else _AT_REST
 
     def close(self) -> None:
         """Write everything down; never raises."""
@@ -67,6 +153,7 @@ class LearningService:
     def _write(self) -> float:
         self._uses.judge_changes()
         self.learnt.write()
+        self._embed_questions()
         return WRITE_SECONDS
 
     def _memory_of(self, memory_id: str) -> Memory | None:

@@ -123,12 +123,13 @@ class ConnectorTools:
         """Search the person's notes; read the results with fetch."""
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
         self._box.log_claims(query, result)
-        self._box.returned(self._box.touch(), [hit.memory.id for hit in result.hits], result.hits)
+        session = self._box.touch()
+        self._box.returned(session, [hit.memory.id for hit in result.hits], query, result.hits)
         return SearchAnswer(
             results=[
                 FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
             ],
-            pulse=self._box.pulse_of(result.hits),
+            pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
 
@@ -209,12 +210,12 @@ class RecallTools:
         )
         self._box.log_claims(query, result)
         ids = [hit.memory.id for hit in result.hits]
-        self._box.returned(session, ids, result.hits)
+        self._box.returned(session, ids, query, result.hits)
         answer = RecallAnswer(
             nodes=self._box.nodes(result.hits, level, query),
             mode=result.mode,
             notice=result.notice,
-            pulse=self._box.pulse_of(result.hits),
+            pulse=self._box.pulse_of(result.hits, session),
         )
         if result.matter is not None and result.claims:
             return answer  # what is concluded quotes claims, too
@@ -346,10 +347,10 @@ class GraphTools:
         )
         self._box.log_claims(query, result)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
-        self._box.returned(session, ids, result.hits)
+        self._box.returned(session, ids, query, result.hits)
         answer = GraphAnswer(
             results=self._box.nodes(result.hits, level, query),
-            pulse=self._box.pulse_of(result.hits),
+            pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
         if result.matter is not None and result.claims:

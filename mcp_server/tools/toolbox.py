@@ -143,13 +143,14 @@ class Toolbox:
         return sessions.touch(session_id, client_name())
 
     def returned(
-        self, session: Session, ids: Sequence[str], hits: Sequence[Hit] | None = None
+        self, session: Session, ids: Sequence[str], question: str = "", hits: Sequence[Hit] = ()
     ) -> None:
         """Note which memories an answer shows, best first; the hits if it answers a question."""
         session.accessed(ids)
         self.container.activity.accessed(ids)
         if hits:
-            self.container.learning.shown(connection_id(), client_name(), session.id, hits)
+            client = client_name()
+            self.container.learning.shown(connection_id(), client, session.id, question, hits)
 
     def read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
         """Note which memories are read whole, or because they were cited."""
@@ -252,8 +253,12 @@ class Toolbox:
             projects=names,
         )
 
-    def pulse_of(self, hits: Sequence[Hit]) -> CognitivePulse:
-        return self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
+    def pulse_of(self, hits: Sequence[Hit], session: Session | None = None) -> CognitivePulse:
+        """The pulse of an answer to a question; of this session, if it ends a turn of one."""
+        pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
+        if session is not None:
+            self.container.learning.answered(session.id, pulse.entropy, len(hits))
+        return pulse
 
     def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
         """Memories as an answer to this question shows them."""

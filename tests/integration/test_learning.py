@@ -18,9 +18,10 @@ from mcp_server.pages.page_actions import by_person, verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.settings import IndexSettings, LearningSettings, Settings
-from memvault.consolidation.learning import Learning, Signal, SignalKind
+from memvault.consolidation.learning import Learning
+from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.model.graph import NOT_LEARNED
-from memvault.model.memory import Lifecycle, Memory
+from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
 from memvault.search.pipeline import preferred
 from tests.integration.small_vault import opened
@@ -220,9 +221,9 @@ def test_switched_off_nothing_is_recorded_or_ranked(tmp_path: Path) -> None:
     off = Settings(index=IndexSettings(ner="off"), learning=LearningSettings(enabled=False))
     running = opened(tmp_path, settings=off)
     memory = next(iter(running.live.catalogue.all()))
-    running.learning.shown("a", "claude", "a", [Hit(memory, 0.5)])
+    running.learning.shown("a", "claude", "a", QUESTION, [Hit(memory, 0.5)])
     running.learning.read("a", [memory.id])
-    assert running.learning.preference([memory.id]) is None
+    assert running.learning.preference(QUESTION, [memory.id]) is None
     running.close()
     assert not (running.vault.root / ".memvault" / "learning").exists()
 
@@ -258,3 +259,69 @@ def test_without_anything_learnt_the_order_is_the_same_object() -> None:
     hits = [hit(k, 1 / (k + 1)) for k in range(5)]
     assert preferred(hits, (), 0.1) is hits
     assert preferred(hits, [0.0] * 5, 0.1) is hits
+
+
+def test_feedback_names_what_was_penalised_and_advises(container: Container, talk: Talk) -> None:
+    async def repeat(one: Conversation) -> None:
+        text = "The kelp census of next spring starts at the harbour on a Monday."
+        for title in ("Start", "Begin", "Opening"):
+            await one.call("store_memory", content=text, title=title, rationale=WHY)
+
+    talk(repeat, client="cursor")
+    learnt(container)
+    found = talk(lambda one: one.call("get_steering_feedback"), client="cursor")
+    assert found["cumulative_dopamine"] < 0.0
+    assert found["reward_breakdown"]["duplication_penalties"] <= -1.0
+    assert {each["kind"] for each in found["penalised"]} >= {"duplicate"}
+    assert "recall_memory" in found["behavioral_recommendations"][0]
+    assert found["curator_score"] < 0.0 and found["lifecycle_stage"] == "infancy"
+    other = talk(lambda one: one.call("get_steering_feedback"), client="claude")
+    assert other["rewards"] == 0
+
+
+def test_a_reward_is_scored_emitted_and_shared_among_what_was_shown(
+    container: Container, talk: Talk
+) -> None:
+    async def reward(one: Conversation) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+        ids = await one.recall()
+        scored = await one.call("affective_score_signal", signal={"actual_value": 0.9})
+        given = await one.call("affective_emit_reward", reward=scored["reward"])
+        return ids, given, await one.call("affective_get_drive_state")
+
+    ids, given, drives = talk(reward)
+    assert set(given["boosted"]) <= set(ids) and given["boosted"]
+    assert 0.0 < learnt(container).utility(given["boosted"][0]) <= 0.3
+    assert drives["novelty"] == pytest.approx(0.18)
+    assert talk(lambda one: one.call("affective_get_drive_state"))["novelty"] == 0.0
+
+
+def test_the_tool_names_each_knob_and_search_uses_it(container: Container, talk: Talk) -> None:
+    async def rewarded(one: Conversation) -> dict[str, Any]:
+        await one.call("affective_emit_reward", reward={"type": "reward", "value": 1.0})
+        return await one.call("get_neuromodulation")
+
+    found = talk(rewarded)
+    knobs = {each["transmitter"]: each for each in found["knobs"]}
+    assert len(knobs) == 4 and all(each["why"] for each in knobs.values())
+    assert found["dopamine"] > 0.6 and knobs["dopamine"]["value"] < 0.0
+    assert container.live.searcher._tuning().diversity < 0.0
+
+
+def test_importance_that_a_client_set_drifts_and_the_persons_stays(
+    container: Container, talk: Talk
+) -> None:
+    stored = talk(
+        lambda one: one.call(
+            "store_memory", content="Buy rope.", title="Rope", importance="critical", rationale=WHY
+        )
+    )
+    memory = container.live.catalogue.by_id(stored["node_id"])
+    assert memory is not None
+    before = (container.vault.root / memory.path).read_bytes()
+    found = talk(lambda one: one.call("homeostatic_status"))
+    assert found["balanced"] and found["set_by_clients"] == 1
+    later = memory.created_at + timedelta(days=60)
+    assert balanced_importance(memory, later) == pytest.approx(0.5 + 0.38 / 4)
+    assert (container.vault.root / memory.path).read_bytes() == before
+    own = next(m for m in container.live.catalogue.all() if m.title == "Kelp census")
+    assert balanced_importance(own, own.created_at + timedelta(days=900)) == own.importance

@@ -134,6 +134,16 @@ def test_what_looks_like_an_attack_is_counted_until_it_is_released(scraped: Scra
     assert 0 <= scraped.value("immune_importance_variance") <= 0.25
 
 
+def test_what_modulates_search_and_what_was_learnt_is_told(scraped: Scraped) -> None:
+    assert scraped.value("neuromod_dopamine_level") == pytest.approx(0.5, abs=0.05)
+    scraped.call("affective_emit_reward", reward={"type": "reward", "value": 1.0})
+    assert scraped.value("neuromod_dopamine_level") > 0.6
+    assert scraped.value("neuromod_hopfield_beta") > 3.4
+    assert scraped.value("neuromod_fuse_moe_top_k") == 4
+    assert scraped.value("neuromod_attention_temp") == pytest.approx(1.0, abs=0.2)
+    assert scraped.value("memvault_learning_signals_total") > 0
+
+
 def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> None:
     container = scraped.container
     container.start()

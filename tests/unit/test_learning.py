@@ -12,13 +12,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from memvault.consolidation.learning import (
-    FOLDER,
-    LearnedState,
-    Learning,
-    Signal,
-    SignalKind,
-)
+from memvault.consolidation.learning import FOLDER, Learning
+from memvault.consolidation.rewards import LearnedState, Signal, SignalKind
 from memvault.model.change import Actor
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NOT_LEARNED
@@ -166,6 +161,7 @@ SIGNALS = st.builds(
     client=CLIENTS,
     author=CLIENTS,
     memory=MEMORIES,
+    question=st.sampled_from(["", "How long?", "How deep?"]),
     route=st.lists(MEMORIES, max_size=3).map(tuple),
     beside=st.lists(MEMORIES, max_size=1).map(tuple),
 )

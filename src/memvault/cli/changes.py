@@ -1,4 +1,4 @@
-"""The history of the vault: ``log``, ``undo``, ``forget``, ``reconstruct`` and ``manifest``."""
+"""The history: ``log``, ``undo``, ``learnt``, ``forget``, ``reconstruct``, ``manifest``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.
 def add_commands(app: typer.Typer) -> None:
     app.command()(log)
     app.command()(undo)
+    app.command()(learnt)
     app.command()(forget)
     app.command()(reconstruct)
     app.command()(manifest)
@@ -74,6 +75,46 @@ def log(
         console.print("No changes found.")
     else:
         print_table([_row(change) for change in changes], ("cyan", "dim"))
+
+
+def learnt(
+    context: typer.Context,
+    *,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget what was learnt.")] = False,
+    undo_reset: Annotated[
+        bool, typer.Option("--undo-reset", help="Take the last reset back.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Report what memvault learnt from how notes are used, or reset it.
+
+    The Activity page shows which notes gained and lost. A running engine follows within seconds.
+    """
+    from memvault.consolidation.learning import Learning, device_of
+    from memvault.model.change import Actor
+    from memvault.vault.files import Vault
+
+    places, person = places_of(context), Actor(kind="person", name=_YOU)
+    learning = Learning(Vault(places.vault), device_of(places.state.root))
+    if reset:
+        learning.reset(person)
+    elif undo_reset:
+        learning.undo_reset(person)
+    state, resets = learning.state, learning.resets()
+    counts = {
+        "notes": len(state.memories),
+        "links": len(state.edges),
+        "signals": state.signals,
+        "reset": resets[-1].ts.isoformat() if resets else None,
+    }
+    if as_json:
+        print_json(counts)
+        return
+    print_line(
+        f"{state.signals} signals about {len(state.memories)} notes and {len(state.edges)} links."
+    )
+    if reset:
+        print_line("Forgotten. To undo: memvault learnt --undo-reset")
 
 
 def _changes(

@@ -135,7 +135,7 @@ class LearningSettings(BaseModel):
 
     enabled: bool = Field(True, description="record how answers are used, and rank by it")
     ranking_share: float = Field(
-        0.1,
+        0.15,
         ge=0.0,
         le=0.2,
         description="how much of a memory's relevance its use adds or takes, at most; 0 is off",

@@ -9,21 +9,28 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memvault.consolidation.learning import FULL, REWARDS, Learning, Signal, SignalKind
+from memvault.consolidation.rewards import FULL, REWARDS, Signal, SignalKind
 from memvault.model.change import Change, ChangeKind
-from memvault.model.memory import Lifecycle, Memory, MemoryActivity
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import Lifecycle, Memory, MemoryActivity, Stage
 from memvault.model.provenance import OriginKind
 from memvault.model.search import FoundBy, Hit
 
 MOST_CONNECTIONS = 1_000
 MOST_ANSWERS = 3  # of a connection that are remembered
 MOST_READ = 20  # memories that count of a connection, each once
+MOST_QUESTION_CHARS = 300
 MOST_BESIDE = 5  # memories read before it that one belongs together with
-NEAR_DUPLICATE = 0.05  # surprise below which a stored memory repeats another
+NEAR_DUPLICATE = 0.1  # surprise below which a stored memory repeats another
 NOVEL = 0.3  # and from which it is new
+STAGE_WEIGHTS = {
+    SignalKind.NOVEL: {Stage.INFANCY: 1.4, Stage.GROWTH: 1.0, Stage.MATURITY: 0.6},
+    SignalKind.COHERENT: {Stage.INFANCY: 0.6, Stage.GROWTH: 1.0, Stage.MATURITY: 1.4},
+}
 _WRITERS = frozenset({OriginKind.CLIENT, OriginKind.WEB})
 
 
@@ -31,6 +38,7 @@ _WRITERS = frozenset({OriginKind.CLIENT, OriginKind.WEB})
 class _Answer:
     """The memories of an answer, best first, with the routes that led to them."""
 
+    question: str
     routes: dict[str, tuple[str, ...]]
     read: set[str] = field(default_factory=set)
 
@@ -54,39 +62,45 @@ class UseObserver:
         stored: how a memory was stored; its ``agent_id`` is None if no client did.
         connected: whether a memory is connected with others.
         changes: the changes of these hashes.
+        stage: of the vault; while it is young, new memories are rewarded more than connected ones.
         rate: scales all rewards.
     """
 
     def __init__(
         self,
-        learning: Learning,
+        observe: Callable[[Iterable[Signal]], None],
         memory_of: Callable[[str], Memory | None],
         at_path: Callable[[str], Memory | None],
         *,
         stored: Callable[[str], MemoryActivity],
         connected: Callable[[str], bool],
         changes: Callable[[Sequence[str]], list[Change]],
-        rate: Callable[[], float] = lambda: 1.0,
+        stage: Callable[[], Stage],
+        rate: Callable[[], float],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._learning = learning
+        self._observe = observe
         self._memory_of = memory_of
         self._at_path = at_path
         self._stored = stored
         self._connected = connected
         self._changes = changes
+        self._stage = stage
         self._rate = rate
         self._clock = clock
         self._lock = threading.Lock()
         self._connections: OrderedDict[str, _Connection] = OrderedDict()
         self._changed: list[Change] = []
 
-    def shown(self, connection: str, client: str, session: str, hits: Sequence[Hit]) -> None:
+    def shown(
+        self, connection: str, client: str, session: str, question: str, hits: Sequence[Hit]
+    ) -> None:
         """Note what an answer shows, best first. One connection may name several sessions, and
         reads memories without naming any."""
         if not hits:
             return
-        answer = _Answer({hit.memory.id: route_of(hit) for hit in hits})
+        asked = " ".join(question.split())[:MOST_QUESTION_CHARS]
+        answer = _Answer(asked, {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
             known = self._connections.setdefault(connection, _Connection(client))
             known.session = session
@@ -104,7 +118,7 @@ class UseObserver:
             if (known := self._connections.get(connection)) is not None:
                 for each in ids:
                     signals += self._read(known, each, cited=cited)
-        self._learning.observe(signals)
+        self._observe(signals)
 
     def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
         answer = next((a for a in reversed(known.answers) if id in a.routes), None)
@@ -112,13 +126,14 @@ class UseObserver:
             return []
         signals = []
         if id not in known.read:
-            beside, route = tuple(known.read[-MOST_BESIDE:]), answer.routes[id]
-            signals.append(self._signal(SignalKind.OPENED, known, id, route=route, beside=beside))
+            opened = self._signal(SignalKind.OPENED, known, answer, id)
+            more = {"route": answer.routes[id], "beside": tuple(known.read[-MOST_BESIDE:])}
+            signals.append(opened.model_copy(update=more))
             known.read.append(id)
             signals += self._passed_over(known, answer, id)
         if cited and id not in known.cited:
             known.cited.add(id)
-            signals.append(self._signal(SignalKind.CITED, known, id))
+            signals.append(self._signal(SignalKind.CITED, known, answer, id))
         return signals
 
     def _passed_over(self, known: _Connection, answer: _Answer, id: str) -> Iterable[Signal]:
@@ -127,25 +142,20 @@ class UseObserver:
                 return
             if other not in known.read and other not in known.ignored:
                 known.ignored.add(other)
-                yield self._signal(SignalKind.IGNORED, known, other)
+                yield self._signal(SignalKind.IGNORED, known, answer, other)
 
-    def _signal(
-        self,
-        kind: SignalKind,
-        known: _Connection,
-        id: str,
-        *,
-        route: tuple[str, ...] = (),
-        beside: tuple[str, ...] = (),
-    ) -> Signal:
+    def _signal(self, kind: SignalKind, known: _Connection, answer: _Answer, id: str) -> Signal:
         return Signal(
             at=self._clock(), kind=kind, thousandths=self._thousandths(kind), client=known.client,
-            session=known.session, author=author_of(self._memory_of(id)), memory=id, route=route,
-            beside=beside,
+            session=known.session, author=author_of(self._memory_of(id)), memory=id,
+            question=answer.question,
         )  # fmt: skip
 
     def _thousandths(self, kind: SignalKind) -> int:
-        return max(-FULL, min(FULL, round(REWARDS[kind] * FULL * self._rate())))
+        reward = REWARDS[kind] * self._rate()
+        if kind in STAGE_WEIGHTS:
+            reward *= STAGE_WEIGHTS[kind][self._stage()]
+        return max(-FULL, min(FULL, round(reward * FULL)))
 
     # -- changes --------------------------------------------------------------------------------
 
@@ -159,15 +169,19 @@ class UseObserver:
         with self._lock:
             changes, self._changed = self._changed, []
         for change in changes:
-            by_client = change.actor.kind == "client" and change.kind is not ChangeKind.CREATED
-            giver = change.client or change.actor.name if by_client else ""
-            self._learning.observe(
-                Signal(
-                    at=change.at, kind=kind, thousandths=self._thousandths(kind), client=giver,
-                    session=change.actor.session, author=author, memory=memory,
-                )
-                for kind, author, memory in self._judged(change)
-            )  # fmt: skip
+            with suppress(MemvaultError):  # what it was about is gone, or a store does not answer
+                self._judge(change)
+
+    def _judge(self, change: Change) -> None:
+        by_client = change.actor.kind == "client" and change.kind is not ChangeKind.CREATED
+        giver = change.client or change.actor.name if by_client else ""
+        self._observe(
+            Signal(
+                at=change.at, kind=kind, thousandths=self._thousandths(kind), client=giver,
+                session=change.actor.session, author=author, memory=memory,
+            )
+            for kind, author, memory in self._judged(change)
+        )  # fmt: skip
 
     def _judged(self, change: Change) -> list[tuple[SignalKind, str, str]]:
         """Kind, author and memory of each signal."""
@@ -205,12 +219,10 @@ class UseObserver:
         state = self._stored(id).utl_state
         if state is None:
             return []
-        kinds = [SignalKind.COHERENT if self._connected(id) else SignalKind.UNCONNECTED]
         if state.delta_s < NEAR_DUPLICATE:
-            kinds.append(SignalKind.DUPLICATE)
-        elif state.delta_s >= NOVEL:
-            kinds.append(SignalKind.NOVEL)
-        return kinds
+            return [SignalKind.DUPLICATE]
+        kind = SignalKind.COHERENT if self._connected(id) else SignalKind.UNCONNECTED
+        return [kind, SignalKind.NOVEL] if state.delta_s >= NOVEL else [kind]
 
 
 def route_of(hit: Hit) -> tuple[str, ...]:

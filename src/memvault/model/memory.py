@@ -146,6 +146,28 @@ class Memory(BaseModel):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
+IMPORTANCE_HALF_LIFE_DAYS = 30.0
+MOST_CLIENT_VARIANCE = 0.15  # of the importance that clients set
+_MOST_DEVIATION = 0.38  # from the default; its square stays below that variance
+
+
+def importance_is_own(memory: Memory) -> bool:
+    """Whether the person set a memory's importance, or left it as it is by default."""
+    own = memory.provenance.own_properties
+    return memory.provenance.is_person or any(line.startswith("importance ") for line in own)
+
+
+def balanced_importance(memory: Memory, now: datetime) -> float:
+    """The importance as it counts: what a client set halves its distance from the default every 30
+    days; what the person set stays."""
+    deviation = memory.importance - DEFAULT_IMPORTANCE
+    if not deviation or importance_is_own(memory):
+        return memory.importance
+    age = max(0.0, (now - memory.created_at).total_seconds() / 86_400)
+    bounded = max(-_MOST_DEVIATION, min(_MOST_DEVIATION, deviation))
+    return DEFAULT_IMPORTANCE + bounded * math.exp2(-age / IMPORTANCE_HALF_LIFE_DAYS)
+
+
 def id_of_path(path: str) -> str:
     """The id of a note without one in its frontmatter: UUIDv5 of its vault-relative path."""
     return str(uuid5(NAMESPACE, "note:" + path))

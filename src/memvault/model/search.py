@@ -290,6 +290,20 @@ class Hit:
     own_only: bool = False
 
 
+class Tuning(NamedTuple):
+    """How modulation turns search at the moment.
+
+    Attributes:
+        diversity: added to the weight of novelty of a mode that has one.
+        seeds: best notes whose links are followed.
+        threshold: added to the least confidence of a mode that has one.
+    """
+
+    diversity: float = 0.0
+    seeds: int = 4
+    threshold: float = 0.0
+
+
 @dataclass(slots=True)
 class SearchResult:
     """Hits, best first.

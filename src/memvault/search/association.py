@@ -14,14 +14,13 @@ from itertools import pairwise
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import FIRST_LINE, FoundBy, Hit, Hop, Scope
+from memvault.model.search import FIRST_LINE, FoundBy, Hit, Hop, Scope, Tuning
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
-SEEDS = 4  # links are followed from the first of these
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
 
@@ -48,7 +47,14 @@ class Association:
         """
         self._view.load()
 
-    def extend(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Hit]:
+    def extend(
+        self,
+        query: str,
+        hits: Sequence[Hit],
+        scope: Scope | None = None,
+        *,
+        seeds: int = Tuning().seeds,
+    ) -> list[Hit]:
         """The hits and the notes linked with the best of them, best first.
 
         A linked note's relevance is that of its own text (of the last hit, if it was not found),
@@ -57,6 +63,7 @@ class Association:
 
         Args:
             hits: best first; those after `POOL` stay behind all others.
+            seeds: links are followed from the first of these.
 
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
@@ -66,7 +73,7 @@ class Association:
         own = {key: hit.relevance for key, hit in pool.items()}
         least = min(own.values(), default=0.0)
         explained: dict[str, float] = {}
-        for near, far, edge, cosine in self._links(query, hits[:SEEDS]):
+        for near, far, edge, cosine in self._links(query, hits[:seeds]):
             if far in kept:
                 if cosine > explained.get(far, 0.0):
                     explained[far] = cosine

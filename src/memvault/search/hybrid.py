@@ -11,10 +11,11 @@ import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, balanced_importance
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.search.vocabulary import Vocabulary
@@ -321,8 +322,9 @@ class HybridSearch:
 def prior(memory: Memory) -> float:
     """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
     important and the verified come first, and the person's words before claims."""
+    importance = balanced_importance(memory, datetime.now(UTC))
     doubts = 0 if memory.verified else 1 if memory.provenance.is_person else 2
-    return 1.0 - IMPORTANCE * (1.0 - memory.importance) - doubts * VERIFIED
+    return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * VERIFIED
 
 
 def _show(hit: Hit, chunk: Chunk) -> None:

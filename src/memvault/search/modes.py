@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.search import Mode
+from memvault.model.search import Mode, Tuning
 
 Floats = npt.NDArray[np.float32]
 
@@ -57,6 +57,12 @@ class ModePlan:
     most: int
     threshold: float
     diversity: float
+
+    def tuned(self, tuning: Tuning) -> ModePlan:
+        """The plan as modulation turns it; what a mode does not use stays off."""
+        threshold = self.threshold + tuning.threshold if self.threshold else 0.0
+        diversity = self.diversity + tuning.diversity if self.diversity else 0.0
+        return ModePlan(self.most, threshold, diversity)
 
 
 PLANS = {

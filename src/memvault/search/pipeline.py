@@ -26,6 +26,7 @@ from memvault.model.search import (
     Mode,
     Scope,
     SearchResult,
+    Tuning,
     Verification,
 )
 from memvault.model.state import Background
@@ -60,8 +61,9 @@ BEST = 3  # of what is found, texts whose words count there
 WORDS = 0.2  # what having all words of a question adds to the relevance there
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
-Preference = Callable[[Sequence[str]], Sequence[float] | None]
-"""What use says for or against memories, by id, in [-1, 1]; None if that is nothing."""
+Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
+"""What use says for or against memories (by id) as answers to a question, each in [-1, 1]; None if
+that is nothing."""
 
 _SAYS_NOTHING = frozenset(stem(word) for word in (*STOP_WORDS, *ANYTHING))
 
@@ -112,6 +114,7 @@ class Searcher:
         background: a worker that reads changed relations; without one, questions do.
         preference: what use says for or against memories.
         ranking_share: how much of its relevance that adds to a memory or takes from it, at most.
+        tuning: how modulation turns search at the moment.
     """
 
     def __init__(
@@ -128,8 +131,9 @@ class Searcher:
         reranker: Reranker | None = None,
         calendar: Callable[[], Calendar] = Calendar,
         background: Background | None = None,
-        preference: Preference = lambda ids: None,
+        preference: Preference = lambda question, ids: None,
         ranking_share: float = 0.0,
+        tuning: Callable[[], Tuning] = Tuning,
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
@@ -148,6 +152,7 @@ class Searcher:
         self._reranker = reranker
         self._preference = preference
         self._ranking_share = ranking_share
+        self._tuning = tuning
         self._checker = checker
         self._vectors = stores.vectors
         self._keywords_only = stores.outdated
@@ -296,7 +301,7 @@ class Searcher:
             reading, notice = None, NO_GRAPH
         hits = self._nearest(request, max(limit, POOL))
         try:
-            hits = self._association.extend(query, hits, scope)
+            hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
             if reading is not None:
                 hits = self._relations.lead(
                     reading,
@@ -376,7 +381,7 @@ class Searcher:
     # -- judging --------------------------------------------------------------------------------
 
     def _judged(self, request: _Request, found: FallbackResult, mode: Mode) -> SearchResult:
-        plan, matter = PLANS[mode], request.matter
+        plan, matter = PLANS[mode].tuned(self._tuning()), request.matter
         most = request.top_k or plan.most
         hits = found.hits[: self._wanted(request, mode)]
         self._estimate(request.query, hits, mode)
@@ -412,7 +417,7 @@ class Searcher:
         else."""
         ordered = list(hits)
         if request.time is None and self._ranking_share > 0.0:
-            weights = self._preference([hit.memory.id for hit in ordered])
+            weights = self._preference(request.query, [hit.memory.id for hit in ordered])
             ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query):
             ordered = newest_first(ordered)

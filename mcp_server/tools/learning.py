@@ -1,0 +1,282 @@
+"""Tools about what is learnt from use and what it changes: rewards, drives, knobs, balance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import fmean, pvariance
+from typing import Annotated
+
+from fastmcp.tools import tool
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_server.answers.learning import (
+    DriftShape,
+    DrivesAnswer,
+    EmittedAnswer,
+    HomeostaticAnswer,
+    KnobShape,
+    NeuromodulationAnswer,
+    PenaltyShape,
+    RewardBreakdown,
+    RewardShape,
+    ScoredAnswer,
+    SteeringAnswer,
+)
+from mcp_server.middleware.client_identity import client_name
+from mcp_server.runtime.learning_service import UNNAMED
+from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
+from mcp_server.tools.toolbox import Toolbox
+from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
+from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
+from memvault.model.memory import (
+    DEFAULT_IMPORTANCE,
+    MOST_CLIENT_VARIANCE,
+    Memory,
+    Stage,
+    balanced_importance,
+    importance_is_own,
+)
+
+MOST_PENALTIES = 10
+MOST_DRIFTING = 10
+CO_OCCURRING = 5  # latest memories of a session that an emitted reward is shared among
+THIRD = 1 / 3
+TARGET = 0.2  # the average reward that the specification aims at
+
+Lookback = Annotated[
+    int, Field(ge=1, le=100, description="How many of the latest rewards to look at.")
+]
+Window = Annotated[
+    float | None, Field(gt=0, le=24 * 366, description="Only the last so many hours.")
+]
+OfSession = Annotated[
+    str | None, Field(min_length=1, max_length=128, description="Only rewards of this session.")
+]
+Unit = Annotated[float, Field(ge=-1, le=1)]
+
+
+class AffectiveSignal(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    actual_value: Unit = Field(description="How it went, from -1 to 1.")
+    conflict: bool = Field(False, description="Whether memories contradicted each other.")
+
+
+class EmittedReward(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    type: RewardType
+    value: Unit
+
+
+Signal = Annotated[AffectiveSignal, Field(description="What happened.")]
+Emitted = Annotated[EmittedReward, Field(description="As affective_score_signal returns it.")]
+Expected = Annotated[
+    float | None, Field(ge=-1, le=1, description="Default: the mean of the session's rewards.")
+]
+
+_WHY = {
+    SignalKind.IGNORED: "another memory of the same answer was read instead",
+    SignalKind.CONTRADICTED: "the person marked it as wrong",
+    SignalKind.UNDONE: "the change was undone",
+    SignalKind.DUPLICATE: "nearly the same as a memory that was there",
+    SignalKind.UNCONNECTED: "connected with nothing in the vault",
+}
+_ADVICE = {
+    SignalKind.DUPLICATE: "You store near-duplicates: call recall_memory before store_memory, and "
+    "edit the memory that is there.",
+    SignalKind.UNCONNECTED: "You store memories that are connected with nothing: name people, "
+    "projects and notes by their titles, or use link_to.",
+    SignalKind.CONTRADICTED: "The person marked some of your memories as wrong: ask before you "
+    "store what you are not sure of.",
+    SignalKind.UNDONE: "Your changes are undone: preview them, or ask the person first.",
+    SignalKind.IGNORED: "Your memories are passed over: give them titles that say what is in them.",
+}
+
+
+def _breakdown(rewards: Sequence[Reward]) -> RewardBreakdown:
+    def total(*kinds: SignalKind, positive: bool) -> float:
+        of_kind = (each.value for each in rewards if each.kind in kinds)
+        return sum(value for value in of_kind if (value > 0.0) is positive)
+
+    judged = (
+        SignalKind.VERIFIED, SignalKind.KEPT, SignalKind.MERGED, SignalKind.CONTRADICTED,
+        SignalKind.UNDONE,
+    )  # fmt: skip
+    return RewardBreakdown(
+        novelty_rewards=total(SignalKind.NOVEL, positive=True),
+        coherence_rewards=total(SignalKind.COHERENT, positive=True),
+        use_rewards=total(*USES, positive=True),
+        judgement_rewards=total(*judged, positive=True),
+        duplication_penalties=total(SignalKind.DUPLICATE, positive=False),
+        low_priors_penalties=total(SignalKind.UNCONNECTED, positive=False),
+        ignored_penalties=total(SignalKind.IGNORED, positive=False),
+        judgement_penalties=total(*judged, positive=False),
+    )
+
+
+def _recommendations(rewards: Sequence[Reward]) -> list[str]:
+    """The worst first."""
+    lost = {
+        kind: sum(each.value for each in rewards if each.kind is kind and each.value < 0.0)
+        for kind in _ADVICE
+    }
+    advice = [_ADVICE[kind] for kind in sorted(lost, key=lambda kind: lost[kind]) if lost[kind]]
+    if advice:
+        return advice
+    if not rewards:
+        return ["Nothing was rewarded or penalised yet."]
+    if fmean(each.value for each in rewards) >= TARGET:
+        return ["Go on: what you store is used and kept."]
+    return ["What you store is used little: store decisions and facts that will be asked for."]
+
+
+class LearningTools:
+    """Tools over `Learning` and `Modulation`."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    @tool(annotations=READS, tags=FULL, title="Feedback on what you stored")
+    def get_steering_feedback(
+        self,
+        lookback_count: Lookback = 10,
+        window_hours: Window = None,
+        session_id: OfSession = None,
+    ) -> SteeringAnswer:
+        """Show how what you stored was rewarded or penalised, why, and what to do better.
+
+        Rewards: others read your memories, the person verified or kept them, they were new and
+        connected. Penalties: duplicates, undone changes, memories marked as wrong or passed over.
+        """
+        self._box.touch()
+        container = self._box.container
+        within = timedelta(hours=window_hours) if window_hours is not None else None
+        found = container.learning.learnt.rewards(client_name() or UNNAMED, within)
+        if session_id is not None:
+            found = [each for each in found if each.session == session_id]
+        rewards = found[-lookback_count:]
+        values = [each.value for each in rewards]
+        scores = _scores(rewards)
+        return SteeringAnswer(
+            cumulative_dopamine=sum(values),
+            average_dopamine=fmean(values) if values else 0.0,
+            rewards=len(values),
+            reward_breakdown=_breakdown(rewards),
+            penalised=[
+                PenaltyShape(
+                    at=each.at, kind=each.kind, reward=each.value, why=_WHY[each.kind],
+                    title=memory.title if (memory := self._known(each.memory)) else None,
+                )
+                for each in reversed(rewards) if each.value < 0.0 and each.kind in _WHY
+            ][:MOST_PENALTIES],
+            gardener_score=scores[0],
+            curator_score=scores[1],
+            assessor_score=scores[2],
+            aggregate_reward=sum(score * THIRD for score in scores if score is not None),
+            lifecycle_stage=Stage.of(len(container.live.catalogue)),
+            behavioral_recommendations=_recommendations(rewards),
+            pulse=self._box.meter.of_vault(),
+        )  # fmt: skip
+
+    def _known(self, memory_id: str) -> Memory | None:
+        return self._box.container.live.catalogue.by_id(memory_id)
+
+    @tool(annotations=READS, tags=FULL, title="Score a signal")
+    def affective_score_signal(
+        self, signal: Signal, expected_value: Expected = None, session_id: SessionId = None
+    ) -> ScoredAnswer:
+        """Compute the reward prediction error of what happened: how much better or worse it went
+        than expected. Nothing is stored; affective_emit_reward stores it."""
+        session = self._box.touch(session_id)
+        expected = expected_value
+        if expected is None:
+            expected = self._box.container.learning.modulation.expected(session.id)
+        found = prediction_error(signal.actual_value, expected, conflict=signal.conflict)
+        return ScoredAnswer(
+            reward=RewardShape.of(found),
+            expected_value=expected,
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Drives of a session")
+    def affective_get_drive_state(self, session_id: SessionId = None) -> DrivesAnswer:
+        """Show the session's drives: urgency, novelty and curiosity, each from 0 to 1. They begin
+        at 0 and fade with every answer; questions that find nothing raise curiosity."""
+        session = self._box.touch(session_id)
+        drives = self._box.container.learning.modulation.drives(session.id)
+        return DrivesAnswer.of(drives, active=drives.active(), pulse=self._box.meter.of_vault())
+
+    @tool(annotations=ADDS, tags=FULL, title="Emit a reward")
+    def affective_emit_reward(self, reward: Emitted, session_id: SessionId = None) -> EmittedAnswer:
+        """Reward or penalise how the session went.
+
+        A positive reward is shared among the memories that the session was shown last, which are
+        then found a little better; what AI clients wrote gains nothing by it.
+        """
+        session = self._box.touch(session_id)
+        signal = RewardSignal(reward.type, reward.value)
+        stored_id, net, boosted = self._box.container.learning.emit(
+            session.id, client_name(), signal, session.working_set[:CO_OCCURRING]
+        )
+        return EmittedAnswer(
+            stored_id=stored_id, net_value=net, boosted=boosted, pulse=self._box.meter.of_vault()
+        )
+
+    @tool(annotations=READS, tags=FULL, title="What modulates search")
+    def get_neuromodulation(self) -> NeuromodulationAnswer:
+        """Show the four transmitters, the knob of search or learning that each turns, its value
+        now, and why. At 0.5 a knob is where it is without modulation."""
+        self._box.touch()
+        knobs = self._box.container.learning.modulation.knobs()
+        return NeuromodulationAnswer(
+            **{knob.transmitter: knob.level for knob in knobs},
+            knobs=[KnobShape.of(knob, knob=knob.name) for knob in knobs],
+            pulse=self._box.meter.of_vault(),
+        )
+
+    @tool(annotations=READS, tags=FULL, title="Balance of importance")
+    def homeostatic_status(self) -> HomeostaticAnswer:
+        """Show how importance is distributed. What clients set drifts towards the setpoint, as it
+        counts in search; notes are not changed, and what the person set stays."""
+        self._box.touch()
+        now, memories = datetime.now(UTC), list(self._box.container.live.catalogue.all())
+        counted = {memory.id: balanced_importance(memory, now) for memory in memories}
+        theirs = [memory for memory in memories if not importance_is_own(memory)]
+        variance = _variance([counted[memory.id] for memory in theirs])
+        drifting = sorted(
+            (m for m in theirs if counted[m.id] != m.importance),
+            key=lambda m: -abs(counted[m.id] - m.importance),
+        )
+        return HomeostaticAnswer(
+            setpoint=DEFAULT_IMPORTANCE,
+            importance_mean=fmean(counted.values()) if counted else DEFAULT_IMPORTANCE,
+            importance_variance=_variance(list(counted.values())),
+            set_by_clients=len(theirs),
+            clients_variance_before=_variance([memory.importance for memory in theirs]),
+            clients_variance=variance,
+            balanced=variance < MOST_CLIENT_VARIANCE,
+            drifting=[
+                DriftShape.of(memory, counts_as=counted[memory.id])
+                for memory in drifting[:MOST_DRIFTING]
+            ],
+            pulse=self._box.meter.of_vault(),
+        )
+
+
+def _variance(values: Sequence[float]) -> float:
+    return pvariance(values) if values else 0.0
+
+
+def _scores(rewards: Sequence[Reward]) -> list[float | None]:
+    """Mean rewards of use, of fitting what was known, and of the person's judgement."""
+    groups: tuple[list[float], list[float], list[float]] = ([], [], [])
+    for each in rewards:
+        if each.kind in USES or each.kind in (SignalKind.IGNORED, SignalKind.EMITTED):
+            groups[0].append(each.value)
+        elif each.kind in OF_STORING:
+            groups[1].append(each.value)
+        else:
+            groups[2].append(each.value)
+    return [fmean(group) if group else None for group in groups]

@@ -1,0 +1,318 @@
+"""What the last answers, rewards and stored memories change in the next search.
+
+Four levels in [0, 1] each turn one knob of search or learning, named after the transmitters of
+graph-tools phase 9. At 0.5 every knob is where it is without modulation. A level moves a fifth of
+the way to its target with every answer, and half of the way back to 0.5 within ten minutes.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memvault.model.search import Tuning
+
+REST = 0.5
+STEP = 0.2  # of the way to the target with every answer; and of a reward, to dopamine (REQ-AUTO-26)
+HALF_LIFE_SECONDS = 600.0
+TYPICAL_STEP = 0.05  # how fast the entropy and reward that count as typical follow
+DIVERSITY_RANGE = 0.1
+THRESHOLD_RANGE = 0.05
+LEAST_SEEDS, MOST_SEEDS = 2, 8  # the specification's range of top_k
+MOST_SESSIONS = 1_000
+
+
+class Transmitter(StrEnum):
+    DOPAMINE = "dopamine"
+    SEROTONIN = "serotonin"
+    NORADRENALINE = "noradrenaline"
+    ACETYLCHOLINE = "acetylcholine"
+
+
+class RewardType(StrEnum):
+    """Types of reward signals (stack 5.5)."""
+
+    REWARD = "reward"
+    PENALTY = "penalty"
+    NOVELTY = "novelty"
+    URGENCY = "urgency"
+    CURIOSITY = "curiosity"
+    FRUSTRATION = "frustration"
+    NEUTRAL = "neutral"
+
+
+WEIGHTS: Mapping[RewardType, float] = {
+    RewardType.URGENCY: 1.0,
+    RewardType.NOVELTY: 0.8,
+    RewardType.CURIOSITY: 0.6,
+    RewardType.REWARD: 0.7,
+    RewardType.PENALTY: 0.7,
+    RewardType.FRUSTRATION: 0.7,
+    RewardType.NEUTRAL: 0.0,
+}
+AFFECTIVE_WEIGHT = 0.3  # share of an emitted reward that memories get
+DECAY_PER_TURN = 0.05
+THRESHOLDS = {"urgency": 0.7, "novelty": 0.6, "curiosity": 0.5}
+MOST_SIGNALS = 100  # of a session's turn
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSignal:
+    type: RewardType
+    value: float  # in [-1, 1]
+
+
+def prediction_error(actual: float, expected: float, *, conflict: bool = False) -> RewardSignal:
+    """The reward prediction error (stack 8.5): how much better or worse it went than expected.
+
+    Args:
+        conflict: the signal comes from a conflict between memories.
+    """
+    error = max(-1.0, min(1.0, actual - expected))
+    if error > 0.0:
+        return RewardSignal(RewardType.REWARD if expected else RewardType.NOVELTY, error)
+    if error < 0.0:
+        return RewardSignal(RewardType.FRUSTRATION if conflict else RewardType.PENALTY, error)
+    return RewardSignal(RewardType.NEUTRAL, 0.0)
+
+
+def combined(signals: Iterable[RewardSignal]) -> float:
+    """The weighted sum of signals, in [-1, 1]; opposing ones cancel (stack 8.5)."""
+    raw = sum(signal.value * WEIGHTS[signal.type] for signal in signals)
+    return raw / max(1.0, abs(raw))
+
+
+@dataclass(slots=True)
+class DriveState:
+    """The drives of a session, each in [0, 1]; all 0 when it begins."""
+
+    urgency: float = 0.0
+    novelty: float = 0.0
+    curiosity: float = 0.0
+
+    def update(self, signal: RewardSignal) -> None:
+        if signal.type is RewardType.URGENCY:
+            self.urgency = _bounded(self.urgency + signal.value * 0.3)
+        elif signal.type is RewardType.NOVELTY:
+            self.novelty = _bounded(self.novelty + signal.value * 0.2)
+        elif signal.type is RewardType.CURIOSITY:
+            self.curiosity = _bounded(self.curiosity + signal.value * 0.2)
+
+    def decay(self) -> None:
+        """Fade by one turn."""
+        self.urgency = _bounded(self.urgency - DECAY_PER_TURN)
+        self.novelty = _bounded(self.novelty - DECAY_PER_TURN)
+        self.curiosity = _bounded(self.curiosity - DECAY_PER_TURN)
+
+    def active(self) -> list[str]:
+        """The drives above their thresholds."""
+        return [name for name, least in THRESHOLDS.items() if getattr(self, name) >= least]
+
+
+@dataclass(slots=True)
+class _Session:
+    drives: DriveState = field(default_factory=DriveState)
+    turn: deque[RewardSignal] = field(default_factory=lambda: deque(maxlen=MOST_SIGNALS))
+    expected: float = 0.0  # a running mean of its rewards
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """What a transmitter turns: ``value`` now, in ``[least, most]``, and why."""
+
+    transmitter: Transmitter
+    level: float
+    name: str
+    value: float
+    least: float
+    most: float
+    why: str
+
+
+class Modulation:
+    """The levels of one engine, and the drives of its sessions. Thread-safe; each call takes
+    microseconds.
+
+    Args:
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._levels = dict.fromkeys(Transmitter, REST)
+        self._why = dict.fromkeys(Transmitter, "nothing moved it yet")
+        self._at = clock()
+        self._typical_entropy: float | None = None
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    # -- what moves the levels ------------------------------------------------------------------
+
+    def answered(self, session: str, entropy: float, found: int) -> None:
+        """An answer ends a turn of a session.
+
+        Args:
+            entropy: of the memories that it shows, in [0, 1].
+            found: number of memories.
+        """
+        with self._lock:
+            self._rest()
+            known = self._session(session)
+            known.turn.clear()
+            if found:
+                known.drives.decay()
+            else:
+                known.drives.update(RewardSignal(RewardType.CURIOSITY, 1.0))
+            drives = known.drives
+            typical = entropy if self._typical_entropy is None else self._typical_entropy
+            if found:
+                self._typical_entropy = typical + TYPICAL_STEP * (entropy - typical)
+            surplus = entropy - typical if found else 0.0
+            self._move(
+                Transmitter.NORADRENALINE,
+                REST + surplus + drives.urgency / 2,
+                f"entropy {surplus:+.2f} from the usual, urgency {drives.urgency:.2f}",
+            )
+            self._move(
+                Transmitter.SEROTONIN,
+                REST + (drives.curiosity - drives.urgency) / 2,
+                f"curiosity {drives.curiosity:.2f}, urgency {drives.urgency:.2f}",
+            )
+            self._move(
+                Transmitter.ACETYLCHOLINE,
+                REST + drives.novelty / 2,
+                f"novelty {drives.novelty:.2f}",
+            )
+
+    def rewarded(self, session: str, signal: RewardSignal) -> float:
+        """Take in a reward; returns what the session's signals of this turn add up to."""
+        with self._lock:
+            self._rest()
+            known = self._session(session)
+            known.drives.update(signal)
+            known.turn.append(signal)
+            known.expected += TYPICAL_STEP * (signal.value - known.expected)
+            if signal.type not in (RewardType.URGENCY, RewardType.CURIOSITY):
+                level = self._levels[Transmitter.DOPAMINE] + STEP * signal.value
+                self._levels[Transmitter.DOPAMINE] = _bounded(level)
+                self._why[Transmitter.DOPAMINE] = (
+                    f"the last reward was {signal.value:+.2f} ({signal.type})"
+                )
+            return combined(known.turn)
+
+    def expected(self, session: str) -> float:
+        """The reward that a session expects: a running mean of its rewards."""
+        with self._lock:
+            return self._session(session).expected
+
+    def drives(self, session: str) -> DriveState:
+        """A copy of a session's drives."""
+        with self._lock:
+            known = self._session(session).drives
+            return DriveState(known.urgency, known.novelty, known.curiosity)
+
+    # -- what the levels turn -------------------------------------------------------------------
+
+    def tuning(self) -> Tuning:
+        """The knobs of search now."""
+        with self._lock:
+            self._rest()
+            return Tuning(
+                self._value(Transmitter.DOPAMINE),
+                round(self._value(Transmitter.SEROTONIN)),
+                self._value(Transmitter.NORADRENALINE),
+            )
+
+    def learning_rate(self) -> float:
+        """What rewards are multiplied by, in [0.5, 1.5]."""
+        with self._lock:
+            self._rest()
+            return self._value(Transmitter.ACETYLCHOLINE)
+
+    def knobs(self) -> list[Knob]:
+        """What each transmitter turns now."""
+        with self._lock:
+            self._rest()
+            return [
+                Knob(
+                    each, self._levels[each], name, self._value(each), least, most, self._why[each]
+                )
+                for each, (name, least, most) in _KNOBS.items()
+            ]
+
+    def levels(self) -> dict[Transmitter, float]:
+        with self._lock:
+            self._rest()
+            return dict(self._levels)
+
+    def in_the_specification(self) -> tuple[float, int, float]:
+        """The knobs of search on the scales of graph-tools 3.5 and 4.1: beta in [1, 5], which
+        grows as search explores less, top_k in [2, 8], and a temperature in [0.5, 2], which falls
+        as the least confidence grows."""
+        levels = self.levels()
+        return (
+            1.0 + 4.0 * levels[Transmitter.DOPAMINE],
+            self.tuning().seeds,
+            math.exp2(1.0 - 2.0 * levels[Transmitter.NORADRENALINE]),
+        )
+
+    def _value(self, transmitter: Transmitter) -> float:
+        _, least, most = _KNOBS[transmitter]
+        level = self._levels[transmitter]
+        if transmitter is Transmitter.SEROTONIN:
+            return round(least * math.pow(most / least, level))
+        if transmitter is Transmitter.DOPAMINE:
+            return most + level * (least - most)  # rewarded search explores less
+        return least + level * (most - least)
+
+    def _turned(self) -> dict[Transmitter, tuple[str, float, float, float]]:
+        """Name, value and range of each knob."""
+        return {
+            each: (name, self._value(each), least, most)
+            for each, (name, least, most) in _KNOBS.items()
+        }
+
+    def _move(self, transmitter: Transmitter, target: float, why: str) -> None:
+        level = self._levels[transmitter]
+        self._levels[transmitter] = _bounded(level + STEP * (_bounded(target) - level))
+        self._why[transmitter] = why
+
+    def _rest(self) -> None:
+        """Let the levels return towards rest by the time that has passed."""
+        now = self._clock()
+        left = math.exp2((self._at - now) / HALF_LIFE_SECONDS)
+        self._at = now
+        for each, level in self._levels.items():
+            self._levels[each] = REST + (level - REST) * left
+
+    def _session(self, session: str) -> _Session:
+        found = self._sessions.setdefault(session, _Session())
+        self._sessions.move_to_end(session)
+        while len(self._sessions) > MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        return found
+
+
+_KNOBS: dict[Transmitter, tuple[str, float, float]] = {
+    Transmitter.DOPAMINE: (
+        "shift of the weight of novelty in planning and execution (maximal marginal relevance)",
+        -DIVERSITY_RANGE,
+        DIVERSITY_RANGE,
+    ),
+    Transmitter.SEROTONIN: ("best notes whose links are followed", LEAST_SEEDS, MOST_SEEDS),
+    Transmitter.NORADRENALINE: (
+        "shift of the least confidence in planning and execution",
+        -THRESHOLD_RANGE,
+        THRESHOLD_RANGE,
+    ),
+    Transmitter.ACETYLCHOLINE: ("learning rate: what rewards are multiplied by", 0.5, 1.5),
+}
+
+
+def _bounded(value: float) -> float:
+    return max(0.0, min(1.0, value))

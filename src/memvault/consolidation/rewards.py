@@ -1,0 +1,202 @@
+"""Rewards and penalties for memories, and the state that they add up to.
+
+A signal is one observation, such as "this memory was opened from an answer", with a reward in
+[-1, 1]. The state is a sum over a set of signals, in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+HALF_LIFE_DAYS = 30.0  # after which a reward counts half
+DAY_LIMIT = 1_000  # thousandths; what one memory gains or loses in a day, however much it is used
+MOST_REWARDS = 500  # per client that are listed, the latest
+FULL = 1_000  # thousandths of a full reward
+
+
+class SignalKind(StrEnum):
+    """What was observed, with its reward in `REWARDS`."""
+
+    OPENED = "opened"  # returned by an answer and then read
+    CITED = "cited"  # its citation was expanded
+    IGNORED = "ignored"  # another memory of the same answer was read
+    VERIFIED = "verified"
+    KEPT = "kept"  # made permanent, restored or released
+    MERGED = "merged"
+    CONTRADICTED = "contradicted"  # marked as wrong
+    UNDONE = "undone"  # the change that wrote it was taken back, or it was forgotten
+    NOVEL = "novel"  # stored, and unlike what was known
+    COHERENT = "coherent"  # stored, and connected with what was known
+    DUPLICATE = "duplicate"  # stored, and nearly the same as a known memory
+    UNCONNECTED = "unconnected"  # stored, and connected with nothing
+    EMITTED = "emitted"  # a client said so (`affective_emit_reward`)
+
+
+REWARDS = {
+    SignalKind.OPENED: 0.5,
+    SignalKind.CITED: 1.0,
+    SignalKind.IGNORED: -0.1,
+    SignalKind.VERIFIED: 1.0,
+    SignalKind.KEPT: 0.8,
+    SignalKind.MERGED: 0.3,
+    SignalKind.CONTRADICTED: -0.8,
+    SignalKind.UNDONE: -1.0,
+    SignalKind.NOVEL: 0.3,
+    SignalKind.COHERENT: 0.3,
+    SignalKind.DUPLICATE: -0.5,
+    SignalKind.UNCONNECTED: -0.1,
+}
+USES = frozenset({SignalKind.OPENED, SignalKind.CITED})
+OF_STORING = frozenset(
+    {SignalKind.NOVEL, SignalKind.COHERENT, SignalKind.DUPLICATE, SignalKind.UNCONNECTED}
+)
+"""What only tells its client something: a memory is not better found for having been new."""
+
+
+class Signal(BaseModel):
+    """One observation.
+
+    Attributes:
+        thousandths: the reward in [-1000, 1000].
+        client: who gave it; empty for the person.
+        author: the client that wrote in the memory; empty where only the person or an import did,
+            or the person confirmed it.
+        memory: the memory concerned, by id.
+        question: what the answer that showed it was asked for, if it was one.
+        route: ids of the nodes along which the memory was found, the memory included.
+        beside: ids of the memories that were read in the same session before it.
+        reward_id: of a reward that a client emitted.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    at: AwareDatetime
+    kind: SignalKind
+    thousandths: int = Field(ge=-FULL, le=FULL)
+    client: str = ""
+    session: str = ""
+    author: str = ""
+    memory: str = ""
+    question: str = ""
+    route: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    reward_id: str = ""
+
+    @property
+    def worth(self) -> int:
+        """The reward that the memory gets. Clients name themselves, so none of them raises what a
+        client wrote."""
+        return 0 if self.author and self.client and self.thousandths > 0 else self.thousandths
+
+
+class Reward(BaseModel):
+    """What a client was credited with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    at: AwareDatetime
+    kind: SignalKind
+    thousandths: int
+    memory: str = ""
+    session: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.thousandths / FULL
+
+    def _order(self) -> tuple[Any, ...]:
+        return self.at, self.kind, self.thousandths, self.memory, self.session
+
+    def __lt__(self, other: Reward) -> bool:
+        return self._order() < other._order()
+
+
+@dataclass(slots=True)
+class Use:
+    """How a memory, an edge, a chain of edges or a pair of memories was used.
+
+    Attributes:
+        days: sum of rewards in thousandths, by the ordinal of the day (UTC).
+        times: how often it was used: opened, traversed, or used together.
+        last: when.
+        latest: the last reward, in thousandths.
+    """
+
+    days: dict[int, int] = field(default_factory=dict)
+    times: int = 0
+    last: datetime | None = None
+    latest: int = 0
+
+    def add(self, signal: Signal, *, used: bool) -> None:
+        day = signal.at.astimezone(UTC).toordinal()
+        self.days[day] = self.days.get(day, 0) + signal.worth
+        if not used:
+            return
+        self.times += 1
+        if self.last is None or (self.last, self.latest) < (signal.at, signal.worth):
+            self.last, self.latest = signal.at, signal.worth
+
+    def utility(self, today: int, half_life: float = HALF_LIFE_DAYS) -> float:
+        """The sum of its rewards, each day's at most 1, halved by every half-life of days."""
+        days = list(self.days.items())  # another thread may add one
+        bounded = ((day, max(-DAY_LIMIT, min(DAY_LIMIT, sum_))) for day, sum_ in days)
+        faded = (sum_ * math.exp2(-max(0, today - day) / half_life) for day, sum_ in bounded)
+        return sum(faded) / FULL
+
+
+@dataclass(slots=True)
+class LearnedState:
+    """What all signals add up to. Reading signals in another order gives the same state.
+
+    ``contexts`` holds the rewards of each memory by the question that they were given for ("" for
+    those without one), ``memories`` their sum.
+    ``edges`` and ``pairs`` are keyed by the ids of their two ends, sorted, ``chains`` by the ids of
+    three nodes or more as they were walked; ids are joined by spaces. ``rewards`` are by client,
+    the oldest first.
+    """
+
+    memories: dict[str, Use] = field(default_factory=dict)
+    contexts: dict[str, dict[str, Use]] = field(default_factory=dict)
+    edges: dict[str, Use] = field(default_factory=dict)
+    chains: dict[str, Use] = field(default_factory=dict)
+    pairs: dict[str, Use] = field(default_factory=dict)
+    rewards: dict[str, list[Reward]] = field(default_factory=dict)
+    since: datetime | None = None  # the last reset; earlier signals do not count
+    signals: int = 0
+
+    def add(self, signal: Signal) -> None:
+        if self.since is not None and signal.at <= self.since:
+            return
+        self.signals += 1
+        if signal.author and signal.author != signal.client:
+            self._credit(signal)
+        if signal.kind in OF_STORING or not signal.memory:
+            return
+        is_use = signal.kind in USES
+        self.memories.setdefault(signal.memory, Use()).add(signal, used=is_use)
+        contexts = self.contexts.setdefault(signal.memory, {})
+        contexts.setdefault(signal.question, Use()).add(signal, used=is_use)
+        for step in pairwise(signal.route):
+            self.edges.setdefault(" ".join(sorted(step)), Use()).add(signal, used=True)
+        if len(signal.route) > 2:
+            self.chains.setdefault(" ".join(signal.route), Use()).add(signal, used=True)
+        for other in signal.beside:
+            pair = " ".join(sorted((signal.memory, other)))
+            self.pairs.setdefault(pair, Use()).add(signal, used=True)
+
+    def _credit(self, signal: Signal) -> None:
+        earned = Reward(
+            at=signal.at, kind=signal.kind, thousandths=signal.thousandths,
+            memory=signal.memory, session=signal.session,
+        )  # fmt: skip
+        kept = self.rewards.setdefault(signal.author, [])
+        insort(kept, earned)
+        del kept[:-MOST_REWARDS]
