@@ -81,7 +81,7 @@ ENDS = st.sampled_from(["\n", "\r\n", "\n- ", "\n\n"])
 @st.composite
 def texts(draw: st.DrawFn) -> bytes:
     """A session of some 250 words, in the forms that people's files have."""
-    lines = draw(st.lists(SENTENCES, min_size=3, max_size=6, unique=True))
+    lines = draw(st.lists(SENTENCES, min_size=4, max_size=6, unique=True))
     many = [f"{number} {line}" for number in range(12) for line in lines]
     text = draw(HEADS) + draw(ENDS).join(many) + draw(st.sampled_from(["", "\n"]))
     return text.encode() + draw(st.sampled_from([b""] * 12 + [b"\xff"]))

@@ -24,6 +24,7 @@ from memvault.text.words import STOP_WORDS, composed, name_key, some_words, word
 from memvault.vault.compose import inert
 
 SUMMARY_WORDS = 200
+SHORT_WORDS = 300  # a note of so many has nothing to fade
 LEAST_WORDS, MOST_WORDS = 4, 60  # of a sentence of the summary
 MOST_SENTENCES = 400  # that are compared; of more, every second, third, …
 VARIETY = 0.4  # weight of novelty in maximal marginal relevance
@@ -88,8 +89,8 @@ def faded_body(original: Original, stage: Stage, embed: Embed, rarity: Rarity) -
 
 
 def is_worth_fading(note: ParsedNote) -> bool:
-    """Whether a note has more words than its summary could have."""
-    return sum(_length(block.text) for block in note.blocks) > SUMMARY_WORDS
+    """Whether a note has more words than its summary and keys could have."""
+    return sum(_length(block.text) for block in note.blocks) > SHORT_WORDS
 
 
 def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
