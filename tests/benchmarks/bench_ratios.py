@@ -46,6 +46,7 @@ from tests.benchmarks.vaults import SETTINGS, made_vault, parser_for
 
 CANDIDATES = 50
 SHARED_BY = 3  # ways of asking that take turns with the questions, so that none is asked twice
+PULSES_SECONDS = 240.0  # in which the pulse of all notes is measured, at most
 INDEXING_SECONDS = 120.0  # in which questions are asked while notes are indexed, at most
 NOTHING = "from fastmcp import FastMCP\ns = FastMCP('empty')\n@s.tool\ndef nothing() -> str:\n"
 NOTHING += "    return ''\ns.run(transport='http', port={port}, show_banner=False)\n"
@@ -82,7 +83,9 @@ def ratios(what: str, measured: Sequence[float], b: float, least: str, aim: str)
     ]
 
 
-def in_the_library(container: Container, asked: list[str], related: list[str]) -> list[Figure]:
+def in_the_library(
+    container: Container, client: Client[Any], asked: list[str], related: list[str]
+) -> list[Figure]:
     searcher, embedder = container.live.searcher, container.embedder
     store = container.live.stores.vectors
 
@@ -109,7 +112,7 @@ def in_the_library(container: Container, asked: list[str], related: list[str]) -
                "", "1.2", "1.0"),
         Figure("processor time of Searcher.search, plain, mean", processor, "ms"),
         Figure("processor time of recall_memory, client in the same process, mean",
-               asyncio.run(processor_time(Client(build_server(container)), asked[2::SHARED_BY],
+               asyncio.run(processor_time(client, asked[2::SHARED_BY],
                                           time.process_time)), "ms"),
     ]  # fmt: skip
 
@@ -189,8 +192,9 @@ def main() -> None:
             container.start(watch=False)
             container.worker.cancel(FIND)  # repeated texts are many tasks, sought for long
             container.live.searcher.warm_up()
-            wait_until_quiet(os.getpid())
-            figures = in_the_library(container, plain, related)
+            client = Client(build_server(container))
+            wait_until_quiet(os.getpid(), PULSES_SECONDS)
+            figures = in_the_library(container, client, plain, related)
         finally:
             container.close()
         if given.library:
