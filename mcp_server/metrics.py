@@ -34,6 +34,7 @@ from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import session_state
 from memvault.consolidation.dreams.record import DreamPhase
+from memvault.consolidation.faded_text import Stage
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import balanced_importance
 from memvault.model.state import CacheStats
@@ -177,6 +178,7 @@ class EngineCollector(Collector):
             with suppress(MemvaultError):  # the journal cannot be read now
                 yield from _dreams(container)
             yield from _upkeep(container)
+            yield _faded(container)
 
     def _cognition(self, container: Container) -> Iterator[Metric]:
         """By the names of graph-tools 4.1."""
@@ -277,6 +279,16 @@ def _dreams(container: Container) -> Iterator[Metric]:
         strength.add_metric([age], value)
     yield strength
     yield from dreaming.wake_seconds.collect()
+
+
+def _faded(container: Container) -> Metric:
+    found = GaugeMetricFamily(
+        "memvault_faded_memories", "Memories whose full text is archived.", labels=["stage"]
+    )
+    stages = Counts(memory.faded for memory in container.live.catalogue.all())
+    for stage in Stage:
+        found.add_metric([stage], stages[stage])
+    return found
 
 
 def _upkeep(container: Container) -> Iterator[Metric]:

@@ -56,7 +56,7 @@ class FadingService:
         return self.enabled and self.log.is_on
 
     def start(self) -> None:
-        self._container.worker.run(FADE, self._step, after=FIRST_SECONDS)
+        self._container.worker.run(FADE, self.step, after=FIRST_SECONDS)
 
     def upcoming(self) -> list[tuple[Fading, datetime]]:
         """What fades within a week, each with when, the soonest first."""
@@ -103,7 +103,7 @@ class FadingService:
         """How rare words are in the notes of this vault, by a sample of them."""
         return Rarity(self._sample())
 
-    def _step(self) -> float:
+    def step(self) -> float:
         """Announce and fade what is due, one note after another, until somebody asks."""
         container = self._container
         indexing = container.indexing

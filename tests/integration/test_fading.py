@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_server.runtime import fading
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
@@ -18,6 +19,7 @@ from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.note import LineRange
 from tests.integration.caller import Caller
+from tests.waiting import until
 
 SESSION = "sessions/2026-01-10/Boat.md"
 SENTENCES = [
@@ -80,10 +82,10 @@ class World:
             self.run()
 
     def run(self) -> None:
-        fading = self.container.fading
-        fading.announce()
-        for each in fading.due():
-            if fading.fade(each, fading.rarity()):
+        service = self.container.fading
+        service.announce()
+        for each in service.due():
+            if service.fade(each, service.rarity()):
                 self.touch(each.memory.path)
 
     def stage(self, path: str = SESSION) -> str | None:
@@ -131,12 +133,27 @@ def test_a_session_fades_to_summary_then_keys_and_comes_back_to_the_byte(world: 
     assert world.read() == TEXT, "what was brought back does not fade again at once"
 
 
+def test_the_job_fades_what_was_announced_for_a_week_while_nobody_asks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fading, "QUIET_SECONDS", 0.001)
+    job = world.container.fading.step
+    world.clock.at += timedelta(days=400)
+    job()
+    world.clock.at += timedelta(days=8)
+    with world.container.questions.one():
+        assert job() == fading.RETRY_SECONDS
+    assert world.read() == TEXT
+    until(lambda: job() == fading.EVERY_SECONDS)
+    assert world.stage() == "summary"
+
+
 def test_nothing_fades_that_was_not_announced_for_a_week(world: World) -> None:
     world.clock.at += timedelta(days=400)
     world.run()
     assert world.read() == TEXT
-    ((fading, at),) = world.container.fading.upcoming()
-    assert fading.memory.path == SESSION and at == world.clock.at + timedelta(days=7)
+    ((coming, at),) = world.container.fading.upcoming()
+    assert coming.memory.path == SESSION and at == world.clock.at + timedelta(days=7)
     world.days(6)
     assert world.read() == TEXT
     world.days(1)
