@@ -98,7 +98,7 @@ def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
     origin = origin_shown(memory, value.get("lines"))
     if origin.is_person:
         is_named = not _TITLED.isdisjoint(value) and not QUOTATIONS.isdisjoint(value)
-        if is_named or not _TEXTS.isdisjoint(value) or "lines" in value:
+        if is_named or not _TEXTS.isdisjoint(value):
             found.setdefault("origin", str(origin.kind))
         return found
     found |= {"origin": str(origin.kind)} | ({"written_by": origin.name} if origin.name else {})

@@ -27,6 +27,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
+from memvault.search.association import with_own
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
 from memvault.search.context.scoring import boosted_by_session, session_nearness
@@ -171,7 +172,7 @@ class ContextService:
         empty = empty.model_copy(update={"utl_metrics": self._metrics(found, pulse)})
         room = self._budget(asked, empty)
         if room.terse:
-            found = found[: -(-len(found) // 2)]  # it quotes one or two; reading takes time
+            found = with_own(found, -(-len(found) // 2))  # it quotes one or two
         distiller = self._own_distiller if asked.is_sensitive else self._distiller
         context = distiller.distil(asked.query, found, room, asked.form)
         answer = self._with_insights(self._told(empty, context, asked.level), asked)

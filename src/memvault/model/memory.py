@@ -145,6 +145,11 @@ class Memory(BaseModel):
     provenance: Provenance = Field(default_factory=Provenance)
     metadata: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def is_claim(self) -> bool:
+        """Whether others than the person wrote all of it, and the person did not verify it."""
+        return not (self.verified or self.provenance.is_person or self.provenance.own)
+
 
 IMPORTANCE_HALF_LIFE_DAYS = 30.0
 MOST_CLIENT_VARIANCE = 0.15  # of the importance that clients set

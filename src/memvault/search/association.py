@@ -22,6 +22,8 @@ from memvault.text.embedding import Embedder
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
+OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
+OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
 
 
@@ -145,3 +147,16 @@ def _hop(edge: GraphEdge, far: Memory, near: Memory) -> Hop:
     source, target = (far, near) if edge.source == far.id else (near, far)
     ends = edge.source, edge.target
     return Hop(source.title, edge.relation, target.title, source.path, edge.sentence, ends)
+
+
+def with_own(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """The first hits. However many claims there are of clients and the like, they leave some of the
+    last places to what the person wrote, if that is about as relevant."""
+    first = list(hits[:limit])
+    least = OWN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
+    own = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]
+    best = own[: round(OWN_SHARE * limit)]
+    added = [hit for hit in best if hit not in first]
+    claims = [hit for hit in first if hit.memory.is_claim]
+    gone = {id(hit) for hit in claims[len(claims) - len(added) :]} if added else set()
+    return [*(hit for hit in first if id(hit) not in gone), *added]

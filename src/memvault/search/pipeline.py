@@ -30,7 +30,7 @@ from memvault.model.search import (
     Verification,
 )
 from memvault.model.state import Background
-from memvault.search.association import POOL, Association
+from memvault.search.association import POOL, Association, with_own
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
@@ -313,7 +313,7 @@ class Searcher:
                 )
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
-        hits = hits[: max(limit, self._reranker.first if self._reranker else 0)]
+        hits = with_own(hits, max(limit, self._reranker.first if self._reranker else 0))
         self.hybrid.read_passages(query, hits)
         return FallbackResult(self._reranked(query, hits)[:limit], notice)
 

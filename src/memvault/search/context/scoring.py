@@ -35,6 +35,7 @@ from memvault.stores.vectors import bm25
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
+CLAIM = 0.5  # weight of a memory in others' words, where the person's has 1
 LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
 
 
@@ -175,7 +176,7 @@ class _Scorer:
     ) -> None:
         self._weights = weights
         self._asked = frozenset(weights)
-        self._relevance = hit.relevance
+        self._relevance = hit.relevance * (CLAIM if hit.memory.is_claim else 1.0)
         self._outline = outline
         self._title = frozenset(bm25.terms(hit.memory.title)) & self._asked
         self._above: dict[tuple[str, ...], frozenset[int]] = {}
