@@ -60,7 +60,7 @@ _PEOPLE = (
 _SECRETS = (
     r"(?:passwords?|passphrases?|api[\s_-]?keys?|access tokens?|tokens?|secrets?|credentials?|private keys?|"
     r"ssh keys?|session cookies?|cookies|(?:chat|conversation|message) (?:history|log|transcript)s?|"
-    r"(?:the )?last (?:\w+ )?(?:messages?|e-?mails?|notes|conversations?)|(?:previous|recent|all|full|whole|entire|current) (?:conversations?|messages?|chats?|notes?|memor(?:y|ies)|files?|"
+    r"(?:the )?last (?:\w+ )?(?:messages?|e-?mails?|notes|conversations?)|(?:previous|recent|all|every|each|full|whole|entire|current) (?:conversations?|messages?|chats?|notes?|memor(?:y|ies)|files?|"
     r"documents?|e-?mails?)|conversation|system prompt|private notes?|memories|(?:the|this|whole|entire) vault|"
     r"credit cards?(?: numbers?| details)?|bank (?:details|account|data)|account (?:details|numbers?)|contacts|contact list|"
     r"phone numbers?|home address|e-?mail address(?:es)?|personal (?:data|details|information)|"
