@@ -52,6 +52,7 @@ class AskPage:
         if not query:
             return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
         answered = self._site.container.live.searcher.search(query, mode=chosen)
+        self._site.container.learning.shown_to_person(query, answered.hits)
         return self._site.render(
             "ask.html",
             request,

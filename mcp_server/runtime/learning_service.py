@@ -30,6 +30,7 @@ WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
 UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
+PAGE = "page"  # the connection of the person
 _AT_REST = Tuning()
 
 
@@ -72,6 +73,15 @@ class LearningService:
         if self.is_on:
             seen = [hit for hit in hits if not hit.withheld]
             self._uses.shown(connection, client or UNNAMED, session, question, seen)
+
+    def shown_to_person(self, question: str, hits: Sequence[Hit]) -> None:
+        """Note the memories that a page shows for the person's question, best first."""
+        if self.is_on:
+            self._uses.shown(PAGE, "", "", question, hits)
+
+    def read_by_person(self, memory_id: str) -> None:
+        """Note that the person opened a memory's page."""
+        self.read(PAGE, [memory_id])
 
     def answered(self, session: str, entropy: float, found: int) -> None:
         """Note how varied an answer was."""

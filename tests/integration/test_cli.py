@@ -21,6 +21,9 @@ from mcp_server.engine.launcher import read_address
 from memvault.cli.app import run
 from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
+from memvault.consolidation.learning import Learning
+from memvault.consolidation.rewards import Signal, SignalKind
+from memvault.vault.files import Vault
 from tests.integration.tiny_engine import environment
 from tests.waiting import until
 
@@ -346,6 +349,23 @@ def test_a_change_is_taken_back_by_its_hash_and_a_day_is_shown_first(
     assert "it was changed since and stays as it is" in capsys.readouterr().out
     assert note.read_bytes() == b"# Ferry times\r\n\r\nAt noon.\r\n"
     assert run(["undo"]) == 2
+
+
+def test_what_was_learnt_is_reported_reset_and_brought_back(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learning = Learning(Vault(vault), "laptop")
+    read = Signal(at=datetime.now(UTC), kind=SignalKind.OPENED, thousandths=500, memory="one")
+    learning.observe([read])
+    learning.flush()
+    assert run(["learnt"]) == 0
+    assert "1 signals about 1 notes" in capsys.readouterr().out
+    assert run(["learnt", "--reset"]) == 0
+    assert "0 signals about 0 notes" in capsys.readouterr().out
+    learning.refresh()
+    assert learning.state.memories == {}
+    assert run(["learnt", "--undo-reset"]) == 0
+    assert "1 signals" in capsys.readouterr().out
 
 
 def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,6 +205,17 @@ def test_no_client_raises_or_verifies_a_clients_claim_by_reading_it(
     }
 
 
+def test_the_person_gives_weight_by_opening_a_note_that_a_page_found(
+    container: Container, talk: Talk
+) -> None:
+    stored = talk(
+        lambda one: one.call("store_memory", content="The boat counts kelp.", rationale=WHY)
+    )
+    container.learning.shown_to_person(QUESTION, container.live.searcher.search(QUESTION).hits)
+    container.learning.read_by_person(stored["node_id"])
+    assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.5, abs=0.1)
+
+
 def test_a_memory_that_was_opened_often_comes_first(container: Container, talk: Talk) -> None:
     question = "Where do we count?"
     first, second, *_ = talk(lambda one: one.recall(question))

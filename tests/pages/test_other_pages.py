@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from memvault.consolidation.rewards import Signal, SignalKind
 from tests.pages.browser import Browser, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
@@ -190,6 +192,25 @@ def test_activity_shows_which_claims_were_withheld_and_which_were_asked_for(
     assert shown.count("What does the insurance of the boat cost?") == 2
     assert shown.index("shown at its request") < shown.index("withheld")
     assert "Boat insurance" in shown
+
+
+def test_what_was_learnt_is_shown_forgotten_and_brought_back(
+    browser: Browser, site: Served
+) -> None:
+    learning, id = site.container.learning.learnt, site.id_of("Clay oven")
+    before = learning.utility(id)
+    read = Signal(at=datetime.now(UTC), kind=SignalKind.KEPT, thousandths=900, memory=id)
+    learning.observe([read])
+    learning.flush()
+    gained = learning.utility(id)
+    assert gained > before
+    browser.open(f"{site.url}/activity")
+    assert f"Clay oven {gained:+.2f}" in browser.text().split("Learnt from use")[1]
+    browser.click("Forget what was learnt")
+    wait_until(lambda: learning.utility(id) == 0.0, "not forgotten")
+    browser.sees("Bring it back")
+    browser.click("Bring it back")
+    wait_until(lambda: learning.utility(id) == gained, "not brought back")
 
 
 @pytest.mark.parametrize("way", ["click", "key"])

@@ -22,7 +22,7 @@ from memvault.model.search import FoundBy, Hit
 
 MOST_CONNECTIONS = 1_000
 MOST_ANSWERS = 3  # of a connection that are remembered
-MOST_READ = 20  # memories that count of a connection, each once
+MOST_READ = 20  # memories that count of a connection and day, each once
 MOST_QUESTION_CHARS = 300
 MOST_BESIDE = 5  # memories read before it that one belongs together with
 NEAR_DUPLICATE = 0.1  # surprise below which a stored memory repeats another
@@ -102,9 +102,10 @@ class UseObserver:
         asked = " ".join(question.split())[:MOST_QUESTION_CHARS]
         answer = _Answer(asked, {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
-            known = self._connections.setdefault(connection, _Connection(client))
+            today = self._of_today(connection)
+            known = self._connections.setdefault(today, _Connection(client))
             known.session = session
-            self._connections.move_to_end(connection)
+            self._connections.move_to_end(today)
             while len(self._connections) > MOST_CONNECTIONS:
                 self._connections.popitem(last=False)
             known.answers.append(answer)
@@ -115,10 +116,14 @@ class UseObserver:
         """Note which memories were read; those count that the connection's last answers showed."""
         signals: list[Signal] = []
         with self._lock:
-            if (known := self._connections.get(connection)) is not None:
+            if (known := self._connections.get(self._of_today(connection))) is not None:
                 for each in ids:
                     signals += self._read(known, each, cited=cited)
         self._observe(signals)
+
+    def _of_today(self, connection: str) -> str:
+        """Connections may last for weeks; what was read counts again on another day."""
+        return f"{connection} {self._clock():%Y-%m-%d}"
 
     def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
         answer = next((a for a in reversed(known.answers) if id in a.routes), None)
