@@ -26,7 +26,7 @@ RARE = 0.01  # share of the passages: a word that more of them have stands for i
 ALIKE = 0.6  # least cosine of two words that stand for each other
 NEAREST = 2  # words of the vault that one of a question stands for
 WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
-MOST_WORDS = 30_000  # of a vault, the most common, names among them
+MOST_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
 MOST_NOTES = 20_000  # whose words are read
 GROWN = 0.05  # share of its chunks by which a vault grows or shrinks until it is read again
 AGAIN_SECONDS = 300.0
@@ -72,8 +72,9 @@ class Vocabulary:
         for passage in self._passages():
             passages += 1
             counts.update(set(_WORD.findall(f"{passage.context} {passage.text}")))
-        repeated = (word for word, count in counts.most_common(MOST_WORDS) if count > 1)
-        plain = [word for word in repeated if word.islower() and word not in STOP_WORDS]
+        repeated = (word for word, count in counts.most_common() if count > 1)
+        telling = (word for word in repeated if word.islower() and word not in STOP_WORDS)
+        plain = list(islice(telling, MOST_WORDS))
         having: Counter[int] = Counter()
         for word, count in counts.items():
             if (term := _term(word)) is not None:
