@@ -8,6 +8,7 @@ Names stand for themselves: only words count that are written in lower case.
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ class Vocabulary:
         self._embedder = embedder
         self._known: _Words | None = None
         self._size = 0  # of the store when its words were read
+        self._lock = threading.Lock()
         self._answers: LRUCache[str, Alike] = LRUCache(_QUESTIONS)
 
     def load(self) -> float:
@@ -93,8 +95,12 @@ class Vocabulary:
         known, answers = self._known, self._answers
         if known is None:
             return {}
-        if (answer := answers.get(question)) is None:
-            answer = answers[question] = dict(self._alike(known, question))
+        with self._lock:
+            answer = answers.get(question)
+        if answer is None:
+            answer = dict(self._alike(known, question))
+            with self._lock:
+                answers[question] = answer
         return answer
 
     def _passages(self) -> Iterator[Chunk]:
