@@ -4,10 +4,11 @@ all."""
 from __future__ import annotations
 
 import threading
+from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from math import fsum
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -15,6 +16,7 @@ from memvault.vault.journal import Actor, Journal, JournalEntry
 
 DREAMED, KEPT = "dreamed", "dream_kept"
 MOST_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
+_UNIT = 10_000
 HALF_LIFE_DAYS = 30.0  # of what a dream strengthened
 _SYSTEM = Actor(kind="system", name="memvault")
 
@@ -113,16 +115,6 @@ class PhaseReport(BaseModel):
         return len(self.found)
 
 
-@dataclass(slots=True)
-class _Strength:
-    value: float
-    at: datetime
-
-    def now(self, at: datetime) -> float:
-        days = max(0.0, (at - self.at).total_seconds() / 86_400)
-        return float(self.value * 2.0 ** (-days / HALF_LIFE_DAYS))
-
-
 class DreamRecord:
     """The dreams of one vault. Thread-safe."""
 
@@ -130,9 +122,10 @@ class DreamRecord:
         self._journal = journal
         self._marks: dict[str, int] = {}
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
-        self._found: dict[str, Discovery] = {}
+        self._found: dict[str, tuple[tuple[datetime, str], Discovery]] = {}  # with its first phase
         self._kept: set[str] = set()
-        self._strengths: dict[str, dict[str, _Strength]] = {}
+        # By memory, by the other memory, by day: ten-thousandths, so that their order is no matter.
+        self._gained: dict[str, dict[str, dict[int, int]]] = {}
         self._reports: list[PhaseReport] = []
         self._lock = threading.RLock()
 
@@ -163,7 +156,8 @@ class DreamRecord:
         """What was proposed and not accepted, oldest first."""
         with self._lock:
             self._refresh()
-            return [each for key, each in self._found.items() if key not in self._kept]
+            found = sorted(self._found.items(), key=lambda item: (item[1][0], item[0]))
+            return [each for key, (_, each) in found if key not in self._kept]
 
     def known(self) -> set[str]:
         """The keys of everything that was ever proposed."""
@@ -185,14 +179,18 @@ class DreamRecord:
 
     def strengths(self, memory_id: str, at: datetime) -> dict[str, float]:
         """What dreams added to the relations of a memory, by the other memory, in [0, 1], halved
-        every 30 days. As of the last call of another method."""
+        every 30 days."""
+        today = at.toordinal()
         with self._lock:
-            found = self._strengths.get(memory_id, {})
-            return {other: strength.now(at) for other, strength in found.items()}
+            self._refresh()
+            return {
+                other: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
+                for other, days in self._gained.get(memory_id, {}).items()
+            }
 
     def _refresh(self) -> None:
         entries, self._marks = self._journal.entries_after(self._marks)
-        for entry in sorted(entries, key=lambda each: each.ts):
+        for entry in entries:
             if entry.kind not in (DREAMED, KEPT) or entry.id in self._seen:
                 continue
             self._seen.add(entry.id)
@@ -205,11 +203,17 @@ class DreamRecord:
                 continue  # of a newer memvault
 
     def _take(self, report: PhaseReport) -> None:
-        self._reports.append(report)
+        insort(self._reports, report, key=lambda each: (each.at, each.phase))
         for each in report.found:
-            self._found.setdefault(each.key, each)
+            first = (report.at, report.phase)
+            if each.key not in self._found or first < self._found[each.key][0]:
+                self._found[each.key] = (first, each)
+        day = report.at.toordinal()
         for pair in report.strengthened:
             for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
-                of_one = self._strengths.setdefault(one, {})
-                before = of_one[other].now(report.at) if other in of_one else 0.0
-                of_one[other] = _Strength(min(1.0, before + pair.added), report.at)
+                days = self._gained.setdefault(one, {}).setdefault(other, {})
+                days[day] = days.get(day, 0) + round(pair.added * _UNIT)
+
+
+def _faded(gain: int, days: int) -> float:
+    return float(gain / _UNIT * 2.0 ** (-max(0, days) / HALF_LIFE_DAYS))
