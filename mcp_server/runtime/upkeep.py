@@ -104,6 +104,7 @@ class Upkeep:
                     breaks.take()
             except MemvaultError as error:  # a store or a file that cannot be changed now
                 logger.warning("upkeep leaves out %s: %s", what, error.message)
+        breaks.take()
         self._optimise()
         self.runs += 1
         self.last = UpkeepReport(container.now(), breaks.worked, dict(removed))
@@ -116,22 +117,33 @@ class Upkeep:
         yield len(self._container.curator.purge())
 
     def _orphans(self) -> Iterator[int]:
-        yield self._container.live.indexer.remove_orphans()
+        """Looks first, note by note, since removing them reads both stores at once."""
+        live = self._container.live
+        by_id = live.catalogue.by_id
+        is_stray = any(node.path and by_id(node.id) is None for node in live.graph_view.nodes())
+        for key in live.stores.vectors.note_ids():
+            is_stray = is_stray or by_id(key) is None
+            yield 0
+        if is_stray:
+            yield live.indexer.remove_orphans()
 
     def _old_versions(self) -> Iterator[int]:
         container, settings = self._container, self._settings
-        changes = container.curator.history.changes(limit=None)
         megabytes = settings.history_megabytes
         if self.is_disk_nearly_full():
             megabytes /= 4
+        sizes = self._versions.packs()
+        if sum(sizes.values()) <= megabytes * MEGABYTE:
+            return
+        changes = container.curator.history.changes(limit=None)
+        yield 0
         chosen = packs_to_drop(
-            self._versions.packs(),
+            sizes,
             {change.reversal_hash: change.at for change in changes},
             container.now(),
             int(megabytes * MEGABYTE),
             settings.history_days,
         )
-        yield 0
         for pack in chosen:
             self._versions.drop_pack(pack)
             yield 1

@@ -18,7 +18,7 @@ from memvault.config.settings import Settings, UpkeepSettings
 from memvault.consolidation.upkeep import is_nearly_full, packs_to_drop
 from memvault.curation.changes.plan import Attribution
 from memvault.model.errors import MemvaultError
-from memvault.model.graph import GraphNode, NoteGraph
+from memvault.model.graph import GraphNode, NoteGraph, NotesIndexed
 from memvault.text.embedding import EmbeddingCache
 from memvault.vault.version_store import VersionStore
 
@@ -93,7 +93,9 @@ def test_old_versions_beyond_the_budget_go_and_their_change_says_so_on_undo(
 
 def test_orphans_in_the_indexes_go_and_notes_stay(container: Container) -> None:
     live = container.live
-    live.stores.graph.replace([NoteGraph(GraphNode("lost", "note", "Lost", path="Lost.md"))])
+    lost = NoteGraph(GraphNode("lost", "note", "Lost", path="Lost.md"))
+    live.stores.graph.replace([lost])
+    live.graph_view.apply(NotesIndexed(graphs=(lost,)))
     assert container.upkeep.run().removed["orphans in the indexes"] == 1
     assert {node.name for node in live.stores.graph.all_nodes() if node.path} == {"Yard"}
     assert [memory.title for memory in live.catalogue.all()] == ["Yard"]

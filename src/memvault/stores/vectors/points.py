@@ -264,7 +264,12 @@ class PointVectorStore(ABC):
         return found
 
     def note_ids(self) -> Iterator[str]:
-        yield from {note_id_of(point.payload) for point in self._scroll((), _LABELS)}
+        seen = set[str]()
+        for point in self._scroll((), _LABELS):
+            key = note_id_of(point.payload)
+            if key not in seen:
+                seen.add(key)
+                yield key
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
