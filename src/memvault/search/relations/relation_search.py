@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from memvault.text.spacy_pipeline import question_parser
 logger = logging.getLogger(__name__)
 MOST_HOPS = 5
 PATIENCE = 2.0  # seconds that a question waits for the relations of what has just changed,
-FIRST_PATIENCE = 5.0  # and for all when they are read for the first time
+FIRST_PATIENCE = 6.0  # and the first questions for all, when they are read for the first time
 MANY = 16  # notes; when more have changed, questions are answered meanwhile as before
 SURE = 3.0  # fit of a path, from which it counts: most questions about no relation find none
 PARSED = 4  # results that the parsed question leads to, before those of any words
@@ -99,6 +100,7 @@ class RelationSearch:
         self._lexicon: Lexicon | None = None
         self._turn = threading.Condition()
         self._begun = self._ended = 0  # how often the background worker has read changes
+        self._first_until: float | None = None  # no question waits longer for the first reading
         # Not jobs of the worker: a question is parsed while its candidates are searched for.
         self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
 
@@ -211,9 +213,13 @@ class RelationSearch:
         with self._turn:
             turn = self._begun + 1
             self._background.run("read changed relations", self._take_turn)
-            patience = max(FIRST_PATIENCE, first_patience) if known is None else PATIENCE
+            patience = PATIENCE
+            if known is None:
+                now = time.monotonic()
+                self._first_until = self._first_until or now + FIRST_PATIENCE
+                patience = max(0.0, self._first_until - now)
             if known is None or waiting <= MANY:
-                self._turn.wait_for(lambda: self._ended >= turn, patience)
+                self._turn.wait_for(lambda: self._ended >= turn, max(patience, first_patience))
         return self._lexicon
 
     def _take_turn(self) -> None:
