@@ -150,7 +150,7 @@ class LearningTools:
         Rewards: others read your memories, the person verified or kept them, they were new and
         connected. Penalties: duplicates, undone changes, memories marked as wrong or passed over.
         """
-        self._box.touch()
+        self._box.touch(session_id)
         container = self._box.container
         within = timedelta(hours=window_hours) if window_hours is not None else None
         found = container.learning.learnt.rewards(client_name() or UNNAMED, within)

@@ -53,6 +53,12 @@ READING: dict[str, dict[str, Any]] = {
     "entailment_query": {"general": "Huts", "specific": "{name}"},
     "set_verbosity": {"level": 2},
     "check_adversarial": {"node_id": "{id}"},
+    "get_steering_feedback": {},
+    "get_neuromodulation": {},
+    "homeostatic_status": {},
+    "affective_score_signal": {"signal": {"actual_value": 0.5}},
+    "affective_get_drive_state": {},
+    "affective_emit_reward": {"reward": {"type": "reward", "value": 0.5}},
 }
 WRITING = {
     "store_memory", "edit_memory", "merge_concepts", "annotate_node", "boost_importance",
