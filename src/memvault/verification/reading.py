@@ -24,6 +24,7 @@ from memvault.verification.claims import NAME, TEXT, Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
     EARLIER,
+    PASSED_OVER,
     PAYING,
     RELATIVE,
     TAKEN_BACK,
@@ -43,6 +44,7 @@ MOST_ATTRIBUTE_WORDS = 3
 _WHOLE_VALUE = 0.8  # share of a field's value that a name covers if it is the value
 _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
 _SPEAKING = frozenset(("i", "we", "you", "he", "she", "they", "it"))
+_BEING = frozenset(("is", "are", "was", "were"))
 _AUXILIARY = _ARTICLES | frozenset(
     ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
 )
@@ -264,7 +266,7 @@ def _in_front(clause: Clause, place: int) -> list[str]:
     while k >= 0 and not tokens[k].is_content:
         number = tokens[k].amount
         if tokens[k].text == ";" or (number >= 0 and not clause.amounts[number].earlier):
-            return []
+            return _shared_subject(tokens, k, place)
         k -= 1
     words = _run(tokens, k, -1)
     k -= len(words)
@@ -276,6 +278,20 @@ def _in_front(clause: Clause, place: int) -> list[str]:
     if words and k >= 1 and tokens[k].low in ("of", "for"):
         words += _run(tokens, k - 1, -1)
     return list(reversed(words))
+
+
+def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str]:
+    """What two verbs are said of: "*snapshots* are saved every 5 minutes and kept for 7 days".
+
+    Args:
+        first: where the value of the first verb stands.
+    """
+    between = [token.low for token in tokens[first + 1 : place]]
+    has_verb = any(low in PASSED_OVER and low not in _JOINTS for low in between[1:])
+    verb = next((k for k in range(first) if tokens[k].low in _BEING), 0)
+    if between[:1] != ["and"] or not has_verb:
+        return []
+    return list(reversed(_run(tokens, verb - 1, -1)))
 
 
 def _part_of(tokens: Sequence[Token], place: int, front: Sequence[str]) -> list[str]:

@@ -226,6 +226,10 @@ def _with_value_of_best_part(
         return claim
     known = claim.around | stems_of(claim.source.title)
     parts = [stems_of(part) - known for part in _parts(claim.sentence, rivals)]
+    values = [(each.unit, each.parts) for each in rivals]
+    own_part = parts[values.index((own.unit, own.parts))] if (own.unit, own.parts) in values else ()
+    if not claim.attribute & set(own_part):  # said of each value: the subject of two verbs
+        parts = [part - claim.attribute for part in parts]
     fit = [(len(part & named), len(part & asked)) for part in parts]
     best = max(range(len(rivals)), key=fit.__getitem__)
     if fit.count(fit[best]) > 1:
