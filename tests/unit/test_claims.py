@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 
+from memvault.reasoning.bayes.question import answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.amounts import AmountKind, amounts_in, same
 from memvault.verification.claim_patterns import opposed, tool_usages_in
@@ -162,6 +163,16 @@ def test_another_value_of_the_same_differs(one, other):
 )
 def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
     assert says(one, other) is Verdict.APART
+
+
+def test_two_verbs_of_one_subject_have_each_their_value() -> None:
+    found = claims("By default, snapshots are saved every 5 minutes and kept for 7 days.")
+    assert [(each.label, each.shown) for each in found] == [
+        ("saved", "5 minutes"), ("snapshots", "7 days"),
+    ]  # fmt: skip
+    for question, value in (("How long are snapshots kept?", "7 days"),
+                            ("How often are snapshots saved?", "5 minutes")):  # fmt: skip
+        assert {each.shown for each in answering(found, question)} == {value}
 
 
 def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
