@@ -55,6 +55,7 @@ class World:
 
     def _open(self) -> Container:
         container = Container(self.folder, self.settings, self.state, clock=self.clock)
+        container.worker.cancel(fading.FADE)  # `run` does it instead
         container.start(watch=False)
         return container
 
@@ -133,30 +134,22 @@ def test_a_session_fades_to_summary_then_keys_and_comes_back_to_the_byte(world: 
     assert world.read() == TEXT, "what was brought back does not fade again at once"
 
 
-def test_the_job_fades_what_was_announced_for_a_week_while_nobody_asks(
+def test_nothing_fades_that_was_not_announced_for_a_week_or_while_somebody_asks(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fading, "QUIET_SECONDS", 0.001)
     job = world.container.fading.step
     world.clock.at += timedelta(days=400)
     job()
-    world.clock.at += timedelta(days=8)
-    with world.container.questions.one():
-        assert job() == fading.RETRY_SECONDS
-    assert world.read() == TEXT
-    until(lambda: job() == fading.EVERY_SECONDS)
-    assert world.stage() == "summary"
-
-
-def test_nothing_fades_that_was_not_announced_for_a_week(world: World) -> None:
-    world.clock.at += timedelta(days=400)
-    world.run()
-    assert world.read() == TEXT
     ((coming, at),) = world.container.fading.upcoming()
     assert coming.memory.path == SESSION and at == world.clock.at + timedelta(days=7)
     world.days(6)
     assert world.read() == TEXT
-    world.days(1)
+    world.clock.at += timedelta(days=1)
+    with world.container.questions.one():
+        assert job() == fading.RETRY_SECONDS
+    assert world.read() == TEXT
+    until(lambda: job() == fading.EVERY_SECONDS)
     assert world.stage() == "summary"
 
 

@@ -310,7 +310,7 @@ class Sessions(RuleBasedStateMachine):
 
 
 Sessions.TestCase.settings = examples(
-    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "25")),
+    max_examples=int(os.environ.get("MEMVAULT_EXAMPLES", "15")),
     stateful_step_count=14,
     deadline=None,
     derandomize="MEMVAULT_EXAMPLES" not in os.environ,
