@@ -32,7 +32,7 @@ from memvault.model.search import Hit, Mode
 from tests.benchmarks.measure import Figure, median, show, timed
 from tests.benchmarks.run_sets import vault_of
 
-USERS, DAYS, PER_DAY = 5, 30, 5
+USERS, DAYS, PER_DAY = 3, 30, 5
 CARED_FOR = 0.1  # of the notes that questions are about
 SHOWN = 10
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -101,16 +101,18 @@ class Simulation:
                 service.read(connection, [h.memory.id for h in hits if h.memory.path == note])
             service._write()
 
-    def ranks(self, one: User) -> dict[str, float]:
+    def found(self) -> list[list[str]]:
+        """The paths that each question finds."""
+        return [[hit.memory.path for hit in self.ask(each["question"])] for each in self.questions]
+
+    def ranks(self, one: User, found: Sequence[Sequence[str]]) -> dict[str, float]:
         """The reciprocal rank of each question's note; of what the user cares for, if it is."""
-        cared = set(one.notes)
-        found = {}
-        for each in self.questions:
+        cared, ranks = set(one.notes), {}
+        for each, paths in zip(self.questions, found, strict=True):
             gold = set(each["gold"]) & cared or set(each["gold"])
-            paths = [hit.memory.path for hit in self.ask(each["question"])]
             rank = next((k for k, path in enumerate(paths, 1) if path in gold), 0)
-            found[str(each["question"])] = 1 / rank if rank else 0.0
-        return found
+            ranks[str(each["question"])] = 1 / rank if rank else 0.0
+        return ranks
 
     def forget(self) -> None:
         shutil.rmtree(self.container.vault.root / FOLDER, ignore_errors=True)
@@ -122,11 +124,12 @@ def measure(folder: Path) -> list[Figure]:
         simulation = Simulation(folder, Path(home))
         service = simulation.container.learning
         changes: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        unlearnt = simulation.found()
         for seed in range(USERS):
             one = user(simulation.questions, seed)
-            before = simulation.ranks(one)
+            before = simulation.ranks(one, unlearnt)
             simulation.live(one, seed)
-            after = simulation.ranks(one)
+            after = simulation.ranks(one, simulation.found())
             for group in dict.fromkeys(one.groups.values()):
                 own = [q for q in after if one.groups[q] == group]
                 changes[group].append((mean(before[q] for q in own), mean(after[q] for q in own)))
