@@ -28,8 +28,9 @@ from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.consolidation.learning import FOLDER
+from memvault.consolidation.modulation import Modulation, RewardSignal, RewardType
 from memvault.model.search import Hit, Mode
-from tests.benchmarks.measure import Figure, median, show, timed
+from tests.benchmarks.measure import Figure, median, percentile, show, timed
 from tests.benchmarks.run_sets import vault_of
 
 USERS, DAYS, PER_DAY = 3, 30, 5
@@ -150,9 +151,24 @@ def measure(folder: Path) -> list[Figure]:
     return [*figures, Figure("what use says of ten memories, p50", spent, "ms", "0.2", "0.05")]
 
 
+def modulation() -> list[Figure]:
+    """What each answer and reward costs (graph-tools 3.5: 200 µs at most)."""
+    levels, reward = Modulation(), RewardSignal(RewardType.REWARD, 0.5)
+    calls = {
+        "an answer moves the levels, p99": lambda: levels.answered("one", 0.4, 5),
+        "a reward moves a level, p99": lambda: levels.rewarded("one", reward),
+        "search reads its knobs, p99": levels.tuning,
+    }
+    return [
+        Figure(what, percentile(timed(call, 5_000), 0.99), "ms", "0.2")
+        for what, call in calls.items()
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="+", type=Path)
+    parser.add_argument("sets", nargs="*", type=Path)
+    show("modulation", modulation())
     for folder in parser.parse_args().sets:
         show(f"learning from use, {folder.name}", measure(folder))
 
