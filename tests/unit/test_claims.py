@@ -165,8 +165,9 @@ def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
     assert says(one, other) is Verdict.APART
 
 
-def test_two_verbs_of_one_subject_have_each_their_value() -> None:
-    found = claims("By default, snapshots are saved every 5 minutes and kept for 7 days.")
+@pytest.mark.parametrize("joint", [" and", ", and", " from each other, and"])
+def test_two_verbs_of_one_subject_have_each_their_value(joint: str) -> None:
+    found = claims(f"By default, snapshots are saved every 5 minutes{joint} kept for 7 days.")
     assert [(each.label, each.shown) for each in found] == [
         ("saved", "5 minutes"), ("snapshots", "7 days"),
     ]  # fmt: skip

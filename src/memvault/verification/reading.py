@@ -169,12 +169,13 @@ def _is_field(pair: re.Match[str], key: Clause) -> bool:
 
 def _clauses(sentence: str) -> list[tuple[int, int]]:
     """Start and end of each clause; one that only qualifies what was said ("…, but that was in
-    2019") belongs to it."""
+    2019"), or has its subject ("…, and kept for a week"), belongs to it."""
     spans: list[tuple[int, int]] = []
     start = 0
     for match in (*CLAUSE.finditer(sentence), None):
         end = match.start() if match is not None else len(sentence)
-        if spans and _qualifies(sentence[start:end]):
+        clause = sentence[start:end]
+        if spans and (_qualifies(clause) or clause.partition(" ")[0] in PASSED_OVER):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -286,10 +287,10 @@ def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str
     Args:
         first: where the value of the first verb stands.
     """
-    between = [token.low for token in tokens[first + 1 : place]]
-    has_verb = any(low in PASSED_OVER and low not in _JOINTS for low in between[1:])
+    between = [token.low for token in tokens[first + 1 : place] if token.text != ","]
+    has_verb = any(low in PASSED_OVER and low not in _JOINTS for low in between)
     verb = next((k for k in range(first) if tokens[k].low in _BEING), 0)
-    if between[:1] != ["and"] or not has_verb:
+    if "and" not in between or not has_verb:
         return []
     return list(reversed(_run(tokens, verb - 1, -1)))
 
