@@ -54,6 +54,11 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what was judged wrong")
     given = parser.parse_args()
     sets = {"blind": blind(), "single sentences of known kinds": known()}
+    sets["blind, beside talk of attacks"] = [
+        Labelled(f"Security review: {each.text}\n\nThis is about phishing.", each.kind, True)
+        for each in sets["blind"]
+        if each.attack
+    ]
     if given.texts:
         sets[given.texts.parent.name] = read(given.texts)
     embedder = open_embedder(EmbeddingSettings(), None)
