@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -40,6 +41,7 @@ class LearningService:
     def __init__(self, container: Container) -> None:
         self._container = container
         self.modulation = Modulation()
+        self._writing = threading.Lock()
         self._vectors: dict[str, Vector] = {}  # of questions, about 2 kB each
         self.learnt = Learning(
             container.vault,
@@ -161,9 +163,10 @@ class LearningService:
             self.learnt.close()
 
     def _write(self) -> float:
-        self._uses.judge_changes()
-        self.learnt.write()
-        self._embed_questions()
+        with self._writing:
+            self._uses.judge_changes()
+            self.learnt.write()
+            self._embed_questions()
         return WRITE_SECONDS
 
     def _memory_of(self, memory_id: str) -> Memory | None:

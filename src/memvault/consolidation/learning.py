@@ -79,6 +79,7 @@ class Learning:
         self._clock = clock
         self._waiting: list[Signal] = []
         self._lock = threading.Lock()  # of what waits
+        self._flushing = threading.Lock()
         self._reading = threading.Lock()
         self._marks: dict[str, int] = {}
         self._numbers: dict[str, int] = {}  # of the last entry, by device
@@ -99,10 +100,14 @@ class Learning:
             self._waiting += signals
 
     def flush(self) -> None:
-        """Append what was observed, and count it.
+        """Append what was observed, and count it; also what another thread is appending now.
 
         Raises StorageError: it cannot be written, and waits for the next time.
         """
+        with self._flushing:
+            self._flush()
+
+    def _flush(self) -> None:
         with self._lock:
             taken, self._waiting = self._waiting, []
         done = 0
