@@ -151,6 +151,14 @@ def test_a_copy_that_a_sync_tool_makes_counts_nothing_twice(
     assert learning.used("quay")[0] == 1
 
 
+def test_what_a_lost_file_held_counts_no_more(tmp_path: Path, learning: Learning) -> None:
+    learning.observe([opened("quay")])
+    learning.flush()
+    (tmp_path / FOLDER / "2026-03-laptop.jsonl").unlink()
+    learning.refresh()
+    assert learning.state == LearnedState()
+
+
 MEMORIES = st.sampled_from(["quay", "crane", "ferry"])
 CLIENTS = st.sampled_from(["", "claude", "cursor"])
 SIGNALS = st.builds(
