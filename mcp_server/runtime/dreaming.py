@@ -237,11 +237,13 @@ class Dreaming:
             ]
 
         def ask(question: str) -> list[Found]:
-            hits = live.searcher.find(question, ANSWERS)
+            """By meaning alone: a whole search loads models that an idle engine has unloaded."""
+            hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
+            found = [(by_id(hit.note_id), hit.score) for hit in hits]
             return [
-                Found(hit.memory, hit.relevance, said)
-                for hit in hits
-                if (said := lead(hit.memory)) is not None
+                Found(memory, score, said)
+                for memory, score in found
+                if memory is not None and (said := lead(memory)) is not None
             ]
 
         def questions() -> list[tuple[str, tuple[str, ...]]]:

@@ -17,7 +17,7 @@ from mcp_server.runtime.dreaming import LOOK
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, DreamRecord
-from memvault.consolidation.learning import Signal, SignalKind
+from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType

@@ -325,7 +325,7 @@ class Dreamer:
         said_of = (self._saying(one, link.shared), self._saying(other, link.shared))
         return self._link(DiscoveryKind.LINK, (one, other), reason, said_of)
 
-    def _blind_spots(self, ids: Collection[str]) -> Iterator[Discovery]:
+    def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
         """Notes that are far apart in meaning and share a cause; then a person or a day."""
         for spot in blind_spots(self.view, self.index, go_on=self.go_on):
             self.go_on()
@@ -336,8 +336,9 @@ class Dreamer:
         for key, around in linked.around.items():
             node = self.view.node(key)
             if node is not None and node.kind in _SHARED_KINDS:
-                sharing[key] = around & set(ids)
+                sharing[key] = around & ids
         for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
+            self.go_on()
             if edge.source in ids and edge.target in sharing:
                 sharing[edge.target].add(edge.source)
         rare = sorted(sharing.items(), key=lambda item: (len(item[1]), item[0]))
