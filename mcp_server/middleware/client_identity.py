@@ -112,6 +112,7 @@ def connection_of(session: ServerSession) -> str:
 
 
 MOST_NAME_CHARS = 80
+_OTHERS = frozenset({"you", "me", "page", "person", "the person", "memvault"})
 _proofs: set[str] = set()
 
 
@@ -137,8 +138,11 @@ def client_name() -> str | None:
 
 @lru_cache(maxsize=256)
 def _harmless(name: str) -> str:
-    """A client's name, which other clients read with its memories: one line, and no order."""
+    """A client's name, which the person and other clients read with its memories: one line, no
+    order, and not what the person or memvault is called there."""
     short = " ".join(name.split())[:MOST_NAME_CHARS]
+    if short.casefold() in _OTHERS:
+        return f"a client named {short}"
     return "a client" if Immunity(None).check(short).adversarial else short
 
 

@@ -132,10 +132,7 @@ class Site:
         text = self._templates.get_template(template).render(
             {"frame": self._frame(request), "token": self.token.text, **shown}
         )
-        here = request.url.path.removeprefix("/memory/")
-        marked = _MEMORY_LINK.sub(
-            lambda link: link[0] if link[1] == here else self._with_claimant(link), text
-        )
+        marked = _MEMORY_LINK.sub(self._with_claimant, text)
         return HTMLResponse(marked, status_code=status, headers={"Cache-Control": "no-store"})
 
     def _with_claimant(self, link: re.Match[str]) -> str:

@@ -319,6 +319,7 @@ def test_no_trick_states_a_false_account_as_verified(call: Caller, container: Co
     for client in CLIENTS:
         stored = call("store_memory", client, content=FALSE, title=f"By {client}", rationale=WHY)
         call("verify_memory", client, target=stored["node_id"], rationale=WHY)
+    assert "a client named you" in Pages(container).get("/activity").lower()
     for tool, given in EDITED.values():
         call(tool, target="Rowing.md", **given, rationale=WHY)
     for kept in ("verified", "Verified", "verified_by", "verified_on", "id"):
