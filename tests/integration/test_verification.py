@@ -251,13 +251,13 @@ def test_execution_gives_only_what_is_sure(call):
     assert answer["mode"] == "execution"
     assert answer["nodes"]
     assert len(answer["nodes"]) <= 5
-    assert all(each["confidence"] >= 0.85 for each in answer["nodes"])
+    assert all(each["confidence"] >= 0.8 for each in answer["nodes"])  # use moves it from 0.85
 
 
 def test_execution_says_so_when_nothing_is_sure_enough(call):
     answer = call("recall_memory", query="summer party decorations", mode="execution")
     assert answer["nodes"] == []
-    assert "0.85" in answer["notice"]
+    assert "execution mode requires" in answer["notice"]
 
 
 def test_a_mode_that_was_only_detected_never_leaves_an_answer_empty(call):

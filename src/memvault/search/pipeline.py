@@ -505,8 +505,8 @@ def _notice(mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit
         return None
     best = max(hits, key=lambda hit: hit.confidence)
     return (
-        f"No memory reaches the confidence of {plan.threshold} that {mode.value} mode requires; "
-        f"{best.memory.title!r} has {best.confidence:.2f}. "
+        f"No memory reaches the confidence of {plan.threshold:.2f} that {mode.value} mode "
+        f"requires; {best.memory.title!r} has {best.confidence:.2f}. "
         'Ask with mode="default" to see it.'
     )
 
