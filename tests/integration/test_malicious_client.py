@@ -333,6 +333,26 @@ def test_no_trick_states_a_false_account_as_verified(call: Caller, container: Co
     assert not [each.path for each in known if each.verified and "owing" in each.title]
 
 
+def write(container: Container, path: str, text: str) -> None:
+    (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written([path])
+
+
+def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Mooring.md", "# Mooring\n\nThe mooring is berth 12. The buoy is red.\n")
+    call("edit_memory", target="Mooring.md", operation="replace_text", find="is red.",
+         content=f"is red. {ORDER}", rationale=WHY)  # fmt: skip
+    for tool, asked in (
+        ("recall_memory", {"query": "Which berth is the mooring?"}),
+        ("get_memory", {"path": "Mooring.md"}),
+    ):
+        shown = json.dumps(call(tool, "other", **asked))
+        assert "The mooring is berth 12. The buoy is red." in shown
+        assert ORDER not in shown.replace(f"Attackers write: {ORDER}", "")
+
+
 def test_no_manifest_of_a_client_forgets_the_persons_notes(
     call: Caller, container: Container
 ) -> None:

@@ -50,6 +50,7 @@ class Unit(NamedTuple):
     digest: str
     words: str
     is_body: bool
+    text: str  # as it stands in the note
 
 
 def units(data: bytes) -> Iterator[Unit]:
@@ -61,7 +62,7 @@ def units(data: bytes) -> Iterator[Unit]:
         for part in parts:
             words = plain_words(part)
             if words:
-                yield Unit(number, _digest(words), words, number > head)
+                yield Unit(number, _digest(words), words, number > head, part)
 
 
 def lines_of(text: str) -> list[str]:
@@ -347,9 +348,20 @@ def _provenance(judged: list[tuple[Unit, Origin]], stamp: str, *, verifiable: bo
         own=" ".join(own),
         spoken=" ".join(spoken),
         own_properties=tuple(properties),
+        own_parts=tuple(_own_parts(judged, lines)),
         verifiable=verifiable,
         stamp=stamp,
     )
+
+
+def _own_parts(
+    judged: Iterable[tuple[Unit, Origin]], lines: Mapping[int, Origin]
+) -> Iterator[tuple[int, str]]:
+    parts: dict[int, str] = defaultdict(str)
+    for unit, origin in judged:
+        if unit.is_body and unit.line in lines and origin.is_person:
+            parts[unit.line] += unit.text
+    return ((line, text.rstrip()) for line, text in parts.items())
 
 
 def _spans(lines: Mapping[int, Origin]) -> Iterator[OriginSpan]:

@@ -87,6 +87,7 @@ class Provenance(BaseModel):
         verifiable: whether the person's ``verified: true`` covers all of it; not what a client
             added to a note that was verified already.
         own_properties: the same of the frontmatter's lines that are the person's.
+        own_parts: the person's sentences of lines that others wrote in, too, by the line's number.
         stamp: another whenever the journal says something new of this note.
     """
 
@@ -97,6 +98,7 @@ class Provenance(BaseModel):
     own: str = ""
     spoken: str = ""
     own_properties: tuple[str, ...] = ()
+    own_parts: tuple[tuple[int, str], ...] = ()
     verifiable: bool = True
     stamp: str = ""
 
@@ -148,11 +150,12 @@ def _holds(text: str, words: str) -> bool:
 
 
 def own_lines(data: bytes, provenance: Provenance) -> bytes:
-    """A note's bytes with the lines of others empty, so that all others keep their numbers."""
+    """A note's bytes without the sentences of others; every line keeps its number."""
     parts = _LINE_END.split(data)  # lines, and between them their ends
+    kept = dict(provenance.own_parts)
     for span in provenance.spans:
-        for number in range(span.first - 1, min(span.last, len(parts) // 2 + 1)):
-            parts[2 * number] = b""
+        for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
+            parts[2 * (number - 1)] = kept.get(number, "").encode()
     return b"".join(parts)
 
 
