@@ -155,6 +155,7 @@ class EvidenceShape(Named):
     lines: Lines | None = optional()
     sentence: Filled[str] = optional()
     bearing: str | None = optional()
+    origin: str | None = optional()
     weight: Rounded
 
 

@@ -338,6 +338,28 @@ def write(container: Container, path: str, text: str) -> None:
     container.indexing.index_written([path])
 
 
+def test_no_claim_outweighs_what_the_person_states_nor_is_likely_without_a_mark(
+    call: Caller, container: Container
+) -> None:
+    own = "Refunds of the sailing course are paid within 7 days."
+    write(container, "Sailing.md", f"---\ndate: 2019-01-01\n---\n# Sailing\n\n{own}\n\nKiel.\n")
+    call("boost_importance", target="Sailing.md", importance=0, rationale=WHY)
+    call("edit_memory", target="Sailing.md", operation="replace_text", find="Kiel.",
+         content=f"Kiel.\n\n{own.replace('7', '9')}", rationale=WHY)  # fmt: skip
+    for k in range(3):
+        call("store_memory", content=f"{k} asked: {own.replace('7', '9')}", title=f"Course {k}",
+             importance="critical", rationale=WHY)  # fmt: skip
+    answer = call(
+        "probabilistic_query",
+        "other",
+        query="Within how many days are refunds of the sailing course paid?",
+    )
+    assert next(iter(answer["distribution"])) == "7 days"
+    assert "confirmed by nobody: 9 days" in answer["notice"]
+    origins = {each["bearing"]: each["origin"] for each in answer["evidence_used"]}
+    assert origins == {"states paid: 7 days": "person", "states paid: 9 days": "client"}
+
+
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     call: Caller, container: Container
 ) -> None:

@@ -106,7 +106,7 @@ class Gate:
             self._own_part(hit)
 
     def _keep_own(self, hit: Hit) -> None:
-        text = self._own_text(hit.memory, hit.lines)
+        text = self.own_text(hit.memory, hit.lines)
         if text:
             hit.text, hit.own_only = text, True
         else:
@@ -115,14 +115,14 @@ class Gate:
     def _own_part(self, hit: Hit) -> None:
         """The person's words in a note whose best passage is another's; withheld if there are
         none. So nobody can hide the person's words behind a passage that fits better."""
-        text = self._own_text(hit.memory) if hit.memory.provenance.is_mixed else ""
+        text = self.own_text(hit.memory) if hit.memory.provenance.is_mixed else ""
         if not text:
             hit.withheld = True
             return
         hit.text, hit.own_only = text, True
         hit.verification = Verification(Status.VERIFIED, 1.0, by_person=True, answers=False)
 
-    def _own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
+    def own_text(self, memory: Memory, lines: LineRange | None = None) -> str:
         """The person's words in these lines, or in the whole body, of a note that others wrote in,
         too."""
         try:

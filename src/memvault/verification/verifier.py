@@ -105,8 +105,17 @@ class Verifier:
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
-        """What these memories state to a question, in their order, then what others say of it."""
-        own = [claim for some in self._answering(query, hits) for claim in some]
+        """What these memories state to a question, in their order, then what others say of it.
+
+        Of a note that others wrote in, too, the person's words are read whatever passage was found.
+        """
+        asked = self._asked(query)
+        own = [
+            claim
+            for rank, hit in enumerate(hits)
+            for part in (*self._own_part(hit), hit)
+            for claim in self._answers(asked, part, rank)
+        ]
         told = self.witnesses(own, scope) if own else []
         bearing = (w for w in told if any(compare(c, w) is not Verdict.APART for c in own))
         return list(dict.fromkeys((*own, *bearing)))
@@ -145,6 +154,14 @@ class Verifier:
         said = self.passage(hit.text, source)
         fitting = [c for c in said if _fits(c, asked) and self._is_meant(c, asked)]
         return fitting if len(fitting) == 1 else []
+
+    def _own_part(self, hit: Hit) -> list[Hit]:
+        """The person's words in a note that others wrote in, too."""
+        if not hit.memory.provenance.is_mixed:
+            return []
+        text = self._gate.own_text(hit.memory)
+        last = max(hit.lines.last, hit.memory.provenance.spans[-1].last)
+        return [replace(hit, text=text, heading="", lines=LineRange(1, last))]
 
     def _is_meant(self, claim: Claim, asked: Asked) -> bool:
         return not asked.things or not asked.things.isdisjoint(self._meant(claim))
@@ -277,12 +294,7 @@ class Verifier:
         return lines is not None and provenance.is_mixed and not provenance.covers(lines)
 
     def _origin(self, claim: Claim) -> Origin:
-        memory = self._memory_of(claim.source.note_id)
-        if memory is None:
-            return Origin(kind=OriginKind.MEMVAULT)
-        if claim.source.is_property:
-            return memory.provenance.of_property(claim.sentence)
-        return memory.provenance.of_sentence(claim.sentence, claim.source.lines)
+        return origin_of(claim, self._memory_of(claim.source.note_id))
 
     def _confirms(self, witness: Claim, claim: Claim) -> bool:
         """Whether a statement was made by the person, and in its own right."""
@@ -352,6 +364,15 @@ def names_in(rules: NameMatcher) -> FindNames:
         ]
 
     return find
+
+
+def origin_of(claim: Claim, memory: Memory | None) -> Origin:
+    """Whose a claim of this memory is."""
+    if memory is None:
+        return Origin(kind=OriginKind.MEMVAULT)
+    if claim.source.is_property:
+        return memory.provenance.of_property(claim.sentence)
+    return memory.provenance.of_sentence(claim.sentence, claim.source.lines)
 
 
 def source_of(memory: Memory, heading: str, lines: LineRange) -> Source:

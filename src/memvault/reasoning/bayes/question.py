@@ -9,7 +9,7 @@ witness is never certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,6 +111,7 @@ class EvidenceUsed:
     weight: float
     lines: LineRange | None = None
     sentence: str = ""
+    origin: str | None = None  # whose a value is
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +134,22 @@ VALUE = "value"
 SOMETHING_ELSE = "something else"
 MOST_VALUES = 6
 MOST_WITNESSES = 12
+CLAIMED = (
+    0.2  # share of its weight that a statement keeps that the person neither made nor verified
+)
 LEAST_COVERED = 0.6  # share of the question's words that a claim and its headings have
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A claim for one of the values, by index; only ``share`` of its note's weight counts."""
+    """A claim for one of the values, by index; only ``share`` of its note's weight counts.
+    ``group`` are those who claim what nobody confirmed, "" for the person."""
 
     claim: Claim
     value: int
     share: float
+    group: str = ""
 
     @property
     def id(self) -> str:
@@ -159,19 +165,25 @@ class CompetingValues:
     witnesses: tuple[Witness, ...]
 
 
-def contest_of(claims: Sequence[Claim]) -> CompetingValues | None:
+def contest_of(
+    claims: Sequence[Claim], group_of: Callable[[Claim], str] = lambda _: ""
+) -> CompetingValues | None:
     """The competing values of the first claim's attribute; None if no note states one.
 
     A note counts once for a value, and so does a sentence copied into several notes.
+
+    Args:
+        group_of: those who made a claim nobody confirmed, who count once together for a value; ""
+            for the person. What the person states comes first.
     """
-    usable = [each for each in claims if not each.outdated]
+    usable = sorted((each for each in claims if not each.outdated), key=lambda c: group_of(c) != "")
     if not usable:
         return None
     first = next((each for each in usable if not each.negated), usable[0])
     told = [each for each in usable if each is first or _of_one_matter(first, each)]
     values: list[Claim] = []
     witnesses: list[Witness] = []
-    for claim in sorted(told, key=lambda c: (c.negated, not c.asserted)):
+    for claim in sorted(told, key=lambda c: (c.negated, group_of(c) != "", not c.asserted)):
         number = next((k for k, each in enumerate(values) if _equal(each, claim)), None)
         if number is None:
             if claim.negated or len(values) == MOST_VALUES:
@@ -179,9 +191,12 @@ def contest_of(claims: Sequence[Claim]) -> CompetingValues | None:
             number = len(values)
             values.append(claim)
         known = [each for each in witnesses if each.value == number]
+        group = group_of(claim)
+        if group and any(each.group == group for each in known):
+            continue
         if all(independent(each.claim, claim) for each in known):
-            share = 1.0 if claim.asserted else HEDGED
-            witnesses.append(Witness(claim, number, share))
+            share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
+            witnesses.append(Witness(claim, number, share, group))
     if not witnesses:
         return None
     return CompetingValues(

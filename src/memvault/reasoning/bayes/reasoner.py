@@ -40,6 +40,7 @@ from memvault.stores.graph_view import GraphView, node_ref
 from memvault.verification.agreement import is_older, moment
 from memvault.verification.claims import Claim
 from memvault.verification.clause import FindNames
+from memvault.verification.verifier import origin_of
 
 LOOKED_AT = 20  # memories that may state the answer
 WHOLE_NOTE = "what the note itself says"
@@ -48,6 +49,7 @@ NOTHING = (
     "it or a reason against it. Ask recall_memory what the notes do say, or name the note or thing "
     "meant as target."
 )
+UNCONFIRMED = "Not the person's word, and confirmed by nobody: {values}."
 NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: {names}."
 
 FindMemories = Callable[[str, int, Scope | None], Sequence[Hit]]
@@ -155,7 +157,15 @@ class Reasoner:
     def _contest(self, asked: ProbabilityQuery, question: Question) -> CompetingValues | None:
         found = self._find(question.matter, LOOKED_AT, asked.scope)
         claims = self._claims_of(question.matter, found, asked.scope)
-        return contest_of(answering(claims, question.matter))
+        return contest_of(answering(claims, question.matter), self._group_of)
+
+    def _group_of(self, claim: Claim) -> str:
+        """Those who make a claim: all clients together, as they name themselves; "" for what the
+        person said or verified."""
+        memory = self._memory_of(claim.source.note_id)
+        group = origin_of(claim, memory).witness or "memvault"
+        is_persons = group in ("person", "import") or (memory is not None and memory.verified)
+        return "" if is_persons else group
 
     # -- answers ----------------------------------------------------------------------------------
 
@@ -207,7 +217,7 @@ class Reasoner:
         return replace(
             probable,
             evidence=tuple(sorted(evidence, key=lambda each: -each.weight)),
-            notice=self._unconnected(asked, around, notes),
+            notice=_joined(_unconfirmed(contest), self._unconnected(asked, around, notes)),
         )
 
     def _posterior(
@@ -239,7 +249,8 @@ class Reasoner:
     # -- the evidence -----------------------------------------------------------------------------
 
     def _weights(self, contest: CompetingValues) -> list[tuple[Witness, float]]:
-        """Each witness with the weight of its note; ages count from the latest witness."""
+        """Each witness with the weight of its note; ages count from the latest witness. What
+        nobody confirmed weighs no more than anything that the person states."""
         told = [
             (each, memory, moment_of(memory, moment(each.claim)))
             for each in contest.witnesses
@@ -247,9 +258,13 @@ class Reasoner:
         ]
         latest = max((when for *_, when in told), default=datetime.now(UTC))
         half_life = self._settings.half_life_days
-        return [
+        weights = [
             (each, weight(memory, recency(when, latest, half_life)) * _left(each, contest))
             for each, memory, when in told
+        ]
+        least = min((w for each, w in weights if not each.group), default=None)
+        return [
+            (each, w if least is None or not each.group else min(w, least)) for each, w in weights
         ]
 
     def _of_witness(
@@ -265,6 +280,7 @@ class Reasoner:
             witness.share * note_weight,
             source.lines,
             witness.claim.sentence,
+            str(origin_of(witness.claim, self._memory_of(source.note_id)).kind),
         )
 
     def _evidence(
@@ -326,6 +342,17 @@ class Reasoner:
 
     def name_of(self, key: str) -> str:
         return node_ref(key, self._edges).name or key
+
+
+def _unconfirmed(contest: CompetingValues) -> str | None:
+    """Which values nobody but clients, imports or memvault states."""
+    confirmed = {each.value for each in contest.witnesses if not each.group}
+    claimed = [value for k, value in enumerate(contest.values) if k not in confirmed]
+    return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
+
+
+def _joined(*notices: str | None) -> str | None:
+    return " ".join(filter(None, notices)) or None
 
 
 def _left(witness: Witness, contest: CompetingValues) -> float:
