@@ -27,6 +27,7 @@ from mcp.server.session import ServerSession
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from memvault.cognition.sessions import Sessions
 from memvault.verification.immunity import Immunity
+from memvault.verification.immunity.folding import fold
 
 ToolSet = Literal["core", "full"]
 _tools_wanted: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
@@ -141,7 +142,7 @@ def _harmless(name: str) -> str:
     """A client's name, which the person and other clients read with its memories: one line, no
     order, and not what the person or memvault is called there."""
     short = " ".join(name.split())[:MOST_NAME_CHARS]
-    if short.casefold() in _OTHERS:
+    if " ".join(fold(short).text.split()) in _OTHERS:
         return f"a client named {short}"
     return "a client" if Immunity(None).check(short).adversarial else short
 

@@ -179,6 +179,12 @@ def test_a_client_that_calls_itself_the_command_line_is_not_the_person(
     assert memory.provenance.origin.kind == "client"
 
 
+@pytest.mark.parametrize("name", ["you", "the per\u200bson", "\uff39ou", "p\u0430ge"])
+def test_no_client_is_shown_under_the_persons_name(call: Caller, name: str) -> None:
+    stored = call("store_memory", name, content=f"A pear, {name}.", title="Pear", rationale=WHY)
+    assert stored["written_by"] == f"a client named {name}"
+
+
 def test_a_client_that_edits_what_the_person_verified_does_not_inherit_the_mark(
     call: Caller, container: Container
 ) -> None:
