@@ -25,6 +25,7 @@ from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
 from memvault.search.pipeline import preferred
 from tests.integration.small_vault import opened
+from tests.unit.test_secrets import PLANTED
 
 WHY = "the person asked for it"
 QUESTION = "How is the kelp counted?"
@@ -91,6 +92,21 @@ def test_what_is_opened_gains_and_what_was_passed_over_loses(
     assert found.used(second)[0] == 1
     assert found.utility(second) == pytest.approx(0.5)
     assert found.utility(first) == pytest.approx(-0.1)
+
+
+def test_a_secret_in_a_question_is_not_written_down(container: Container, talk: Talk) -> None:
+    secret, sentence = PLANTED["GitHub token"]
+
+    async def ask(one: Conversation) -> None:
+        found = await one.recall(f"{QUESTION} {sentence.format(secret)}")
+        await one.call("get_memory", id=found[0])
+
+    talk(ask)
+    learnt(container)
+    files = (container.vault.root / ".memvault/learning").glob("*.jsonl")
+    written = "".join(file.read_text() for file in files)
+    assert "kelp counted" in written
+    assert secret not in written
 
 
 def test_a_memory_that_no_answer_showed_gains_nothing(container: Container, talk: Talk) -> None:

@@ -205,10 +205,11 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
 
 
 def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> None:
-    writer.ok("annotate_node", target="Clay oven", note="A secret remark.", rationale=WHY)
+    writer.ok("store_memory", content="The kiln burns oak.", title="Kiln", rationale=WHY)
+    writer.ok("annotate_node", target="Kiln", note="A secret remark.", rationale=WHY)
     assert any((root(writer) / ".memvault/history").iterdir())
     writer.ok(
-        "forget_concept", target="Clay oven", rationale=WHY, reason="user_requested",
+        "forget_concept", target="Kiln", rationale=WHY, reason="user_requested",
         soft_delete=False,
     )  # fmt: skip
     assert not any((root(writer) / ".memvault/history").iterdir())

@@ -19,6 +19,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Lifecycle, Memory, MemoryActivity, Stage
 from memvault.model.provenance import OriginKind
 from memvault.model.search import FoundBy, Hit
+from memvault.text.secrets import without_secrets
 
 MOST_CONNECTIONS = 1_000
 MOST_ANSWERS = 3  # of a connection that are remembered
@@ -99,7 +100,7 @@ class UseObserver:
         reads memories without naming any."""
         if not hits:
             return
-        asked = " ".join(question.split())[:MOST_QUESTION_CHARS]
+        asked = " ".join(without_secrets(question).split())[:MOST_QUESTION_CHARS]
         answer = _Answer(asked, {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
             today = self._of_today(connection)

@@ -20,6 +20,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines
 from memvault.model.search import Hit, SearchResult, Status, Verification
+from memvault.text.secrets import without_secrets
 from memvault.vault.journal import Journal, JournalEntry
 
 MOST_OWN_CHARS = 8_000  # of a note whose best passage is another's
@@ -172,7 +173,7 @@ class GateLog:
                 kind=WITHHELD if withheld else USED,
                 actor=Actor(kind="client", name=client),
                 data={
-                    "query": query,
+                    "query": without_secrets(query),
                     "matter": result.matter,
                     "memories": [hit.memory.id for hit in result.claims],
                 },
