@@ -111,7 +111,7 @@ def test_a_call_under_way_is_answered_before_the_engine_ends(tmp_path: Path) -> 
 
     threading.Thread(target=end_it_amid_the_call).start()
     with connect(Launcher(state, []), state) as client:
-        assert client.call_tool("who", {"pause": 1.0}) == {"result": process.pid}
+        assert client.call_tool("who", {"pause": 0.5}) == {"result": process.pid}
     _, log = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, log
 
