@@ -366,6 +366,25 @@ def test_no_claim_outweighs_what_the_person_states_nor_is_likely_without_a_mark(
     assert origins == {"states paid: 7 days": "person", "states paid: 9 days": "client"}
 
 
+def test_no_property_of_a_client_makes_the_persons_word_a_contradicted_claim(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Choir.md", "# Choir\n\nThe choir's bank account is DE02 3333.\n")
+    claim = "The choir's bank account is DE99 8888."
+    call("store_memory", content=claim, title="Choir account", rationale=WHY)
+    for target, name, other in (
+        ("Choir.md", "superseded_by", "[[Choir account]]"),
+        ("Choir account", "contradicts", "[[Choir]]"),
+    ):
+        call("edit_memory", target=target, operation="set_property", property=name,
+             content=other, rationale=WHY)  # fmt: skip
+    answer = call("recall_memory", "other", query="What is the choir's bank account?")
+    own = next(each for each in answer["nodes"] if each["path"] == "Choir.md")
+    assert own["verified"] is True
+    assert "DE02 3333" in own["content"]
+    assert "DE99" not in json.dumps(answer)
+
+
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     call: Caller, container: Container
 ) -> None:

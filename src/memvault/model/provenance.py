@@ -118,8 +118,11 @@ class Provenance(BaseModel):
         return frozenset(others | ({OriginKind.PERSON} if self.own or not others else set()))
 
     def of_lines(self, lines: LineRange) -> Origin:
-        """The person if no other wrote in these lines, else whoever is trusted least."""
+        """The person if no other wrote in these lines, else whoever is trusted least. Where the
+        person wrote nothing, lines without words are not theirs either."""
         found = [s.origin for s in self.spans if s.first <= lines.last and lines.first <= s.last]
+        if not found and not self.own and not self.own_properties:
+            found = [span.origin for span in self.spans]
         return min(found, key=lambda origin: origin.trust, default=PERSON)
 
     def covers(self, lines: LineRange) -> bool:

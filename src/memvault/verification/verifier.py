@@ -228,6 +228,7 @@ class Verifier:
         found: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
+            is_claim = self._is_claimed(conflict)
             pairs = [(second, first)]
             if conflict.kind is ConflictKind.CONTRADICTION:
                 pairs.append((first, second))
@@ -236,7 +237,6 @@ class Verifier:
                 if memory is not None and told.thing.id in ids:
                     line = telling.line or 1
                     lines = LineRange(line, line)
-                    is_claim = not memory.provenance.of_lines(lines).is_person
                     found.setdefault(told.thing.id, []).append(
                         Evidence(
                             memory.id, memory.title, memory.path, lines, telling.text,
@@ -244,6 +244,14 @@ class Verifier:
                         )
                     )  # fmt: skip
         return found
+
+    def _is_claimed(self, conflict: Conflict) -> bool:
+        """Whether others than the person wrote the line that states a conflict."""
+        side = next(each for each in conflict.sides if each.line is not None)
+        memory = self._memory_of(side.thing.id)
+        if memory is None or side.line is None:
+            return True
+        return not memory.provenance.of_lines(LineRange(side.line, side.line)).is_person
 
     # -- the verdict ----------------------------------------------------------------------------
 
