@@ -56,6 +56,9 @@ class Manifests:
                 self._seen = now
             return self._manifest, None
 
+    def _claimant(self, path: str | None) -> str:
+        return claimant(self._container().live.catalogue.by_path(path)) if path else ""
+
     def answer(self, level: VerbosityLevel, pulse: CognitivePulse) -> ManifestAnswer:
         """The manifest as an answer of this level shows it."""
         manifest, notice = self.current()
@@ -63,7 +66,7 @@ class Manifests:
         concepts = [KnownShape.of(each) for each in manifest.concepts[:most]]
         full = level is VerbosityLevel.FULL_INSIGHTS
         return ManifestAnswer(
-            prompt_fragment=fragment(manifest),
+            prompt_fragment=fragment(manifest, self._claimant),
             notes=manifest.notes,
             first_day=manifest.first,
             last_day=manifest.last,
@@ -77,15 +80,23 @@ class Manifests:
         )
 
 
-def fragment(manifest: Manifest) -> str:
-    """A summary for a client's context, of about 150 tokens at most."""
+def fragment(manifest: Manifest, claimant_at: Callable[[str | None], str]) -> str:
+    """A summary for a client's context, of about 150 tokens at most; without the titles of notes
+    that others than the person wrote, as a title may state something."""
     if not manifest.notes:
         return "The person's memory is still empty: nothing can be recalled from it yet."
     days = f", from {manifest.first} to {manifest.last}" if manifest.first else ""
     said = [
         f"The person's memory holds {manifest.notes} notes{days}.",
         _list("Projects", manifest.projects),
-        _list("Named most", [(each.thing.name, each.notes) for each in manifest.concepts]),
+        _list(
+            "Named most",
+            [
+                (each.thing.name, each.notes)
+                for each in manifest.concepts
+                if not claimant_at(each.thing.path)
+            ],
+        ),
         _list("Tags", manifest.tags),
         _list("Relations people state", manifest.relations),
         "Recall before answering anything that may touch these; the numbers count notes.",

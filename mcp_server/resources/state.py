@@ -18,6 +18,7 @@ from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optio
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
+from mcp_server.middleware.origin_marks import claimant
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session, pulse_of_session, session_state
@@ -164,7 +165,7 @@ class Resources:
         _check("scope", scope, SCOPES)
         _check("format", format, FORMATS)
         found = self._global() if scope == "global" else self._recent(scope)
-        return _markdown(found) if format == "markdown" else _json(found)
+        return _markdown(found, self._by) if format == "markdown" else _json(found)
 
     @resource("graph://{node_id}", title="A node of the graph", mime_type=JSON)
     def node(self, node_id: str) -> ResourceResult:
@@ -220,6 +221,10 @@ class Resources:
             return sessions.get(own)
         except SessionNotFound:
             return sessions.touch(own, client_name(), renewable=True)
+
+    def _by(self, path: str) -> str:
+        by = claimant(self._box.container.live.catalogue.by_path(path))
+        return f", written by {by}, unverified" if by else ""
 
     def _recent(self, scope: str) -> ContextResource:
         working_set = self._session().working_set
@@ -314,8 +319,12 @@ def _json(shape: BaseModel) -> ResourceResult:
     return ResourceResult([ResourceContent(shape.model_dump_json(by_alias=True), mime_type=JSON)])
 
 
-def _markdown(found: ContextResource) -> ResourceResult:
-    """Wikilinks and paths, as a note would have them."""
+def _markdown(found: ContextResource, by: Callable[[str], str]) -> ResourceResult:
+    """Wikilinks and paths, as a note would have them.
+
+    Args:
+        by: what is said of the memory at a path that others than the person wrote.
+    """
     pulse = found.pulse
     lines = [
         f"# Context: {found.scope}",
@@ -327,9 +336,10 @@ def _markdown(found: ContextResource) -> ResourceResult:
     if found.notes is not None:
         lines += [f"{found.notes} notes ({found.lifecycle}), mostly about:", ""]
     for concept in found.concepts or ():
-        lines.append(f"- {concept.name}" + (f" ({concept.path})" if concept.path else ""))
+        place = f" ({concept.path}){by(concept.path)}" if concept.path else ""
+        lines.append(f"- {concept.name}{place}")
     for memory in found.memories or ():
-        lines.append(f"- [[{memory.title}]] ({memory.path}): {memory.type}")
+        lines.append(f"- [[{memory.title}]] ({memory.path}): {memory.type}{by(memory.path)}")
     if not found.memories and not found.concepts:
         lines.append("Nothing has been recalled yet.")
     return ResourceResult([ResourceContent("\n".join(lines) + "\n", mime_type=MARKDOWN)])

@@ -3,12 +3,14 @@ client, or make a person's note disappear."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp import Client
 
 from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
@@ -383,6 +385,28 @@ def test_no_property_of_a_client_makes_the_persons_word_a_contradicted_claim(
     assert own["verified"] is True
     assert "DE02 3333" in own["content"]
     assert "DE99" not in json.dumps(answer)
+
+
+def test_no_title_of_a_client_stands_in_a_summary_without_a_mark(
+    call: Caller, container: Container
+) -> None:
+    title = "The skiff costs 7123 EUR"
+    call("store_memory", content="See the title.", title=title, rationale=WHY)
+    for k in range(9):
+        call("store_memory", content=f"As [[{title}]] says, {k}.", title=f"S{k}", rationale=WHY)
+    assert title not in call("get_graph_manifest")["prompt_fragment"]
+
+    async def texts() -> list[str]:
+        async with Client(call.server) as one:
+            await one.call_tool_mcp("recall_memory", {"query": title})
+            return [
+                str((await one.read_resource(f"context://{scope}?format=markdown"))[0].text)
+                for scope in ("current", "session", "global")
+            ]
+
+    shown = [line for text in asyncio.run(texts()) for line in text.splitlines() if title in line]
+    assert shown
+    assert all("written by eve, unverified" in line for line in shown)
 
 
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
