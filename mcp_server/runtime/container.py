@@ -41,7 +41,7 @@ from memvault.curation import actions
 from memvault.curation.actions import Actions
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.manifest.concepts import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
@@ -142,7 +142,6 @@ class Container:
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
-        self.curator.refuse = self.client_limits.check
         self.actions = Actions(self.curator, self._indexed, self._index_written)
 
     def _load_models(self, opened: ExitStack) -> None:
@@ -154,6 +153,7 @@ class Container:
         self.guarded = GuardedVault(
             self.vault, Provenances(self.journal), self.quarantine, self.immunity
         )
+        self.curator.refuse = self._refuse
         self.excerpts = Excerpts(self.guarded.read, self.embedder)
         self.own_excerpts = Excerpts(self.read_own, self.embedder)
 
@@ -307,6 +307,10 @@ class Container:
                 shutil.copyfile(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)  # it is written by appending
         return TRIM_SECONDS
+
+    def _refuse(self, plan: Plan, why: Attribution) -> None:
+        self.client_limits.check(plan, why)
+        self.guarded.check_edits(plan, why)
 
     def read_own(self, path: str) -> bytes:
         """The person's own words in a note; the whole note if they marked it as verified."""

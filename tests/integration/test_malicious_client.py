@@ -409,6 +409,20 @@ def test_no_title_of_a_client_stands_in_a_summary_without_a_mark(
     assert all("written by eve, unverified" in line for line in shown)
 
 
+def test_no_client_hides_a_sentence_of_the_persons_by_writing_an_order_into_it(
+    call: Caller, container: Container
+) -> None:
+    own = "# Slip\n\nThe slip is in bay 4.\n"
+    write(container, "Slip.md", own)
+    for content in (f"in bay 4, and {ORDER.lower()}", f"{ORDER}"):
+        error = call.error(
+            "edit_memory", target="Slip.md", operation="replace_text", find="in bay 4.",
+            content=content, rationale=WHY,
+        )  # fmt: skip
+        assert "Nothing was changed" in error
+    assert (container.vault.root / "Slip.md").read_text() == own
+
+
 def test_an_order_in_a_line_of_the_persons_hides_nothing_else(
     call: Caller, container: Container
 ) -> None:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 
-from memvault.curation.provenance import Provenances, lines_of
+from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.provenance import Provenances, lines_of, units
 from memvault.model.change import Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
@@ -217,6 +218,33 @@ class GuardedVault(Vault):
                 path=path,
             )
         return Examined(own_lines(data, provenance), provenance)
+
+    def check_edits(self, plan: Plan, why: Attribution) -> None:
+        """Refuse a client's change that rewrites a sentence of the person's together with what
+        would be quarantined, so that their words would be hidden.
+
+        Raises:
+            NoteQuarantined: nothing was changed.
+        """
+        for edit in plan.edits if why.kind == "client" else ():
+            if edit.before is None or edit.after is None:
+                continue
+            provenance = self._provenances.of(edit.path, _claimed_id(edit.before), edit.before)
+            before, after = list(units(edit.before)), list(units(edit.after))
+            known, kept = {unit.words for unit in before}, {unit.words for unit in after}
+            own = f" {provenance.own} "
+            rewrites = any(
+                unit.words not in kept and (provenance.is_person or f" {unit.words} " in own)
+                for unit in before
+                if unit.is_body
+            )
+            new = "\n".join(unit.text for unit in after if unit.words not in known)
+            if rewrites and new and self._immunity.check(new).adversarial:
+                raise NoteQuarantined(
+                    f"What would replace the person's words in {edit.path} looks like orders to an "
+                    "AI model. Nothing was changed.",
+                    path=edit.path,
+                )
 
     def stamp(self, path: str, note_id: str) -> str:
         return self._provenances.stamp(path, note_id)
