@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
+from fastmcp.server.middleware import Middleware
 from starlette.routing import Mount
 
 from mcp_server.engine.startup import Startup, WaitForStartup
@@ -129,18 +130,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=[
-            ToolMetrics(startup.metrics),
-            UnknownTools(),
-            ResourceErrors(),
-            ToolSets(tools),
-            WaitForStartup(startup),
-            RateLimits(lambda: startup.now().settings.limits),
-            TrackSessions(lambda: startup.now().sessions),
-            NoteSamplingClients(sampling),
-            OriginMarks(startup.now),
-            CountQuestions(lambda: startup.now().questions),
-        ],
+        middleware=_middleware(startup, sampling, tools),
         mask_error_details=True,
         dereference_schemas=False,
     )
@@ -160,6 +150,22 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     # tools for every call, to see which are: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
     return server
+
+
+def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> list[Middleware]:
+    """What each request passes, from the outside in."""
+    return [
+        ToolMetrics(startup.metrics),
+        UnknownTools(),
+        ResourceErrors(),
+        ToolSets(tools),
+        WaitForStartup(startup),
+        RateLimits(lambda: startup.now().settings.limits),
+        TrackSessions(lambda: startup.now().sessions),
+        NoteSamplingClients(sampling),
+        OriginMarks(startup.now),
+        CountQuestions(lambda: startup.now().questions),
+    ]
 
 
 def _tools_of(group: object) -> list[AnsweringTool]:
