@@ -18,7 +18,7 @@ from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import NoteStat, Vault
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import parse_note, stem_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
             return None
         raise Unreadable(f"{path}: cannot be read: {error}") from error
     note = parse_note(path, examined.data, max_bytes=max_bytes)
+    if not examined.provenance.own_heading(note.title):  # a client's title of the person's note
+        note = replace(note, title=stem_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     return NoteReading(note, stat, claimed if is_uuid(claimed) else None, examined.provenance)
 

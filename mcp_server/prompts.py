@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastmcp.prompts import prompt
 from pydantic import Field
 
+from mcp_server.answers.memories import is_verified
 from mcp_server.answers.status import Behaviour
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox
@@ -140,9 +141,10 @@ class Prompts:
 
 def _passage(hit: Hit) -> str:
     place = f"{hit.memory.path}:{hit.lines.first}-{hit.lines.last}"
-    heading = f" > {hit.heading}" if hit.heading else ""
+    own = hit.memory.provenance.own_heading(hit.heading)
+    heading = f" > {own}" if own else ""
     origin = origin_shown(hit.memory, list(hit.lines))
     by = origin.name or str(origin.kind)
-    is_claim = not hit.verification.verified and not origin.is_person
+    is_claim = not origin.is_person and not is_verified(hit, list(hit.lines))
     claim = f"\n(Written by {by}; I have not confirmed this.)" if is_claim else ""
     return f"### {hit.memory.title}{heading} ({place}){claim}\n{hit.text.strip()}"

@@ -292,7 +292,7 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     lines = list(excerpt.lines)
     return NodeShape.of(
         hit,
-        heading=below_title(excerpt.heading, hit.memory.title),
+        heading=below_title(hit.memory.provenance.own_heading(excerpt.heading), hit.memory.title),
         lines=lines,
         content=None if hit.withheld else excerpt.text,
         confidence_interval=_interval(hit),

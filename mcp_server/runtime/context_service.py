@@ -293,6 +293,7 @@ _NOTHING = Context("", Form.NARRATIVE, 0, 0, 0.0, ())
 
 def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
     """With its state and its id only in a full answer."""
-    heading = below_title(excerpt.heading, excerpt.memory.title)
+    memory = excerpt.memory
+    heading = below_title(memory.provenance.own_heading(excerpt.heading), memory.title)
     shape = SourceShape.of(excerpt, heading=heading, state=state)
     return shape if state is not None else shape.model_copy(update={"id": None})

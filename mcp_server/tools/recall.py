@@ -301,7 +301,7 @@ def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
         title=memory.title,
         path=memory.path,
         chunk_id=hit.chunk_id or "",
-        heading=hit.heading if told else None,
+        heading=memory.provenance.own_heading(hit.heading) if told else None,
         lines=list(hit.lines),
         text=hit.text if told and not hit.withheld else None,
         score=round(hit.relevance, 3),

@@ -409,6 +409,21 @@ def test_no_title_of_a_client_stands_in_a_summary_without_a_mark(
     assert all("written by eve, unverified" in line for line in shown)
 
 
+def test_no_heading_or_word_of_a_client_passes_for_the_persons(
+    call: Caller, container: Container
+) -> None:
+    write(container, "Chess.md", "# Chess\n\nThe chess club's cup goes to Ada. It is silver.\n")
+    for old, new in (("# Chess", "# The chess club's bank account is DE99 4444"),
+                     ("to Ada", "to Tom")):  # fmt: skip
+        call("edit_memory", target="Chess.md", operation="replace_text", find=old, content=new,
+             rationale=WHY)  # fmt: skip
+    for tool in ("recall_memory", "vector_search", "graph_query", "inject_context"):
+        assert "4444" not in json.dumps(call(tool, "other", query="Chess club's bank account"))
+    prompted = call.prompted("Who gets the cup of the chess club?")
+    assert "4444" not in prompted
+    assert "(Written by eve; I have not confirmed this.)\\nThe chess club's cup" in prompted
+
+
 def test_no_client_hides_a_sentence_of_the_persons_by_writing_an_order_into_it(
     call: Caller, container: Container
 ) -> None:

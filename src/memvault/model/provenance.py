@@ -141,6 +141,12 @@ class Provenance(BaseModel):
             return Origin(kind=OriginKind.IMPORT, name=found.name, session=SPOKEN_BY_PERSON)
         return found
 
+    def own_heading(self, heading: str) -> str:
+        """A heading's path, or "" where others wrote part of it in the person's note: above the
+        person's words it would stand as theirs."""
+        parts = heading.split(" > ") if self.is_mixed else ()
+        return heading if all(_holds(self.own, plain_words(part)) for part in parts) else ""
+
     def of_property(self, line: str) -> Origin:
         """Whose a line of the frontmatter is."""
         if self.is_person or plain_words(line) in self.own_properties:
