@@ -45,10 +45,12 @@ THIRD = 1 / 3
 TARGET = 0.2  # the average reward that the specification aims at
 
 Lookback = Annotated[
-    int, Field(ge=1, le=100, description="How many of the latest rewards to look at.")
+    int,
+    Field(ge=1, le=100, description="How many of the latest rewards to look at, without a window."),
 ]
 Window = Annotated[
-    float | None, Field(gt=0, le=24 * 366, description="Only the last so many hours.")
+    float | None,
+    Field(gt=0, le=24 * 366, description="Hours: look at all rewards of the last so many."),
 ]
 OfSession = Annotated[
     str | None, Field(min_length=1, max_length=128, description="Only rewards of this session.")
@@ -142,7 +144,7 @@ class LearningTools:
     def get_steering_feedback(
         self,
         lookback_count: Lookback = 10,
-        window_hours: Window = None,
+        window: Window = None,
         session_id: OfSession = None,
     ) -> SteeringAnswer:
         """Show how what you stored was rewarded or penalised, why, and what to do better.
@@ -152,11 +154,11 @@ class LearningTools:
         """
         self._box.touch(session_id)
         container = self._box.container
-        within = timedelta(hours=window_hours) if window_hours is not None else None
+        within = timedelta(hours=window) if window is not None else None
         found = container.learning.learnt.rewards(client_name() or UNNAMED, within)
         if session_id is not None:
             found = [each for each in found if each.session == session_id]
-        rewards = found[-lookback_count:]
+        rewards = found[-lookback_count:] if within is None else found
         values = [each.value for each in rewards]
         scores = _scores(rewards)
         return SteeringAnswer(

@@ -302,6 +302,13 @@ def test_feedback_names_what_was_penalised_and_advises(container: Container, tal
     assert {each["kind"] for each in found["penalised"]} >= {"duplicate"}
     assert "recall_memory" in found["behavioral_recommendations"][0]
     assert found["curator_score"] < 0.0 and found["lifecycle_stage"] == "infancy"
+
+    async def latest(one: Conversation) -> tuple[dict[str, Any], dict[str, Any]]:
+        last = await one.call("get_steering_feedback", lookback_count=1)
+        return last, await one.call("get_steering_feedback", lookback_count=1, window=24)
+
+    last, day = talk(latest, client="cursor")
+    assert last["rewards"] == 1 and day["rewards"] == found["rewards"]
     other = talk(lambda one: one.call("get_steering_feedback"), client="claude")
     assert other["rewards"] == 0
 

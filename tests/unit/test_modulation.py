@@ -119,6 +119,7 @@ def test_opposing_signals_cancel_and_like_ones_stay_bounded() -> None:
     reward, penalty = RewardSignal(RewardType.REWARD, 1.0), RewardSignal(RewardType.PENALTY, -1.0)
     assert combined([reward, penalty]) == 0.0
     assert combined([reward] * 5) == 1.0
+    assert combined([RewardSignal(RewardType.FRUSTRATION, -0.3)]) == -0.3
 
 
 def test_drives_fade_with_every_turn(modulation: Modulation) -> None:

@@ -52,7 +52,7 @@ WEIGHTS: Mapping[RewardType, float] = {
     RewardType.CURIOSITY: 0.6,
     RewardType.REWARD: 0.7,
     RewardType.PENALTY: 0.7,
-    RewardType.FRUSTRATION: 0.7,
+    RewardType.FRUSTRATION: 1.0,  # any type that stack 8.3 does not list
     RewardType.NEUTRAL: 0.0,
 }
 AFFECTIVE_WEIGHT = 0.3  # share of an emitted reward that memories get
