@@ -299,6 +299,7 @@ class CaptureQueue:
         if transcript is not None and not transcript.is_file():
             transcript = None
         record = self._records.get(call.client, call.session_id)
+        self._learn_from(call, record.given_ids)
         if call.event == "SubagentStop":
             more, files = _of_subagent(call, transcript)
             record.files = list(dict.fromkeys([*record.files, *files]))
@@ -325,6 +326,13 @@ class CaptureQueue:
             self._container.worker.run(
                 f"summarise session {session.note_id}", lambda: self._summarise(session)
             )
+
+    def _learn_from(self, call: HookCall, given: Sequence[str]) -> None:
+        """Reward what the reply cites, by its path, of what hooks gave."""
+        by_id = self._container.live.catalogue.by_id
+        memories = [memory for key in given if (memory := by_id(key)) is not None]
+        cited = [memory.id for memory in memories if memory.path in call.message]
+        self._container.learning.cited_in_reply(call.client, cited)
 
     def _summarise(self, session: Session) -> None:
         """Add what the client's own model says of the lines that are new, if it may be asked."""

@@ -34,6 +34,8 @@ _TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
     "cursor": frozenset({"SessionStart", "PostToolUse"}),
 }
 CLIENTS = frozenset(_TAKES_CONTEXT)
+# Parts of the names under which clients introduce their MCP connections.
+_MCP_NAMES = {"vscode": ("visual studio code", "vscode"), "gemini-cli": ("gemini",)}
 _EDITS = re.compile(
     r"(?i)^(?:write|edit|multiedit|notebookedit|delete|apply_patch|write_file|replace|edit_file|"
     r"create_file|delete_file|search_replace|replace_string_in_file|insert_edit_into_file|editFiles)$"
@@ -94,6 +96,11 @@ class Reply:
     context: str = ""
     notice: str = ""
     denied: str = ""
+
+
+def is_same_client(client: str, name: str) -> bool:
+    """Whether hooks that call their client so belong to a client of this name over MCP."""
+    return any(each in name.casefold() for each in _MCP_NAMES.get(client, (client,)))
 
 
 def read_call(client: str, event: str, data: bytes) -> HookCall:

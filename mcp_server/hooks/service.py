@@ -99,25 +99,23 @@ class HookService:
 
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
-            return self._after_compaction(record, call.client)
+            return self._after_compaction(record, call)
         current = Session(call.client, call.session_id).note_id
         found = self._recall.recent_sessions(record.folder, record.project, current)
         goal = " ".join([record.project or "", *(each.text for each in found)]).strip()
         found += self._recall.at_start(record.project, goal, call.client)
         found = list({each.said: each for each in reversed(found)}.values())[::-1]
-        context = self._give(
-            record, call.event, found, "for this project", self._settings.start_tokens
-        )
+        context = self._give(record, call, found, "for this project", self._settings.start_tokens)
         return Reply(context, self._notice(record))
 
-    def _after_compaction(self, record: SessionRecord, client: str) -> Reply:
+    def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
         """What the session must not lose: its own note, and the best of what it was given."""
         found = self._recall.of_session(record.note_path)
         given = record.given_ids
-        best = self._recall.at_start(record.project, record.project or "", client, only=given)
+        best = self._recall.at_start(record.project, record.project or "", call.client, only=given)
         found += best[: max(1, round(RETAINED_SHARE * len(given)))] if given else []
         tokens = self._settings.start_tokens
-        return Reply(self._give(record, "SessionStart", found, "kept over the compaction", tokens))
+        return Reply(self._give(record, call, found, "kept over the compaction", tokens))
 
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()
@@ -128,7 +126,7 @@ class HookService:
             call.prompt, record.project, record.given_quotations, call.client
         )
         tokens = self._settings.prompt_tokens
-        own = self._give(record, call.event, found, "for this prompt", tokens)
+        own = self._give(record, call, found, "for this prompt", tokens)
         return Reply("\n".join(filter(None, (start.context, own))), start.notice)
 
     def _before_tool(self, call: HookCall, record: SessionRecord) -> Reply:
@@ -140,7 +138,7 @@ class HookService:
             call.touched, record.folder, record.project, given, call.client
         )
         tokens = self._settings.prompt_tokens
-        return Reply(self._give(record, call.event, found, "about what is edited", tokens))
+        return Reply(self._give(record, call, found, "about what is edited", tokens))
 
     def _after_tool(self, call: HookCall, record: SessionRecord) -> Reply:
         """Remember the files that were edited: not every transcript names them."""
@@ -161,15 +159,19 @@ class HookService:
         return Reply(notice=self._notice(record))
 
     def _give(
-        self, record: SessionRecord, event: str, found: list[Quotation], why: str, tokens: int
+        self, record: SessionRecord, call: HookCall, found: list[Quotation], why: str, tokens: int
     ) -> str:
         context, shown = self._recall.fence(found, why, tokens)
         if shown:
             ids = list(dict.fromkeys(each.memory.id for each in shown))
             keys = [each.key for each in shown]
             at = record.last_active
-            record.given.append(GivenEvent(at=at, event=event, memories=ids, quotations=keys))
+            given = GivenEvent(at=at, event=call.event, memories=ids, quotations=keys)
+            record.given.append(given)
             self._container.activity.accessed(ids)
+            matter = call.prompt or " ".join(call.touched) or record.project or call.event
+            memories = [each.memory for each in shown]
+            self._container.learning.given(call.client, call.session_id, matter, memories)
         return context
 
     def _notice(self, record: SessionRecord) -> str:

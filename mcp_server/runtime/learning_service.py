@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from mcp_server.hooks.clients import CLIENTS, is_same_client
 from memvault.consolidation.learning import Learning, device_of
 from memvault.consolidation.modulation import (
     AFFECTIVE_WEIGHT,
@@ -32,6 +33,7 @@ QUESTIONS_PER_STEP = 50
 UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
 PAGE = "page"  # the connection of the person
+_HOOKS = "hooks of "  # a client, whose sessions are not known to its other connections
 _AT_REST = Tuning()
 
 
@@ -90,10 +92,25 @@ class LearningService:
         if self.is_on:
             self.modulation.answered(session, entropy, found)
 
-    def read(self, connection: str, ids: Sequence[str], *, cited: bool = False) -> None:
-        """Note which memories were read."""
+    def read(
+        self, connection: str, ids: Sequence[str], *, cited: bool = False, client: str | None = None
+    ) -> None:
+        """Note which memories were read, of what the connection's answers showed, or the hooks of
+        its client."""
         if self.is_on:
-            self._uses.read(connection, ids, cited=cited)
+            hooks = [_HOOKS + each for each in CLIENTS if is_same_client(each, client or "")]
+            self._uses.read([connection, *hooks], ids, cited=cited)
+
+    def given(self, client: str, session: str, matter: str, memories: Sequence[Memory]) -> None:
+        """Note the memories that a hook gives, best first, and what they are about."""
+        if self.is_on:
+            hits = [Hit(memory, 0.0) for memory in memories]
+            self._uses.shown(_HOOKS + client, client, session, matter, hits)
+
+    def cited_in_reply(self, client: str, ids: Sequence[str]) -> None:
+        """Note which memories that a hook gave are cited in what its client answers."""
+        if self.is_on:
+            self._uses.read([_HOOKS + client], ids, cited=True)
 
     def emit(
         self, session: str, client: str | None, signal: RewardSignal, shown: Sequence[str]

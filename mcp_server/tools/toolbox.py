@@ -155,7 +155,8 @@ class Toolbox:
     def read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
         """Note which memories are read whole, or because they were cited."""
         self.returned(session, ids)
-        self.container.learning.read(connection_id(), ids, cited=cited)
+        learning = self.container.learning
+        learning.read(connection_id(), ids, cited=cited, client=client_name())
 
     def log_claims(self, query: str, result: SearchResult) -> None:
         """Log the claims that this answer to a sensitive question withholds or shows."""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp import Client
+from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.recall import project_of
 from mcp_server.pages.page_actions import settle
 from mcp_server.runtime.container import Container
+from mcp_server.server import build_server
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
@@ -110,6 +114,32 @@ def test_a_prompt_gets_what_the_vault_knows_once_a_session(ask: Ask) -> None:
     assert ask("UserPromptSubmit", prompt="Where do we keep the cache?") == {}
     other = ask("UserPromptSubmit", prompt="Where do we keep the cache?", session_id="s-2")
     assert context_of(other) == first
+
+
+def test_what_a_hook_gave_is_rewarded_when_the_reply_cites_it_or_the_client_opens_it(
+    container: Container, ask: Ask
+) -> None:
+    def worth() -> float:
+        container.learning._write()
+        memory = container.live.catalogue.by_path("projects/aurora/Cache storage.md")
+        return container.learning.learnt.utility(memory.id) if memory else 0.0
+
+    def open_it(client: str) -> None:
+        async def call() -> None:
+            info = Implementation(name=client, version="1")
+            async with Client(build_server(container), client_info=info) as one:
+                await one.call_tool("get_memory", {"path": "projects/aurora/Cache storage.md"})
+
+        asyncio.run(call())
+
+    ask("UserPromptSubmit", prompt="Where do we keep the cache?")
+    open_it("cursor")  # got nothing from hooks
+    assert worth() == 0.0
+    open_it("claude-code")
+    assert worth() == pytest.approx(0.5)
+    ask("Stop", last_assistant_message="In SQLite (projects/aurora/Cache storage.md:3).")
+    assert container.hooks.captures.wait(20)
+    assert worth() == pytest.approx(1.0)  # the most of a day
 
 
 def test_a_prompt_that_needs_nothing_gets_nothing(ask: Ask) -> None:

@@ -53,6 +53,10 @@ class _Connection:
     cited: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
 
+    def shows(self, id: str) -> _Answer | None:
+        """The last answer that showed a memory."""
+        return next((each for each in reversed(self.answers) if id in each.routes), None)
+
 
 class UseObserver:
     """Observes how answers are used. Thread-safe; every call takes microseconds.
@@ -113,13 +117,16 @@ class UseObserver:
             if len(known.answers) > MOST_ANSWERS:
                 del known.answers[0]
 
-    def read(self, connection: str, ids: Iterable[str], *, cited: bool = False) -> None:
-        """Note which memories were read; those count that the connection's last answers showed."""
+    def read(self, connections: Sequence[str], ids: Iterable[str], *, cited: bool = False) -> None:
+        """Note which memories were read; each counts for the first of these connections whose last
+        answers showed it."""
         signals: list[Signal] = []
         with self._lock:
-            if (known := self._connections.get(self._of_today(connection))) is not None:
-                for each in ids:
-                    signals += self._read(known, each, cited=cited)
+            found = [self._connections.get(self._of_today(each)) for each in connections]
+            for key in ids:
+                showing = (c for c in found if c is not None and c.shows(key) is not None)
+                if (known := next(showing, None)) is not None:
+                    signals += self._read(known, key, cited=cited)
         self._observe(signals)
 
     def _of_today(self, connection: str) -> str:
@@ -127,7 +134,7 @@ class UseObserver:
         return f"{connection} {self._clock():%Y-%m-%d}"
 
     def _read(self, known: _Connection, id: str, *, cited: bool) -> list[Signal]:
-        answer = next((a for a in reversed(known.answers) if id in a.routes), None)
+        answer = known.shows(id)
         if answer is None or len(known.read) >= MOST_READ:
             return []
         signals = []
