@@ -186,7 +186,7 @@ def _sign_in(settings: EngineSettings, state: StateFolder) -> ApprovalProvider |
 def _public(sign_in: ApprovalProvider | None) -> PublicAccess | None:
     if sign_in is None:
         return None
-    return PublicAccess(sign_in.public_url, sign_in.accepts, sign_in.metadata_url, PageSessions())
+    return PublicAccess(sign_in.public_url, sign_in.client_of, sign_in.metadata_url, PageSessions())
 
 
 def _serve(

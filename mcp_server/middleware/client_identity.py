@@ -7,7 +7,7 @@ with ``/bridge?tools=full`` or ``/mcp?tools=full``. A tool that is not listed ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from hashlib import blake2b
@@ -25,6 +25,7 @@ from fastmcp.tools.base import Tool
 from mcp.server.session import ServerSession
 
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
+from mcp_server.security.access_policy import WEB_CLIENT
 from memvault.cognition.sessions import Sessions
 from memvault.verification.immunity import Immunity
 from memvault.verification.immunity.folding import fold
@@ -132,7 +133,11 @@ def is_person() -> bool:
 
 
 def client_name() -> str | None:
-    """The name under which the calling client introduced itself."""
+    """The name under which the person approved the calling client, if it is on the web; else the
+    one under which it introduced itself."""
+    with suppress(RuntimeError):  # not over HTTP
+        if approved := getattr(get_http_request().state, WEB_CLIENT, None):
+            return _harmless(approved)
     parameters = get_context().session.client_params
     return _harmless(parameters.client_info.name) if parameters is not None else None
 

@@ -20,10 +20,11 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "memvault_token"
 PATH = "/sign-in"
+WEB_CLIENT = "web_client"  # of a request's state: the name under which the person approved it
 MOST_BYTES = 4_096
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
@@ -72,13 +73,13 @@ class PublicAccess:
 
     Attributes:
         url: the https address.
-        accepts: whether a token is a valid access token.
+        client_of: the name of the client with a valid access token, else None.
         metadata_url: where a refused client finds out how to sign in.
         sessions: browsers that may open the pages.
     """
 
     url: str
-    accepts: Callable[[str], bool]
+    client_of: Callable[[str], str | None]
     metadata_url: str
     sessions: PageSessions
 
@@ -205,7 +206,15 @@ class AccessPolicy:
             accepted.append(self.client_token)
         if any(hmac.compare_digest(token.encode(), each.encode()) for each in accepted):
             return True
-        return self.public is not None and path == "/mcp" and self.public.accepts(token)
+        return path == "/mcp" and self._web_client(token) is not None
+
+    def _web_client(self, token: str) -> str | None:
+        return self.public.client_of(token) if self.public is not None else None
+
+    def client_of(self, headers: Headers) -> str | None:
+        """The name of the client on the web that sends this request; None for any other."""
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return self._web_client(token.strip()) if scheme.lower() == "bearer" else None
 
 
 def _names_this_machine(netloc: str) -> bool:
@@ -238,7 +247,9 @@ class AccessMiddleware:
         headers = Headers(scope=scope)
         refusal = self._policy.refusal(scope["path"], headers)
         if refusal is None:
-            await self._app(scope, receive, send)
+            client = scope.setdefault("state", {})[WEB_CLIENT] = self._policy.client_of(headers)
+            sent = send if client is None else self._while_approved(headers, send)
+            await self._app(scope, receive, sent)
         elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == PATH:
             await self._sign_in(scope, receive, send)
         elif refusal[0] == 401 and wants_a_page(scope, headers):
@@ -251,6 +262,20 @@ class AccessMiddleware:
             challenge = {"WWW-Authenticate": self._policy.challenge} if status == 401 else None
             response = PlainTextResponse(reason, status_code=status, headers=challenge)
             await response(scope, receive, send)
+
+    def _while_approved(self, headers: Headers, send: Send) -> Send:
+        """Ends an answer, which may be a stream, when the client's token is no longer valid."""
+        is_ended = False
+
+        async def checked(message: Message) -> None:
+            nonlocal is_ended
+            if is_ended:
+                return
+            if message["type"] == "http.response.body" and not self._policy.client_of(headers):
+                is_ended, message = True, {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        return checked
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from typing import Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -17,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions
-from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, ApprovedClient, WaitingClient
+from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
 
 CLIENTS_PATH = "/clients"
 _REFRESH_SECONDS = 2
@@ -41,12 +40,13 @@ def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
     async def consent(request: Request) -> Response:
         waiting = provider.request(request.query_params.get("request", ""))
         if waiting is None:
-            text = "This request has expired. Connect again from your AI client."
-            return _page("memvault", Markup("<p>{}</p>").format(text), status=404)
+            expired = "This request has expired. Connect again from your AI client."
+            return _page("memvault", Markup("<p>{}</p>").format(expired), status=404)
         if waiting.approved is not None:
             target = provider.finish(waiting)
             return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
-        return _page("Approve this client", _waiting_text(waiting), refresh=True)
+        text = _waiting_text(waiting, _warning(provider, waiting))
+        return _page("Approve this client", text, refresh=True)
 
     return [*provider.routes(), Route(CONSENT_PATH, consent)]
 
@@ -106,48 +106,50 @@ def _act(provider: ApprovalProvider, action: str, key: str) -> bool:
 
 def _as_json(provider: ApprovalProvider) -> dict[str, Any]:
     clients = [
-        {"id": key, "name": _name(each), "host": _host(each), "approved": each.approved,
+        {"id": key, "name": each.name, "host": each.host, "approved": each.approved,
          "last_seen": each.last_seen}
         for key, each in provider.registry.clients.items()
     ]  # fmt: skip
     waiting = [
-        {"number": each.number, "name": each.name, "host": each.host, "expires": each.expires}
+        {"number": each.number, "name": each.name, "host": each.host, "expires": each.expires,
+         "warning": _warning(provider, each)}
         for each in provider.waiting()
-    ]
+    ]  # fmt: skip
     return {"public_url": provider.public_url, "clients": clients, "waiting": waiting}
 
 
-def _name(client: ApprovedClient) -> str:
-    return " ".join(str(client.info.get("client_name") or "").split())[:60] or "Unnamed client"
-
-
-def _host(client: ApprovedClient) -> str:
-    return ", ".join(
-        sorted({urlsplit(str(each)).netloc for each in client.info.get("redirect_uris", [])})
+def _warning(provider: ApprovalProvider, waiting: WaitingClient) -> str:
+    """What the person should know before they approve; usually nothing."""
+    known = provider.namesake(waiting)
+    if known is None:
+        return ""
+    return (
+        f"You approved a client called {known.name} ({known.host}) already, and this is another "
+        "one. Approve it only if you are connecting again."
     )
 
 
-def _waiting_text(waiting: WaitingClient) -> Markup:
+def _waiting_text(waiting: WaitingClient, warning: str) -> Markup:
     return Markup(
-        "<p><b>{name}</b> ({host}) asks to read and write your notes.</p>"
+        "<p><b>{name}</b> ({host}) asks to read and write your notes. <b>{warning}</b></p>"
         '<p><strong class="number">{number}</strong></p>'
         "<p>To allow it, run <code>memvault clients approve {number}</code> on the computer that "
         "runs memvault, or <code>memvault clients --open</code> and choose this number there. "
         "This page then continues by itself. If you did not start this, close the page.</p>"
-    ).format(name=waiting.name, host=waiting.host, number=waiting.number)
+    ).format(name=waiting.name, host=waiting.host, number=waiting.number, warning=warning)
 
 
 def _clients_table(provider: ApprovalProvider) -> Markup:
     waiting = Markup("").join(
-        Markup("<tr><td><b>{}</b></td><td>{} ({})</td><td>{}{}</td></tr>").format(
-            each.number, each.name, each.host,
+        Markup("<tr><td><b>{}</b></td><td>{} ({})<br>{}</td><td>{}{}</td></tr>").format(
+            each.number, each.name, each.host, _warning(provider, each),
             _button("approve", each.number, "Approve"), _button("deny", each.number, "Deny"),
         )
         for each in provider.waiting()
     )  # fmt: skip
     approved = Markup("").join(
         Markup("<tr><td>{} ({})</td><td>{}</td><td>{}</td></tr>").format(
-            _name(each), _host(each), _day(each.last_seen), _button("revoke", key, "Revoke")
+            each.name, each.host, _day(each.last_seen), _button("revoke", key, "Revoke")
         )
         for key, each in provider.registry.clients.items()
     )

@@ -32,6 +32,8 @@ from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOption
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.routing import BaseRoute
 
+from memvault.verification.immunity.folding import fold
+
 ACCESS_SECONDS = 3_600
 
 
@@ -45,6 +47,16 @@ class ApprovedClient:
     info: dict[str, Any]
     approved: float
     last_seen: float
+
+    @property
+    def name(self) -> str:
+        return shown_name(self.info.get("client_name"))
+
+    @property
+    def host(self) -> str:
+        """Where its approval was sent."""
+        addresses = self.info.get("redirect_uris", [])
+        return ", ".join(sorted({urlsplit(str(each)).netloc for each in addresses}))
 
 
 @dataclass(slots=True)
@@ -170,7 +182,7 @@ class WaitingClient:
 
     @property
     def name(self) -> str:
-        return name_of(self.client)
+        return shown_name(self.client.client_name)
 
     @property
     def host(self) -> str:
@@ -178,9 +190,15 @@ class WaitingClient:
         return urlsplit(str(self.params.redirect_uri)).netloc
 
 
-def name_of(client: OAuthClientInformationFull) -> str:
-    """The name that the client gave itself, which anyone may claim."""
-    return " ".join((client.client_name or "").split())[:60] or "Unnamed client"
+def shown_name(given: object) -> str:
+    """The name that a client gave itself, which anyone may claim, without what does not show."""
+    visible = "".join(each for each in str(given or "") if each.isprintable() or each.isspace())
+    return " ".join(visible.split())[:60] or "Unnamed client"
+
+
+def _likeness(name: str) -> str:
+    """The same for names that look the same."""
+    return "".join(fold(name).text.split())
 
 
 class ApprovalProvider(OAuthProvider):
@@ -210,9 +228,21 @@ class ApprovalProvider(OAuthProvider):
     def routes(self) -> list[BaseRoute]:
         return list(self.get_routes(_MCP_PATH))
 
-    def accepts(self, token: str) -> bool:
-        """Whether it is a valid access token of a client that is still approved."""
-        return self.registry.grant(token, "access") is not None
+    def client_of(self, token: str) -> str | None:
+        """The name of the approved client with this access token; None if it is not valid."""
+        grant = self.registry.grant(token, "access")
+        client = self.registry.clients.get(grant.client_id) if grant is not None else None
+        return client.name if client is not None else None
+
+    def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
+        """Another client whose name looks the same, which is approved already."""
+        likeness = _likeness(waiting.name)
+        others = (
+            each
+            for key, each in self.registry.clients.items()
+            if key != waiting.client.client_id and _likeness(each.name) == likeness
+        )
+        return next(others, None)
 
     # What the person decides
 
@@ -284,10 +314,13 @@ class ApprovalProvider(OAuthProvider):
         if params.resource is not None and not self._is_ours(params.resource):
             raise AuthorizeError("invalid_target", "This server has no such resource.")
         self._forget_old()
-        while len(self._waiting) >= _MOST_WAITING:
-            del self._waiting[next(iter(self._waiting))]
-        request = WaitingClient(client, params)
-        self._waiting[request.key] = request
+        waiting = self._waiting.values()  # some clients try the address before the browser opens it
+        request = next((w for w in waiting if w.client == client and w.params == params), None)
+        if request is None:
+            while len(self._waiting) >= _MOST_WAITING:
+                del self._waiting[next(iter(self._waiting))]
+            request = WaitingClient(client, params)
+            self._waiting[request.key] = request
         return f"{self.public_url}{CONSENT_PATH}?request={request.key}"
 
     def _is_ours(self, resource: str) -> bool:

@@ -196,7 +196,7 @@ def test_a_bridge_may_ask_for_all_tools(state: Path) -> None:
         return tools
 
     assert listed(RawBridge(state)) == ["who", "write"]
-    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "rarely_needed"]
+    assert listed(RawBridge(state, TINY_TOOLS="full")) == ["who", "write", "caller"]
 
 
 def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:

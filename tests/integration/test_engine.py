@@ -96,7 +96,7 @@ def test_a_client_over_http_sees_all_tools_when_it_asks_for_them(engine: StateFo
             return [tool.name for tool in await client.list_tools()]
 
     assert asyncio.run(names("")) == ["who", "write"]
-    assert asyncio.run(names("?tools=full")) == ["who", "write", "rarely_needed"]
+    assert asyncio.run(names("?tools=full")) == ["who", "write", "caller"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

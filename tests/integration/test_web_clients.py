@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import http.client
 import json
 import re
@@ -95,10 +96,10 @@ def web(engine: Web) -> Web:
     return engine
 
 
-def connect_from_the_web(web: Web, auth: OAuth) -> object:
+def connect_from_the_web(web: Web, auth: OAuth, tool: str = "who") -> object:
     async def ask() -> object:
         async with Client(f"{web.url}/mcp", auth=auth) as client:
-            return (await client.call_tool("who")).data
+            return (await client.call_tool(tool)).data
 
     return asyncio.run(ask())
 
@@ -117,6 +118,7 @@ def test_a_client_that_the_person_approves_can_ask_until_it_is_revoked(
     assert run(["clients", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in listed["clients"]] == ["Notes in the cloud"]
+    assert listed["waiting"] == []
     kept = web.state.clients.read_text()
     tokens = auth.context.current_tokens
     assert tokens is not None and tokens.access_token not in kept
@@ -127,6 +129,29 @@ def test_a_client_that_the_person_approves_can_ask_until_it_is_revoked(
     status, _, _ = web.request("/mcp", Authorization=f"Bearer {tokens.access_token}")
     assert status == 401
     assert run(["clients", "revoke", "notes in the cloud"]) == 2
+
+
+def test_the_history_names_a_client_as_the_person_approved_it(web: Web) -> None:
+    auth = OAuth(client_name="Claude")
+    assert connect_from_the_web(web, auth, "caller") == "Claude"
+
+
+@pytest.mark.parametrize("name", ["Claude", "\u0421laude", "Cla\u200bude", "\u202eClaude\n"])
+def test_a_name_like_that_of_an_approved_client_is_pointed_out(
+    web: Web, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = register(web, client_name="Claude", redirect_uris=["https://claude.example/back"])
+    _, page = authorize(
+        web, known, code_challenge="x" * 43, redirect_uri="https://claude.example/back"
+    )
+    assert run(["clients", "approve", number_on(page)]) == 0
+    _, page = authorize(web, register(web, client_name=name), code_challenge="x" * 43)
+    shown = html.unescape(page)
+    assert "You approved a client called Claude" in shown
+    assert not {"\u200b", "\u202e"} & set(shown)
+    capsys.readouterr()
+    assert run(["clients"]) == 0
+    assert "You approved a client called Claude" in capsys.readouterr().out
 
 
 def test_a_client_that_is_denied_gets_no_token(web: Web) -> None:

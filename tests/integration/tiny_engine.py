@@ -63,7 +63,7 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
     from fastmcp import FastMCP
 
     from mcp_server.engine.process import run_engine
-    from mcp_server.middleware.client_identity import ToolSets
+    from mcp_server.middleware.client_identity import ToolSets, client_name
     from memvault.config.settings import EngineSettings
 
     logging.basicConfig(level=logging.INFO)
@@ -86,8 +86,8 @@ def serve(state: StateFolder, idle_seconds: float | None) -> None:
         return word
 
     @mcp.tool
-    def rarely_needed() -> int:
-        return 1
+    def caller() -> str | None:
+        return client_name()
 
     port = int(os.environ.get("TINY_WEB_PORT", "0"))
     public_url = f"http://127.0.0.1:{port}" if port else None

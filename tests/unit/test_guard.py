@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from mcp_server.security.access_policy import (
+    WEB_CLIENT,
     AccessMiddleware,
     AccessPolicy,
     PageSessions,
@@ -121,7 +124,10 @@ WEB = AccessPolicy(
     "127.0.0.1",
     engine_token="engine",
     public=PublicAccess(
-        "https://notes.example.com", "granted".__eq__, "https://notes.example.com/m", SESSIONS
+        "https://notes.example.com",
+        {"granted": "Claude"}.get,
+        "https://notes.example.com/m",
+        SESSIONS,
     ),
 )
 TUNNEL = ("host", "notes.example.com")
@@ -155,3 +161,22 @@ def test_a_code_from_this_machine_signs_a_browser_in_once() -> None:
     assert status(WEB, "/clients", local, sent) is None
     assert status(WEB, "/clients", TUNNEL, sent) == 404
     assert status(WEB, "/admin/clients", local, sent) == 401
+
+
+def test_a_stream_ends_when_its_client_is_revoked() -> None:
+    approved = {"granted": "Claude"}
+    public = PublicAccess("https://notes.example.com", approved.get, "", SESSIONS)
+    policy = AccessPolicy("127.0.0.1", engine_token="engine", public=public)
+
+    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+        async def lines() -> AsyncIterator[bytes]:
+            yield scope["state"][WEB_CLIENT].encode()
+            approved.clear()
+            yield b"a note that was saved since"
+            yield b"another"
+
+        await StreamingResponse(lines())(scope, receive, send)
+
+    client = TestClient(AccessMiddleware(stream, policy), base_url="https://notes.example.com")
+    answer = client.get("/mcp", headers={"authorization": "Bearer granted"})
+    assert (answer.status_code, answer.text) == (200, "Claude")

@@ -55,6 +55,8 @@ def clients(
         typer.launch(page)
     for each in found["waiting"]:
         print_line(f"{each['name']} ({each['host']}) waits with the number {each['number']}.")
+        if each["warning"]:
+            print_line(f"  {each['warning']}")
         print_line(f"  If your browser shows it: memvault clients approve {each['number']}")
     rows = [
         (each["id"][:8], each["name"], each["host"], f"last seen {_at(each['last_seen'])}")
