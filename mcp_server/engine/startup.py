@@ -179,6 +179,8 @@ class Startup:
         findings, last = container.indexing.doctor(fix=fix), container.upkeep.last
         if last is not None and last.removed_any:
             findings = [*findings, Finding("note", str(last), "nothing to do")]
+        if low := container.upkeep.low_disk():
+            findings = [*findings, Finding("note", low, "free some space on that disk")]
         return findings
 
     def rebuild(self, report: Report) -> object:

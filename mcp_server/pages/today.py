@@ -189,6 +189,7 @@ class TodayPage:
             waiting=standing.entities_waiting if standing else 0,
             silent=silent,
             full=container.without_room(),
+            low_disk=container.upkeep.low_disk(),
             problems=list(container.live.indexer.problems)[:MOST_PROBLEMS],
             fading=container.fading,
             upcoming=container.fading.upcoming(),

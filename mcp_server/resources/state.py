@@ -41,11 +41,13 @@ SCOPES = ("current", "session", "global")
 
 
 class PulseResource(CognitivePulse):
-    """``thought_loop_warning``: the pulse was read repeatedly without a tool call."""
+    """``thought_loop_warning``: the pulse was read repeatedly without a tool call; ``notice``: a
+    disk is nearly full."""
 
     lifecycle: Stage
     curation_tasks_pending: int
     thought_loop_warning: bool
+    notice: str | None = optional()
 
 
 class SessionStateResource(Shape):
@@ -200,6 +202,7 @@ class Resources:
             lifecycle=Stage.of(len(container.live.catalogue)),
             curation_tasks_pending=container.curation.pending(),
             thought_loop_warning=session.pulse_reads >= LOOP_AFTER,
+            notice=container.upkeep.low_disk() or None,
         )
 
     def seen_by(self, session_id: str) -> str:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memvault.consolidation.faded_text import Original, Rarity, Stage, faded_body, is_worth_fading
-from memvault.consolidation.fading import NOTICE, Aging, Fading, FadingLog, may_fade, next_fading
+from memvault.consolidation.fading import (
+    HASTY_NOTICE,
+    NOTICE,
+    Aging,
+    Fading,
+    FadingLog,
+    hastened,
+    may_fade,
+    next_fading,
+)
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.fade import FadedText, body_stands, counted_from, last_fading
 from memvault.model.change import Change, ChangeKind, TaskType
@@ -60,8 +69,11 @@ class FadingService:
 
     def upcoming(self) -> list[tuple[Fading, datetime]]:
         """What fades within a week, each with when, the soonest first."""
-        later = self._container.now() + NOTICE
-        found = [(each, self.log.fades_at(each) or max(each.due, later)) for each in self._soon()]
+        notice, now = self._notice(), self._container.now()
+        found = [
+            (each, self.log.fades_at(each, notice) or max(each.due, now + notice))
+            for each in self._soon()
+        ]
         return sorted(found, key=lambda pair: (pair[1], pair[0].memory.path))
 
     def announce(self) -> None:
@@ -69,9 +81,9 @@ class FadingService:
         self.log.announce(self._soon(), self._container.now())
 
     def due(self) -> list[Fading]:
-        """What was announced a week ago and is to fade now."""
-        now = self._container.now()
-        times = [(each, self.log.fades_at(each)) for each in self._soon()]
+        """What was announced long enough ago and is to fade now."""
+        now, notice = self._container.now(), self._notice()
+        times = [(each, self.log.fades_at(each, notice)) for each in self._soon()]
         return [each for each, at in times if at is not None and at <= now]
 
     def fade(self, fading: Fading, rarity: Rarity) -> Change | None:
@@ -130,6 +142,9 @@ class FadingService:
         if not self.is_on:
             return []
         until = self._container.now() + NOTICE
+        settings = self._container.settings.fading
+        if self._container.upkeep.low_disk():
+            settings = hastened(settings)
         held = {each.path for each in self._container.quarantine.held()}
         found: list[Fading] = []
         faded = self._faded()
@@ -138,14 +153,17 @@ class FadingService:
             if not may_fade(memory) or record.frontmatter_problem or record.warnings:
                 continue
             aging = self._aging(record, faded.get(memory.id), links=False)
-            early = next_fading(aging, self._container.settings.fading)
+            early = next_fading(aging, settings)
             if early is None or early.due > until or memory.path in held:
                 continue
             aging = self._aging(record, faded.get(memory.id), links=True)
-            fading = next_fading(aging, self._container.settings.fading)
+            fading = next_fading(aging, settings)
             if fading is not None and fading.due <= until and self._can_fade(memory):
                 found.append(fading)
         return found
+
+    def _notice(self) -> timedelta:
+        return HASTY_NOTICE if self._container.upkeep.low_disk() else NOTICE
 
     def _faded(self) -> dict[str, Change]:
         """By memory id, the change by which it faded last."""

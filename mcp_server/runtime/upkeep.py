@@ -31,6 +31,10 @@ LOOK_SECONDS = 60.0
 EVERY = timedelta(hours=24)
 EVERY_WHEN_FULL = timedelta(hours=1)
 MEGABYTE = 1024 * 1024
+LOW_DISK = (
+    "The disk with the {place} is nearly full ({free:.1f} GB free). Until there is more room, "
+    "sessions fade in half the time, and fewer old versions and caches are kept"
+)
 
 Step = Callable[[], Iterator[int]]
 """Removes something and yields how much, in steps of some milliseconds."""
@@ -61,7 +65,7 @@ class Upkeep:
         container = self._container
         indexing = container.indexing
         is_free = indexing.scanning is None and indexing.watching() != "elsewhere"
-        every = EVERY_WHEN_FULL if self.is_disk_nearly_full() else EVERY
+        every = EVERY_WHEN_FULL if self.low_disk() else EVERY
         is_due = self.last is None or container.now() - self.last.at > every
         idle = container.questions.idle_seconds()
         if is_free and is_due and idle >= self._settings.idle_minutes * 60:
@@ -69,14 +73,16 @@ class Upkeep:
                 self.run()
         return LOOK_SECONDS
 
-    def is_disk_nearly_full(self) -> bool:
-        """Whether a disk with the vault or the indexes is."""
-        for folder in (self._container.vault.root, self._container.state.root):
+    def low_disk(self) -> str:
+        """Which disk is nearly full and what follows, as a sentence; empty if none is."""
+        container = self._container
+        places = {"vault": container.vault.root, "indexes": container.state.root}
+        for place, folder in places.items():
             with suppress(OSError):  # an unplugged vault
                 usage = shutil.disk_usage(folder)
                 if is_nearly_full(usage.free, usage.total):
-                    return True
-        return False
+                    return LOW_DISK.format(place=place, free=usage.free / 1024**3)
+        return ""
 
     def run(self) -> UpkeepReport:
         """Do everything now, making way for requests.
@@ -130,7 +136,7 @@ class Upkeep:
     def _old_versions(self) -> Iterator[int]:
         container, settings = self._container, self._settings
         megabytes = settings.history_megabytes
-        if self.is_disk_nearly_full():
+        if self.low_disk():
             megabytes /= 4
         sizes = self._versions.packs()
         if sum(sizes.values()) <= megabytes * MEGABYTE:
@@ -152,7 +158,7 @@ class Upkeep:
         container = self._container
         chunks = container.live.stores.vectors.count()
         most = max(LEAST_VECTORS, VECTORS_PER_CHUNK * chunks)
-        if self.is_disk_nearly_full():
+        if self.low_disk():
             most = chunks
         while deleted := container.embedder.trim_cache(most):
             yield deleted
@@ -160,7 +166,7 @@ class Upkeep:
     def _logs(self) -> Iterator[int]:
         """The log before the current one, on a nearly full disk."""
         old = self._container.state.log.with_suffix(".log.1")
-        if self.is_disk_nearly_full() and old.is_file():
+        if self.low_disk() and old.is_file():
             with suppress(OSError):
                 old.unlink()
                 yield 1

@@ -7,11 +7,13 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,17 @@ from fastmcp import Client
 from indexer.doctor import examine
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
+from mcp_server.engine.startup import Startup
+from mcp_server.resources.state import Resources
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
-from memvault.config.settings import Settings
+from memvault.config.settings import Settings, UpkeepSettings
 from memvault.model.errors import DiskFull
 from memvault.text.embedding import EmbeddingCache
+from memvault.vault.version_store import VersionStore
+from tests.integration.test_fading import ME, SESSION, TEXT, World
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
@@ -305,5 +312,50 @@ def test_forgetting_on_a_full_or_read_only_disk_leaves_the_note_where_it_is(
         subprocess.run(["mount", "-o", "remount,rw", str(vault)], check=True)
         (forgotten,) = ask(container, forget)
         assert not forgotten.is_error and (vault / ".trash/a.md").exists()
+    finally:
+        container.close()
+
+
+def test_on_a_nearly_full_disk_sessions_fade_sooner_and_upkeep_clears_more(
+    mount: Mount, tmp_path: Path, settings: Settings
+) -> None:
+    """E-03: the person is told, and nothing of theirs is lost."""
+    vault = mount("vault", "-t", "tmpfs", "-o", "size=40m", "tmpfs")
+    small = settings.model_copy(update={"upkeep": UpkeepSettings(history_megabytes=0.01)})
+    world = World(vault, small, StateFolder(tmp_path / "state"))
+    container = world.container
+    try:
+        world.save(SESSION, TEXT)
+        world.save("Plan.md", "The plan.\n")
+        noise = random.Random(1).randbytes(600).hex()  # packs to about a kilobyte
+        container.actions.annotate("Plan", noise, ME)
+        container.actions.annotate("Plan", noise, ME)
+        noted = container.actions.annotate("Plan", "Later.", ME).change
+        world.days(91)
+        assert noted is not None and world.read() != TEXT
+        container.actions.reconstruct(SESSION, ME)
+        world.touch(SESSION)
+        world.days(17)
+        container.upkeep.run()
+        assert world.read() == TEXT and container.upkeep.low_disk() == ""
+        packs = VersionStore(container.vault)
+        assert noted.reversal_hash in packs.packs()
+        with fill(vault).open("r+b") as file:
+            file.truncate(39 * 1024 * 1024)
+        low = container.upkeep.low_disk()
+        assert low.startswith("The disk with the vault is nearly full (0.0 GB free)")
+        assert low in [found.what for found in Startup.of(container).doctor(fix=False)]
+        pulse = Resources(Toolbox(Startup.of(container))).seen_by("new")
+        assert json.loads(pulse)["notice"] == low
+        ((coming, at),) = container.fading.upcoming()
+        assert coming.memory.path == SESSION and at == world.clock.at + timedelta(days=1)
+        world.days(1)
+        assert world.read() == TEXT, "there is a day's notice"
+        world.days(1)
+        assert world.stage() == "summary"
+        assert container.upkeep.run().removed["old versions"]
+        assert noted.reversal_hash not in packs.packs()
+        container.actions.reconstruct(SESSION, ME)
+        assert world.read() == TEXT
     finally:
         container.close()

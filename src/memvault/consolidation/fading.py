@@ -8,6 +8,7 @@ and the last time that it was read. They are multiplied by
 
 so that a critical memory with two such links stays whole three times as long. A pinned memory never
 fades, nor does anything permanent or temporary. Nothing fades that was not announced for a week.
+On a nearly full disk (E-03) the days count half, and a day of notice is enough.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from memvault.vault.journal import Journal, JournalEntry
 
 ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
 NOTICE = timedelta(days=7)
+HASTE, HASTY_NOTICE = 0.5, timedelta(days=1)  # on a nearly full disk
 IMPORTANCE_FACTOR, LINK_FACTOR, MOST_LINKS = 2.0, 0.5, 2
 
 
@@ -72,6 +74,12 @@ def stretch(importance: float, links: int) -> float:
     """The factor by which a memory fades later, in [1, 3]."""
     important = IMPORTANCE_FACTOR * max(0.0, importance - DEFAULT_IMPORTANCE)
     return 1.0 + important + LINK_FACTOR * min(MOST_LINKS, links)
+
+
+def hastened(settings: FadingSettings) -> FadingSettings:
+    """The settings on a nearly full disk."""
+    days = {key: HASTE * getattr(settings, key) for key in ("summary_days", "keys_days")}
+    return settings.model_copy(update=days)
 
 
 def may_fade(memory: Memory) -> bool:
@@ -129,11 +137,11 @@ class FadingLog:
                 JournalEntry(ts=now, kind=ANNOUNCED, actor=actor, data={"fadings": new})
             )
 
-    def fades_at(self, fading: Fading) -> datetime | None:
-        """When a memory will fade: when it is due, and a week after it was announced; None if it
+    def fades_at(self, fading: Fading, notice: timedelta = NOTICE) -> datetime | None:
+        """When a memory will fade: when it is due, and so long after it was announced; None if it
         was not announced, or only before it was read, changed or pinned again."""
         announced = self._announced_at(fading)
-        return None if announced is None else max(fading.due, announced + NOTICE)
+        return None if announced is None else max(fading.due, announced + notice)
 
     def _announced_at(self, fading: Fading) -> datetime | None:
         with self._lock:

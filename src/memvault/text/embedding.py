@@ -155,6 +155,9 @@ class EmbeddingCache:
                     "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
                     (excess,),
                 )
+        if excess:
+            with self._lock:
+                self._connection.execute("PRAGMA incremental_vacuum").fetchall()
         return excess
 
     def close(self) -> None:
@@ -187,6 +190,7 @@ def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:
 
 def _open(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=30.0, check_same_thread=False)
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # of a new file, so that it can shrink
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(
