@@ -73,7 +73,7 @@ def run_engine(
             f"To listen on {settings.host}, set a token first: MEMVAULT_ENGINE__TOKEN=<secret>."
         )
     state.create()
-    with _only_engine(state), _bound_socket(settings) as listener:
+    with _only_engine(state), bound_socket(settings) as listener:
         mcp, backend = assemble()
         address = _new_address(settings, listener)
         server = _new_server(settings, state, address, mcp, backend, idle_exit=idle_exit)
@@ -105,10 +105,12 @@ def _only_engine(state: StateFolder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
+def bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
     """Taken before the stores open, so that a port in use is known at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    # Asyncio sends small packets at once only where the protocol is named: otherwise the body of
+    # each answer waits 40 ms for the client's acknowledgement of the headers.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         if os.name == "posix":  # on Windows this option would let others share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -262,3 +263,23 @@ def test_another_host_needs_a_token(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidParams, match="MEMVAULT_ENGINE__TOKEN"):
         run_engine(StateFolder(tmp_path), EngineSettings(host="0.0.0.0"), assemble)  # type: ignore[arg-type]
+
+
+def test_an_answer_is_sent_at_once_whatever_of_it_the_client_has_acknowledged() -> None:
+    async def sends_at_once() -> bool:
+        from mcp_server.engine.process import bound_socket
+
+        sent_at_once = asyncio.get_running_loop().create_future()
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            option = writer.get_extra_info("socket").getsockopt
+            sent_at_once.set_result(bool(option(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+            writer.close()
+
+        with bound_socket(EngineSettings()) as listener:
+            async with await asyncio.start_server(answer, sock=listener):
+                _, writer = await asyncio.open_connection(*listener.getsockname())
+                writer.close()
+                return bool(await sent_at_once)
+
+    assert asyncio.run(sends_at_once())
