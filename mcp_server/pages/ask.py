@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.site import Site
 from memvault.model.errors import MemvaultError
-from memvault.model.search import ChunkHit, Hit, Mode
+from memvault.model.search import ChunkHit, Hit, Mode, Scope
 from memvault.search.excerpt import Excerpt
 
 MOST_CHARS = 1_000  # of a question
@@ -52,7 +52,9 @@ class AskPage:
         if not query:
             return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
         answered = self._site.container.live.searcher.search(query, mode=chosen)
-        self._site.container.learning.shown_to_person(query, answered.hits)
+        learning = self._site.container.learning
+        learning.shown_to_person(query, answered.hits)
+        learning.asked("", query, answered, Scope())
         return self._site.render(
             "ask.html",
             request,

@@ -153,6 +153,10 @@ def _summary(task: CurationTask) -> list[Answer]:
     return [Answer("1", "Keep it as a note", task.settled_by)]
 
 
+def _answered(task: CurationTask) -> list[Answer]:
+    return [Answer("1", "It does", ())]
+
+
 def _finished(task: CurationTask) -> list[Answer]:
     return [Answer("1", "Move its notes to the archive", task.settled_by)]
 
@@ -173,6 +177,7 @@ _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
     TaskType.FINISHED_PROJECT: _finished,
     TaskType.MISSING_LINK: _link,
     TaskType.CLUSTER_SUMMARY: _summary,
+    TaskType.ANSWERED_QUESTION: _answered,
 }
 
 

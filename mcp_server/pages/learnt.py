@@ -34,7 +34,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """``gained`` and ``lost`` are ids and titles of memories with their utilities."""
+    """``gained`` and ``lost`` are ids and titles of memories with their utilities, ``unanswered``
+    the questions that found nothing, with when they were asked and by which client."""
 
     memories: int
     bars: list[Bar]
@@ -42,6 +43,7 @@ class Learnt:
     last_day: str
     gained: list[tuple[str, str, float]]
     lost: list[tuple[str, str, float]]
+    unanswered: list[tuple[str, datetime, str]]
     reset_at: datetime | None
     width: int = WIDTH
     height: int = HEIGHT
@@ -56,13 +58,15 @@ class LearntPart:
         self.routes: list[BaseRoute] = [
             site.action("/learnt/reset", self._reset),
             site.action("/learnt/undo-reset", self._undo_reset),
+            site.action("/learnt/settle", self._settle),
         ]
 
     def shown(self) -> Learnt | None:
         """None before anything was learnt."""
         service = self._site.container.learning
         resets = service.learnt.resets()
-        if not service.learnt.state.memories and not resets:
+        unanswered = service.learnt.unanswered()
+        if not (service.learnt.state.memories or resets or unanswered):
             return None
         today = datetime.now(UTC).date()
         by_id = self._site.container.live.catalogue.by_id
@@ -78,11 +82,18 @@ class LearntPart:
             last_day=f"{today:%Y-%m-%d}",
             gained=nlargest(MOST_SHOWN, [e for e in known if e[2] > 0], key=lambda e: e[2]),
             lost=nlargest(MOST_SHOWN, [e for e in known if e[2] < 0], key=lambda e: -e[2]),
+            unanswered=unanswered,
             reset_at=resets[-1].ts if resets else None,
         )
 
     def _reset(self, request: Request, form: Form) -> str:
         self._site.container.learning.learnt.reset(Actor(kind="person", name=PERSON))
+        return form.text("back", "/activity")
+
+    def _settle(self, request: Request, form: Form) -> str:
+        service = self._site.container.learning
+        service.settle(form.needed("question"))
+        service.learnt.flush()
         return form.text("back", "/activity")
 
     def _undo_reset(self, request: Request, form: Form) -> str:

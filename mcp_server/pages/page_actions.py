@@ -242,6 +242,8 @@ def keep_dreamt(container: Container, task: CurationTask) -> None:
             projects.pop() if len(projects) == 1 else None,
         )  # fmt: skip
         actions.compress(brief, why, ChangeKind.DREAMED)
+    elif task.task_type is TaskType.ANSWERED_QUESTION and found is not None:
+        container.learning.settle(found.title)
     else:
         raise InvalidParams("This proposal cannot be accepted here.")
     container.dreaming.record.keep(task.proposal, Actor(kind="person", name=PERSON))

@@ -204,6 +204,7 @@ _TASK_KINDS = {
     "missing_link": "Dreamt: missing links",
     "cluster_summary": "Dreamt: summaries",
     "open_question": "Dreamt: open questions",
+    "answered_question": "Dreamt: answers to earlier questions",
 }
 _ADVICE = {
     "consolidate": "Some notes repeat each other. Merge them.",

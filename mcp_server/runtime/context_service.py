@@ -191,7 +191,7 @@ class ContextService:
         result = self._box.container.live.searcher.search(
             asked.query, mode=Mode.DEFAULT, top_k=count, scope=asked.scope
         )
-        self._box.log_claims(asked.query, result)
+        self._box.asked(asked.query, result, asked.scope)
         found = [hit for hit in result.hits if not hit.withheld]
         if working_set:
             ids = [hit.memory.id for hit in found]

@@ -30,6 +30,7 @@ from memvault.curation.tasks.questions import open_questions
 from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
+from memvault.model.search import Mode
 from memvault.reasoning.vault_overview import LeadSentences
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks a
 AGES = (("day", 1), ("week", 7), ("month", 31))
 TEXTS_AT_ONCE = 4  # embedded in one step
 ANSWERS = 3  # that a dream reads of a question
+ANSWER_BYTES = 240  # of the text that a proposal shows
 CORRUPT = "Dream cycle corruption: memory graph integrity check failed after consolidation"
 
 
@@ -246,6 +248,21 @@ class Dreaming:
                 if memory is not None and (said := lead(memory)) is not None
             ]
 
+        def answer(question: str, since: datetime) -> Found | None:
+            """By a whole search only where something new is near."""
+            new = {each.memory.id for each in live.catalogue.records()
+                   if each.mtime_ns / 1e9 > since.timestamp()}  # fmt: skip
+            if not any(each.memory.id in new for each in ask(question)):
+                return None
+            result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
+            hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
+            if not hits:
+                return None
+            (said,) = container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
+            memory = hits[0].memory
+            told = Evidence(path=memory.path, line=said.lines.first, sentence=said.text)
+            return Found(memory, hits[0].relevance, told)
+
         def questions() -> list[tuple[str, tuple[str, ...]]]:
             found = open_questions(
                 container.curation.tasks(), list(live.catalogue.all()), live.graph_view
@@ -268,6 +285,8 @@ class Dreaming:
             lead=lead,
             ask=ask,
             questions=questions,
+            unanswered=learnt.unanswered(),
+            answer=answer,
             known=self.record.known(),
             go_on=go_on,
         )

@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 
 from mcp_server.hooks.clients import CLIENTS, is_same_client
+from memvault.capture.extract import says_little
 from memvault.consolidation.learning import Learning, device_of
 from memvault.consolidation.modulation import (
     AFFECTIVE_WEIGHT,
@@ -20,16 +21,17 @@ from memvault.consolidation.modulation import (
     RewardType,
 )
 from memvault.consolidation.rewards import FULL, Signal, SignalKind
-from memvault.consolidation.signals import UseObserver, author_of
+from memvault.consolidation.signals import UseObserver, author_of, shortened
 from memvault.model.memory import Memory, Stage
 from memvault.model.note import Vector
-from memvault.model.search import Hit, Tuning
+from memvault.model.search import Hit, Scope, SearchResult, Tuning
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
+MOST_UNANSWERED_A_DAY = 20  # questions that are kept
 UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
 PAGE = "page"  # the connection of the person
@@ -101,6 +103,33 @@ class LearningService:
             hooks = [_HOOKS + each for each in CLIENTS if is_same_client(each, client or "")]
             self._uses.read([connection, *hooks], ids, cited=cited)
 
+    def asked(self, client: str, question: str, result: SearchResult, scope: Scope) -> None:
+        """Keep a question that found nothing, until it finds something. Not kept are those on
+        sensitive matters, those narrowed by filters, and orders to a model."""
+        if not self.is_on or result.matter is not None or scope.filters is not None:
+            return
+        text, now = shortened(question), datetime.now(UTC)
+        known = self.learnt.state.questions.get(text)
+        if result.hits:
+            if known is not None and known.is_open:
+                self.settle(text)
+            return
+        today = sum(at.date() == now.date() for _, at, _ in self.learnt.unanswered())
+        if today >= MOST_UNANSWERED_A_DAY or says_little(text):
+            return
+        if not self._container.immunity.check(text).adversarial:
+            self._note(SignalKind.UNANSWERED, text, client)
+
+    def settle(self, question: str) -> None:
+        """Take a question off the list of those that found nothing."""
+        self._note(SignalKind.SETTLED, question, "")
+
+    def _note(self, kind: SignalKind, question: str, client: str) -> None:
+        now = datetime.now(UTC)
+        self.learnt.observe(
+            [Signal(at=now, kind=kind, thousandths=0, client=client, question=question)]
+        )
+
     def given(self, client: str, session: str, matter: str, memories: Sequence[Memory]) -> None:
         """Note the memories that a hook gives, best first, and what they are about."""
         if self.is_on:
@@ -160,6 +189,10 @@ class LearningService:
         cosines = np.stack([self._vectors[each] for each in known]) @ vector
         fits = np.clip((cosines - UNLIKE) / (ALIKE - UNLIKE), 0.0, 1.0)
         return self.learnt.weights(ids, dict(zip(known, map(float, fits), strict=True)))
+
+    def link_weight(self, one: str, other: str) -> float:
+        """What use says for the link between two memories, in (-1, 1)."""
+        return self.learnt.link_weight(one, other) if self.is_on else 0.0
 
     def _embed_questions(self) -> None:
         """Embed some of the questions that rewards were given for, those not embedded yet."""

@@ -122,7 +122,7 @@ class ConnectorTools:
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; read the results with fetch."""
         result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
-        self._box.log_claims(query, result)
+        self._box.asked(query, result)
         session = self._box.touch()
         self._box.returned(session, [hit.memory.id for hit in result.hits], query, result.hits)
         return SearchAnswer(
@@ -200,15 +200,16 @@ class RecallTools:
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
+        scope = self._box.scope(project, filters)
         result = self._box.container.live.searcher.search(
             query,
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
-            scope=self._box.scope(project, filters),
+            scope=scope,
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        self._box.log_claims(query, result)
+        self._box.asked(query, result, scope)
         ids = [hit.memory.id for hit in result.hits]
         self._box.returned(session, ids, query, result.hits)
         answer = RecallAnswer(
@@ -345,7 +346,7 @@ class GraphTools:
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        self._box.log_claims(query, result)
+        self._box.asked(query, result, scope)
         ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
         self._box.returned(session, ids, query, result.hits)
         answer = GraphAnswer(

@@ -17,6 +17,7 @@ from mcp_server.answers.memories import (
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.client_identity import ToolSet, client_name, connection_id, wanted_set
+from mcp_server.runtime.learning_service import UNNAMED
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
@@ -157,6 +158,12 @@ class Toolbox:
         self.returned(session, ids)
         learning = self.container.learning
         learning.read(connection_id(), ids, cited=cited, client=client_name())
+
+    def asked(self, query: str, result: SearchResult, scope: Scope | None = None) -> None:
+        """Note what came of a question: that it found nothing, or claims on a sensitive matter."""
+        self.log_claims(query, result)
+        name = client_name() or UNNAMED
+        self.container.learning.asked(name, query, result, scope or Scope())
 
     def log_claims(self, query: str, result: SearchResult) -> None:
         """Log the claims that this answer to a sensitive question withholds or shows."""

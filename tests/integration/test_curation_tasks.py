@@ -193,7 +193,10 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
     write("Session.md", session + "## Decisions\n\n- We decided to paint the boats in June.\n")
     found = status(container)["curation_tasks"]
     kinds = {task["task_type"] for task in found}
-    of_dreams = {TaskType.MISSING_LINK, TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION}
+    of_dreams = {
+        TaskType.MISSING_LINK, TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION,
+        TaskType.ANSWERED_QUESTION,
+    }  # fmt: skip
     others = {TaskType.MALFORMED_TEXT, TaskType.CLIENT_ACTIVITY}
     assert kinds == set(TaskType) - others - of_dreams
 

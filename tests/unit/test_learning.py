@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from datetime import UTC, datetime, timedelta
+from math import tanh
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +17,6 @@ from memvault.consolidation.learning import FOLDER, Learning
 from memvault.consolidation.rewards import LearnedState, Signal, SignalKind
 from memvault.model.change import Actor
 from memvault.model.errors import InvalidParams
-from memvault.model.graph import NOT_LEARNED
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.files import Vault
 
@@ -74,7 +74,7 @@ def test_clients_give_no_weight_to_what_a_client_wrote(learning: Learning, reade
     learning.observe([opened("quay", client=reader, author="claude", route=route)] * 10)
     learning.flush()
     assert learning.weights(["quay"]) == [0.0]
-    assert learning.edge("crane", "harbour", NOT_LEARNED).steering_reward == 0.0
+    assert learning.link_weight("crane", "harbour") == 0.0
 
 
 def test_a_client_is_not_credited_for_reading_what_it_wrote(learning: Learning) -> None:
@@ -97,14 +97,16 @@ def test_the_writer_is_credited_when_another_client_reads_it(learning: Learning)
     assert learning.rewards("cursor") == []
 
 
-def test_the_edges_of_a_route_are_traversed_and_steered(learning: Learning) -> None:
+def test_the_links_of_a_route_gain_weight_which_fades(learning: Learning, clock: Clock) -> None:
     learning.observe([opened("quay", route=("crane", "harbour", "quay"))] * 6)
     learning.flush()
-    edge = learning.edge("crane", "harbour", NOT_LEARNED)
-    assert (edge.traversal_count, edge.last_traversed) == (6, NOON)
-    assert edge.steering_reward == pytest.approx(0.45)
+    edge = learning.state.edges["crane harbour"]
+    assert (edge.times, edge.last) == (6, NOON)
+    assert learning.link_weight("harbour", "crane") == pytest.approx(tanh(1.0))
+    clock.now += timedelta(days=30)
+    assert learning.link_weight("crane", "harbour") == pytest.approx(tanh(0.5))
     assert [nodes for nodes, _ in learning.chains()] == [("crane", "harbour", "quay")]
-    assert learning.edge("quay", "crane", NOT_LEARNED) == NOT_LEARNED
+    assert learning.link_weight("quay", "crane") == 0.0
 
 
 def test_memories_that_are_read_in_one_session_belong_together(learning: Learning) -> None:
@@ -124,6 +126,24 @@ def test_a_reset_forgets_all_and_can_be_taken_back(learning: Learning, clock: Cl
     assert learning.state == before
     with pytest.raises(InvalidParams, match="not reset"):
         learning.undo_reset(PERSON)
+
+
+def test_a_question_that_found_nothing_is_open_until_it_is_settled(
+    learning: Learning, clock: Clock
+) -> None:
+    def note(kind: SignalKind) -> list[tuple[str, datetime, str]]:
+        signal = Signal(at=clock.now, kind=kind, thousandths=0, client="eve", question="How deep?")
+        learning.observe([signal])
+        learning.flush()
+        clock.now += timedelta(days=1)
+        return learning.unanswered()
+
+    assert note(SignalKind.UNANSWERED) == [("How deep?", NOON, "eve")]
+    assert note(SignalKind.SETTLED) == []
+    assert note(SignalKind.UNANSWERED) == [("How deep?", NOON + timedelta(days=2), "eve")]
+    learning.reset(PERSON)
+    assert learning.unanswered() == []
+    assert learning.rewards("eve") == [] and learning.state.memories == {}
 
 
 def test_another_device_adds_to_what_was_learnt(

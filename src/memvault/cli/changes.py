@@ -105,6 +105,7 @@ def learnt(
         "notes": len(state.memories),
         "links": len(state.edges),
         "signals": state.signals,
+        "unanswered": [question for question, _, _ in learning.unanswered()],
         "reset": resets[-1].ts.isoformat() if resets else None,
     }
     if as_json:
@@ -113,6 +114,8 @@ def learnt(
     print_line(
         f"{state.signals} signals about {len(state.memories)} notes and {len(state.edges)} links."
     )
+    for question, at, client in learning.unanswered():
+        print_line(f"Found nothing, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
     if reset:
         print_line("Forgotten. To undo: memvault learnt --undo-reset")
 

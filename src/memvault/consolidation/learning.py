@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from heapq import nlargest
 from pathlib import Path
 from platform import node as host_name
 from types import MappingProxyType
@@ -24,9 +25,8 @@ from typing import Any
 from filelock import FileLock
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from memvault.consolidation.rewards import FULL, LearnedState, Reward, Signal, Use
+from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.graph import EdgeLearning
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
@@ -40,6 +40,7 @@ CHECKPOINT_EVERY = 200  # entries
 SIGNALS_PER_ENTRY = 200
 LOCK_SECONDS = 30.0
 SATURATION = 1.0  # full rewards at which 76% of the greatest weight is reached (tanh)
+MOST_UNANSWERED = 50
 NO_FITS: Mapping[str, float] = MappingProxyType({})
 LEARNED, RESET, RESET_UNDONE = "learned", "learning_reset", "learning_reset_undone"
 
@@ -142,6 +143,8 @@ class Learning:
         return _resets(list(self._journal.entries((RESET, RESET_UNDONE))))
 
     def _latest_signals(self) -> Iterator[datetime]:
+        for asked in list(self.state.questions.values()):
+            yield from (at for at in (asked.last, asked.settled) if at is not None)
         for uses in (self.state.memories, self.state.edges):
             yield from (each.last for each in list(uses.values()) if each.last is not None)
 
@@ -283,15 +286,12 @@ class Learning:
         found = self.state.memories.get(memory_id)
         return (found.times, found.last) if found is not None else (0, None)
 
-    def edge(self, source: str, target: str, initial: EdgeLearning) -> EdgeLearning:
-        """What the edge between two nodes has learnt, starting from its domain's values."""
-        found = self.state.edges.get(" ".join(sorted((source, target))))
-        if found is None:
-            return initial
-        steered = initial.steered(found.latest / FULL)
-        return steered.model_copy(
-            update={"traversal_count": found.times, "last_traversed": found.last}
-        )
+    def link_weight(self, one: str, other: str) -> float:
+        """What the rewards of walking a link say for it, faded by their age, in (-1, 1)."""
+        if not self.state.edges:
+            return 0.0
+        found = self.state.edges.get(" ".join(sorted((one, other))))
+        return math.tanh(found.utility(self._today()) / SATURATION) if found is not None else 0.0
 
     def chains(self) -> list[tuple[tuple[str, ...], Use]]:
         """Chains of nodes that led to memories, with how they were used."""
@@ -301,6 +301,13 @@ class Learning:
         """Pairs of memories that were read in one session."""
         pairs = [(key.split(" "), use) for key, use in list(self.state.pairs.items())]
         return [(ids[0], ids[1], use) for ids, use in pairs]
+
+    def unanswered(self) -> list[tuple[str, datetime, str]]:
+        """Questions that found nothing, with when they were last asked and by which client (empty
+        for the person), the latest first."""
+        asked = list(self.state.questions.items())
+        found = [(q, a.last, a.client) for q, a in asked if a.last is not None and a.is_open]
+        return nlargest(MOST_UNANSWERED, found, key=lambda each: (each[1], each[0]))
 
     def rewards(self, client: str, within: timedelta | None = None) -> list[Reward]:
         """What a client was credited with, oldest first."""

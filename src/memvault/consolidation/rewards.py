@@ -38,6 +38,8 @@ class SignalKind(StrEnum):
     DUPLICATE = "duplicate"  # stored, and nearly the same as a known memory
     UNCONNECTED = "unconnected"  # stored, and connected with nothing
     EMITTED = "emitted"  # a client said so (`affective_emit_reward`)
+    UNANSWERED = "unanswered"  # a question that found nothing; of no memory and without a reward
+    SETTLED = "settled"  # such a question found something, or the person took it off the list
 
 
 REWARDS = {
@@ -59,6 +61,9 @@ OF_STORING = frozenset(
     {SignalKind.NOVEL, SignalKind.COHERENT, SignalKind.DUPLICATE, SignalKind.UNCONNECTED}
 )
 """What only tells its client something: a memory is not better found for having been new."""
+
+
+OF_QUESTIONS = frozenset({SignalKind.UNANSWERED, SignalKind.SETTLED})
 
 
 class Signal(BaseModel):
@@ -127,13 +132,11 @@ class Use:
         days: sum of rewards in thousandths, by the ordinal of the day (UTC).
         times: how often it was used: opened, traversed, or used together.
         last: when.
-        latest: the last reward, in thousandths.
     """
 
     days: dict[int, int] = field(default_factory=dict)
     times: int = 0
     last: datetime | None = None
-    latest: int = 0
 
     def add(self, signal: Signal, *, used: bool) -> None:
         day = signal.at.astimezone(UTC).toordinal()
@@ -141,8 +144,7 @@ class Use:
         if not used:
             return
         self.times += 1
-        if self.last is None or (self.last, self.latest) < (signal.at, signal.worth):
-            self.last, self.latest = signal.at, signal.worth
+        self.last = max(self.last or signal.at, signal.at)
 
     def utility(self, today: int, half_life: float = HALF_LIFE_DAYS) -> float:
         """The sum of its rewards, each day's at most 1, halved by every half-life of days."""
@@ -153,6 +155,25 @@ class Use:
 
 
 @dataclass(slots=True)
+class Asked:
+    """A question that found nothing: when last, who asked, and when it was last settled."""
+
+    last: datetime | None = None
+    client: str = ""
+    settled: datetime | None = None
+
+    def add(self, signal: Signal) -> None:
+        if signal.kind is SignalKind.SETTLED:
+            self.settled = max(self.settled or signal.at, signal.at)
+        elif self.last is None or (self.last, self.client) < (signal.at, signal.client):
+            self.last, self.client = signal.at, signal.client
+
+    @property
+    def is_open(self) -> bool:
+        return self.last is not None and (self.settled is None or self.settled < self.last)
+
+
+@dataclass(slots=True)
 class LearnedState:
     """What all signals add up to. Reading signals in another order gives the same state.
 
@@ -160,7 +181,7 @@ class LearnedState:
     those without one), ``memories`` their sum.
     ``edges`` and ``pairs`` are keyed by the ids of their two ends, sorted, ``chains`` by the ids of
     three nodes or more as they were walked; ids are joined by spaces. ``rewards`` are by client,
-    the oldest first.
+    the oldest first. ``questions`` are those that found nothing.
     """
 
     memories: dict[str, Use] = field(default_factory=dict)
@@ -169,6 +190,7 @@ class LearnedState:
     chains: dict[str, Use] = field(default_factory=dict)
     pairs: dict[str, Use] = field(default_factory=dict)
     rewards: dict[str, list[Reward]] = field(default_factory=dict)
+    questions: dict[str, Asked] = field(default_factory=dict)
     since: datetime | None = None  # the last reset; earlier signals do not count
     signals: int = 0
 
@@ -176,6 +198,8 @@ class LearnedState:
         if self.since is not None and signal.at <= self.since:
             return
         self.signals += 1
+        if signal.kind in OF_QUESTIONS:
+            self.questions.setdefault(signal.question, Asked()).add(signal)
         if signal.author and signal.author != signal.client:
             self._credit(signal)
         if signal.kind in OF_STORING or not signal.memory:

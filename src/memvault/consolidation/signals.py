@@ -104,8 +104,7 @@ class UseObserver:
         reads memories without naming any."""
         if not hits:
             return
-        asked = " ".join(without_secrets(question).split())[:MOST_QUESTION_CHARS]
-        answer = _Answer(asked, {hit.memory.id: route_of(hit) for hit in hits})
+        answer = _Answer(shortened(question), {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
             today = self._of_today(connection)
             known = self._connections.setdefault(today, _Connection(client))
@@ -236,6 +235,11 @@ class UseObserver:
             return [SignalKind.DUPLICATE]
         kind = SignalKind.COHERENT if self._connected(id) else SignalKind.UNCONNECTED
         return [kind, SignalKind.NOVEL] if state.delta_s >= NOVEL else [kind]
+
+
+def shortened(question: str) -> str:
+    """A question as it is kept: without secrets, on one line, and not too long."""
+    return " ".join(without_secrets(question).split())[:MOST_QUESTION_CHARS]
 
 
 def route_of(hit: Hit) -> tuple[str, ...]:

@@ -165,6 +165,7 @@ class TaskType(StrEnum):
     MISSING_LINK = "missing_link"
     CLUSTER_SUMMARY = "cluster_summary"
     OPEN_QUESTION = "open_question"
+    ANSWERED_QUESTION = "answered_question"
 
 
 class TaskAction(BaseModel):

@@ -58,7 +58,7 @@ SUBJECT_SPREAD = 3  # notes that name the subject of a cluster, for each one in 
 KEY_SENTENCES = 6
 WALK_STEPS = 6
 ANSWERED = 0.5  # relevance from which a memory answers a question
-MOST_LINKS, MOST_SPOTS, MOST_SUMMARIES, MOST_QUESTIONS = 3, 2, 2, 2
+MOST_LINKS, MOST_SPOTS, MOST_SUMMARIES, MOST_QUESTIONS, MOST_ANSWERS = 3, 2, 2, 2, 2
 MOST_SHORTCUTS = MOST_STRONG = 1
 """What one dream proposes at most, best first: a person decides about each."""
 _SHARED_KINDS = {
@@ -104,6 +104,9 @@ class Dreamer:
         ask: what the vault finds for a question, best first.
         questions: what the notes leave open, with the ids of the notes concerned, the weightiest
             first.
+        unanswered: questions that found nothing, with when they were asked and by which client
+            (empty for the person).
+        answer: what was written since then and answers such a question.
         known: keys of the proposals that were made before.
         go_on: called between steps of some milliseconds; may pause, and raises to stop.
     """
@@ -120,6 +123,8 @@ class Dreamer:
     lead: Callable[[Memory], Evidence | None]
     ask: Callable[[str], Sequence[Found]]
     questions: Callable[[], Sequence[tuple[str, tuple[str, ...]]]]
+    unanswered: Sequence[tuple[str, datetime, str]]
+    answer: Callable[[str, datetime], Found | None]
     known: Collection[str]
     go_on: GoOn
 
@@ -297,6 +302,7 @@ class Dreamer:
             links = missing_links(self.view, rows, len(self.known) + 10 * MOST_LINKS, self.go_on)
             self._add(found, map(self._proposed, links), MOST_LINKS)
             self._add(found, self._blind_spots(set(ids)), MOST_SPOTS)
+            self._add(found, self._answered(asked), MOST_ANSWERS)
             self._add(found, self._asked(asked), MOST_QUESTIONS)
             self._walk(ids, random.Random(now.toordinal()), asked)
         except TimeOver:
@@ -363,6 +369,23 @@ class Dreamer:
             reason = f"they are about different things and have a {kind} in common: {node.name}"
             said = (self._saying(first, shared), self._saying(second, shared))
             yield self._link(DiscoveryKind.BLIND_SPOT, (first, second), reason, said)
+
+    def _answered(self, asked: list[bool]) -> Iterator[Discovery]:
+        """Notes that may answer what found nothing when it was asked."""
+        for question, at, client in self.unanswered[:QUERIES]:
+            self.go_on()
+            found = self.answer(question, at)
+            asked.append(found is not None)
+            if found is not None:
+                yield Discovery(
+                    kind=DiscoveryKind.ANSWER,
+                    notes=(found.memory.id,),
+                    paths=(found.memory.path,),
+                    title=question,
+                    reason=f"{client or 'you'} asked this on {at:%Y-%m-%d} and no note told; "
+                    f"“{found.memory.title}” now may",
+                    evidence=(found.evidence,),
+                )
 
     def _asked(self, asked: list[bool]) -> Iterator[Discovery]:
         """What the notes leave open: a note that may answer it, or the question itself."""

@@ -32,6 +32,7 @@ class DiscoveryKind(StrEnum):
     SHORTCUT = "shortcut"  # the ends of a chain that is often walked
     SUMMARY = "summary"  # of a cluster of notes
     QUESTION = "question"  # that the notes leave open
+    ANSWER = "answer"  # a note that may answer a question which found nothing
 
 
 class Evidence(BaseModel):
@@ -66,13 +67,17 @@ class Discovery(BaseModel):
 
     @property
     def is_link(self) -> bool:
-        return self.kind not in (DiscoveryKind.SUMMARY, DiscoveryKind.QUESTION)
+        return self.kind in (
+            DiscoveryKind.LINK, DiscoveryKind.BLIND_SPOT, DiscoveryKind.SHORTCUT,
+        )  # fmt: skip
 
     @property
     def key(self) -> str:
         """The same for the same proposal, however it was found."""
         if self.kind is DiscoveryKind.QUESTION:
             return f"question {self.title}"
+        if self.kind is DiscoveryKind.ANSWER:
+            return f"answer {self.notes[0]} {self.title}"
         what = "link" if self.is_link else str(self.kind)
         return " ".join([what, *sorted(self.notes)])
 

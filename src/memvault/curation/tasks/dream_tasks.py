@@ -11,6 +11,11 @@ from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
 from memvault.vault.links import wikilink
 
+_TYPES = {
+    DiscoveryKind.SUMMARY: TaskType.CLUSTER_SUMMARY,
+    DiscoveryKind.ANSWER: TaskType.ANSWERED_QUESTION,
+}
+
 
 def dream_tasks(
     found: Iterable[Discovery], memory_of: Callable[[str], Memory | None], view: GraphView
@@ -41,8 +46,7 @@ def type_of(found: Discovery) -> TaskType:
     """The kind of task that a proposal is."""
     if found.is_link:
         return TaskType.MISSING_LINK
-    is_summary = found.kind is DiscoveryKind.SUMMARY
-    return TaskType.CLUSTER_SUMMARY if is_summary else TaskType.OPEN_QUESTION
+    return _TYPES.get(found.kind, TaskType.OPEN_QUESTION)
 
 
 def _detail(found: Discovery) -> str:
@@ -54,5 +58,7 @@ def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
     if found.is_link:
         link = wikilink(memories[1].path, memories[0].path)
         return (TaskAction.by("annotate_node", target=memories[0].id, note=f"Related: {link}"),)
+    if found.kind is DiscoveryKind.ANSWER:
+        return ()
     ids = [memory.id for memory in memories]
     return (TaskAction.by("store_memory", title=found.title, link_to=ids),)
