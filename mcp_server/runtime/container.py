@@ -363,6 +363,7 @@ class Container:
             forgotten=lambda: self.curator.forgotten.hidden,
             joined=lambda: self.curator.joined,
             preference=self._preference,
+            link_weight=self._link_weight,
             tuning=self._tuning,
             worker=self.worker,
         )
@@ -372,6 +373,9 @@ class Container:
 
     def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
         return self.learning.preference(question, ids)  # made after the indexes are open
+
+    def _link_weight(self, one: str, other: str) -> float:
+        return self.learning.link_weight(one, other)
 
     def _tuning(self) -> Tuning:
         return self.learning.tuning()

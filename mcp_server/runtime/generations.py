@@ -27,6 +27,7 @@ from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
+from memvault.search.association import LinkWeight
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Preference, Searcher
@@ -77,6 +78,7 @@ def open_generation(
     forgotten: Callable[[], frozenset[str]],
     joined: Callable[[], Mapping[str, GraphNode]],
     preference: Preference,
+    link_weight: LinkWeight,
     tuning: Callable[[], Tuning],
     worker: Worker,
 ) -> Generation:
@@ -103,8 +105,8 @@ def open_generation(
         stores, embedder, indexer, graph_view, verifier,
         read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
-        preference=preference, ranking_share=settings.learning.ranking_share,
-        tuning=tuning,
+        preference=preference, link_weight=link_weight,
+        ranking_share=settings.learning.ranking_share, tuning=tuning,
     )  # fmt: skip
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,

@@ -10,6 +10,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import FoundBy, Hit, Mode, Scope
 from memvault.search.association import KEPT, Association, descending
+from memvault.search.hybrid import HybridSearch
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
@@ -144,6 +145,30 @@ def test_a_link_written_just_now_is_followed_by_the_next_question(
     indexer.index(["The Salt Road.md"])
     linked = [hit for hit in found(searcher, query) if hit.found_by is FoundBy.LINK]
     assert [hit.memory.title for hit in linked] == ["Nadia Flint"]
+
+
+def test_a_link_that_use_speaks_for_weighs_more_and_the_best_match_stays(
+    fill: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    fill({**SALT, "Nadia Flint.md": "Oslo was home.\n", "Otto Reed.md": "Turin was home.\n",
+          "The Salt Road.md": SALT["The Salt Road.md"]
+          + "It was directed by [[Nadia Flint]].\nIts music is by [[Otto Reed]].\n", **FILLER})  # fmt: skip
+    view, by_id = GraphView(indexer.stores.graph, indexer.catalogue.by_id), indexer.catalogue.by_id
+    ids = {memory.title: memory.id for memory in indexer.catalogue.all()}
+    query = "Where was the director of the drama about salt carried over a pass born?"
+
+    def linked(loved: str) -> list[str]:
+        def learnt(one: str, other: str) -> float:
+            return 0.76 if {one, other} == {ids["The Salt Road"], ids[loved]} else 0.0
+
+        association = Association(view, embedder, by_id, learnt)
+        hits = HybridSearch(indexer.stores.vectors, embedder, by_id).search(query, 4)
+        assert hits[0].memory.title == "The Salt Road"
+        found = association.extend(query, hits)
+        assert found[0].memory.title == "The Salt Road"
+        return [hit.memory.title for hit in found if hit.found_by is FoundBy.LINK]
+
+    assert linked("Otto Reed").index("Otto Reed") < linked("Nadia Flint").index("Otto Reed")
 
 
 def test_nothing_found_is_linked_with_nothing(indexer: Indexer, embedder: Embedder) -> None:

@@ -24,7 +24,11 @@ KEPT = 3  # the first of these keep their places, so that a vault's hubs do not 
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
+LEARNT_SHARE = 1.0  # of a link's weight, that use adds at most to one which led to what was read
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
+
+
+LinkWeight = Callable[[str, str], float]
 
 
 class Association:
@@ -32,11 +36,19 @@ class Association:
 
     Links' sentences were embedded when their notes were indexed; one without a cached vector is
     skipped.
+
+    Args:
+        learnt: what use says for the link between two memories, in [-1, 1].
     """
 
     def __init__(
-        self, view: GraphView, embedder: Embedder, memory_of: Callable[[str], Memory | None]
+        self,
+        view: GraphView,
+        embedder: Embedder,
+        memory_of: Callable[[str], Memory | None],
+        learnt: LinkWeight = lambda one, other: 0.0,
     ) -> None:
+        self._learnt = learnt
         self._view = view
         self._embedder = embedder
         self._memory_of = memory_of
@@ -113,7 +125,8 @@ class Association:
             far = edge.target if edge.source == near else edge.source
             cosine = fitting.get(edge.sentence, 0.0)
             if far != near and cosine > 0.0:
-                yield near, far, edge, cosine * (CLAIMED if self._is_claim(edge) else 1.0)
+                weight = 1.0 + LEARNT_SHARE * self._learnt(near, far)
+                yield near, far, edge, cosine * weight * (CLAIMED if self._is_claim(edge) else 1.0)
 
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
         """Edges of a node; where there are too many, what the person stated comes first."""

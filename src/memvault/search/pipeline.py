@@ -30,7 +30,7 @@ from memvault.model.search import (
     Verification,
 )
 from memvault.model.state import Background
-from memvault.search.association import POOL, Association, with_own
+from memvault.search.association import POOL, Association, LinkWeight, with_own
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
@@ -113,6 +113,7 @@ class Searcher:
         calendar: today, in the person's calendar.
         background: a worker that reads changed relations; without one, questions do.
         preference: what use says for or against memories.
+        link_weight: what use says for the link between two memories, in [-1, 1].
         ranking_share: how much of its relevance that adds to a memory or takes from it, at most.
         tuning: how modulation turns search at the moment.
     """
@@ -132,12 +133,13 @@ class Searcher:
         calendar: Callable[[], Calendar] = Calendar,
         background: Background | None = None,
         preference: Preference = lambda question, ids: None,
+        link_weight: LinkWeight = lambda one, other: 0.0,
         ranking_share: float = 0.0,
         tuning: Callable[[], Tuning] = Tuning,
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
-        self._association = Association(view, embedder, by_id)
+        self._association = Association(view, embedder, by_id, link_weight)
         self._relations = RelationSearch(
             stores, embedder, indexed, view, today=calendar, background=background
         )
