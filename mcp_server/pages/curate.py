@@ -18,13 +18,19 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import marked, note_html
-from mcp_server.pages.page_actions import PERSON, Form, by_person, keep_dreamt, settle, verify
+from mcp_server.pages.page_actions import (
+    PERSON,
+    Form,
+    accept,
+    by_person,
+    keep_dreamt,
+    settle,
+)
 from mcp_server.pages.site import Site
-from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import Actor, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.model.memory import Memory, id_of_path
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_header
 from memvault.vault.parse import parse_note
@@ -372,14 +378,7 @@ class CuratePage:
         """Do what a client proposed."""
         container = self._site.container
         proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
-        if proposal.kind is ProposalKind.DELETED:
-            container.actions.delete_forgotten(proposal.forgotten, _PERSON)
-        elif proposal.kind is ProposalKind.PERMANENT:
-            why, move = by_person("made permanent on the page"), form.text("move") == "true"
-            container.actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
-        else:
-            right = proposal.kind is ProposalKind.VERIFIED
-            verify(container, proposal.note_id, verified=right)
+        accept(container, proposal, move=form.text("move") == "true")
         return form.text("back", "/curate")
 
     def _decline(self, _: Request, form: Form) -> str:

@@ -18,6 +18,8 @@ from memvault.curation.changes.forgetting import USER_REQUESTED
 from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
 from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.edit import EditOperation, NoteEdit
+from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.tasks.dream_tasks import summary_text
 from memvault.model.change import Actor, Change, ChangeKind, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, NoteConflict
@@ -217,10 +219,37 @@ def settle(container: Container, call: TaskAction) -> None:
             actions.merge(given["sources"], given["target"], by_person("merged on the page"))
         case "archive_project":
             actions.archive_project(given["project"], by_person("archived on the page"))
+        case "set_lifecycle":
+            why, lifecycle = by_person("moved on the page"), Lifecycle(given["lifecycle"])
+            actions.set_lifecycle(given["target"], lifecycle, why, move=given["move"])
+        case "edit_memory":
+            edit = NoteEdit(
+                EditOperation(given["operation"]), given["content"], property=given["property"]
+            )
+            actions.edit(given["target"], edit, by_person("moved on the page"))
         case "store_memory" if "content" in given:
             actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
         case _:
             raise InvalidParams(f"The page cannot run {call.tool}.")
+
+
+def accept(container: Container, proposal: Proposal, *, move: bool = False) -> None:
+    """Do what a client proposed.
+
+    Args:
+        move: whether a note that becomes permanent moves to that folder, too.
+    """
+    actions = container.actions
+    if proposal.kind is ProposalKind.DELETED:
+        actions.delete_forgotten(proposal.forgotten, Actor(kind="person", name=PERSON))
+    elif proposal.call is not None:
+        settle(container, proposal.call)
+    elif proposal.kind is ProposalKind.PERMANENT:
+        why = by_person("made permanent on the page")
+        actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
+    else:
+        right = proposal.kind is ProposalKind.VERIFIED
+        verify(container, proposal.note_id, verified=right)
 
 
 def keep_dreamt(container: Container, task: CurationTask) -> None:

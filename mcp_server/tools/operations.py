@@ -40,8 +40,9 @@ from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
+from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
 
 MOST_LINES = 100  # of a preview
 
@@ -105,6 +106,19 @@ class OperationTools:
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
+        if edit.sets("lifecycle") and not is_person():
+            raise InvalidParams("A lifecycle is set with set_lifecycle")
+        if edit.sets("project") and (note := self._persons_note(target)) is not None:
+            call = TaskAction.by(
+                "edit_memory", target=note.id, operation=operation, content=content,
+                property=property,
+            )  # fmt: skip
+            now = note.project or ""
+            return EditedAnswer(
+                node_id=note.id, path=note.path, before=now, after=now, preview=preview,
+                notice=self._propose_move(call, note, rationale, preview=preview),
+                pulse=self._box.meter.of_vault(),
+            )  # fmt: skip
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
         return EditedAnswer.of(
             done.result,
@@ -224,6 +238,14 @@ class OperationTools:
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
+        if move and (note := self._persons_note(target)) is not None:
+            call = TaskAction.by("set_lifecycle", target=note.id, lifecycle=lifecycle, move=True)
+            return SetAnswer(
+                node_id=note.id, path=note.path, proposed_path=lifecycle_path(note, lifecycle),
+                before=note.lifecycle, after=note.lifecycle, preview=preview,
+                notice=self._propose_move(call, note, rationale, preview=preview),
+                pulse=self._box.meter.of_vault(),
+            )  # fmt: skip
         done = self._box.container.actions.set_lifecycle(
             target, lifecycle, why_of(rationale), move=move, preview=preview
         )
@@ -238,13 +260,23 @@ class OperationTools:
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> ArchivedAnswer:
-        """Move the notes of a finished project to archive/projects/, if the person agrees.
+        """Move the notes of a finished project to archive/projects/; notes of the person's only
+        once they agree on the Curate page.
 
         They stay searchable, links to them are kept, and undo_change moves them back.
         """
         self._box.touch(session_id)
         actions = self._box.container.actions
-        done = actions.archive_project(project, why_of(rationale), preview=preview)
+        planned = actions.archive_project(project, why_of(rationale), preview=True)
+        note = next(filter(None, map(self._persons_note, planned.result)), None)
+        if note is not None:
+            call = TaskAction.by("archive_project", project=project)
+            notice = self._propose_move(call, note, rationale, preview=preview)
+            moved = planned.result if preview else {}
+            return ArchivedAnswer(moved=moved, notice=notice, **self._operated(planned, preview))
+        done = planned
+        if not preview:
+            done = actions.archive_project(project, why_of(rationale))
         return ArchivedAnswer(moved=done.result, **self._operated(done, preview))
 
     @tool(annotations=SETS, tags=FULL, title="Mark a memory as verified or wrong")
@@ -271,6 +303,25 @@ class OperationTools:
             preview=preview,
         )  # fmt: skip
         return self._answer(done, preview=preview)
+
+    def _persons_note(self, name: str) -> Memory | None:
+        """The note that this names, if a client calls and the person wrote in the note."""
+        actions = self._box.container.actions
+        found = actions.target(name)
+        is_theirs = found.note is not None and not is_person() and not actions.deletable(found)
+        return found.note if is_theirs else None
+
+    def _propose_move(
+        self, call: TaskAction, note: Memory, rationale: str, *, preview: bool
+    ) -> str:
+        """Only the person moves their notes; gives what the client is told."""
+        why = why_of(rationale)
+        if not preview:
+            self._box.container.proposals.propose_move(call, note, why.actor, why.rationale)
+        return (
+            f"{note.path} is the person's own note, which only they move: this waits for them on "
+            "the Curate page. Nothing is changed until they agree."
+        )
 
     def _proposed(
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool

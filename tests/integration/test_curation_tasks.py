@@ -14,7 +14,7 @@ import pytest
 from fastmcp import Client
 
 from mcp_server.pages.curate import answers_to
-from mcp_server.pages.page_actions import settle, verify
+from mcp_server.pages.page_actions import accept, settle
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
@@ -207,8 +207,8 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.waiting_proposals():
-            if proposal.kind is ProposalKind.VERIFIED:
-                verify(container, proposal.note_id, verified=True)
+            if proposal.kind in (ProposalKind.VERIFIED, ProposalKind.MOVED):
+                accept(container, proposal)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]

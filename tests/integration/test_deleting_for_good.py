@@ -124,7 +124,8 @@ def moved(call: Caller, container: Container) -> str:
     path = f"projects/wills/Will {next(number)}.md"
     (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
     typed(container, path, OWN)
-    return str(call("archive_project", project="wills", rationale=WHY)["moved"][path])
+    done = container.actions.archive_project("wills", by_person("archived on the page"))
+    return done.result[path]
 
 
 def claimed(call: Caller, text: str = "The house goes to Ada.") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mcp_server.pages.page_actions import by_person
+from mcp_server.pages.page_actions import accept, by_person
 from memvault.curation.operations.brief import Brief, Sources
 from tests.integration.caller import Caller
 from tests.snapshot import differences, snapshot
@@ -251,9 +251,11 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     before = tree(writer)
     shown = writer.ok("archive_project", project="kelp", rationale=WHY, preview=True)
     assert tree(writer) == before and len(shown["moved"]) == 4
-    done = writer.ok("archive_project", project="Kelp", rationale=WHY)
+    claim = writer.ok("archive_project", project="Kelp", rationale=WHY)
+    assert claim["moved"] == {} and "only they move" in claim["notice"] and tree(writer) == before
+    undo = accept_move(writer)
     after = tree(writer)
-    assert done["moved"]["projects/kelp/Tides.md"] == "archive/projects/kelp/Tides.md"
+    assert "archive/projects/kelp/Tides.md" in after
     assert not [path for path in after if path.startswith("projects/kelp/")]
     assert after["Plan.md"].decode() == (
         "See [[Kelp census]], "
@@ -265,7 +267,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     census = found["nodes"][0]
     assert census["path"] == "archive/projects/kelp/Kelp census.md"
     assert writer.ok("get_memory", path=census["path"])["lifecycle"] == "temporary"
-    writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    writer.ok("undo_change", change=undo, rationale=WHY)
     assert tree(writer) == before
     assert "no note in projects/atlantis/" in writer.error(
         "archive_project", project="atlantis", rationale=WHY
@@ -281,7 +283,36 @@ def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writ
     assert done["path"] == path and done["proposed_path"].startswith("sessions/20")
     writer.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
     assert tree(writer) == before
-    moved = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
-    assert moved["path"] == done["proposed_path"] and (root(writer) / moved["path"]).exists()
-    writer.ok("undo_change", change=moved["reversal_hash"], rationale=WHY)
+    claim = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
+    assert "only they move" in claim["notice"] and tree(writer) == before
+    undo = accept_move(writer)
+    assert (root(writer) / done["proposed_path"]).exists() and not (root(writer) / path).exists()
+    writer.ok("undo_change", change=undo, rationale=WHY)
     assert tree(writer) == before
+
+
+def accept_move(writer: Caller) -> str:
+    """As the person does on *Curate*; gives the hash that undoes it."""
+    container = writer.container
+    accept(container, container.waiting_proposals()[0])
+    return container.curator.history.changes()[0].reversal_hash
+
+
+def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
+    writer: Caller,
+) -> None:
+    why = {"operation": "set_property", "property": "PROJECT", "rationale": WHY}
+    stored = writer.ok("store_memory", content="Mine to move.", title="Mine", rationale=WHY)
+    moved = writer.ok(
+        "set_lifecycle", target="Mine", lifecycle="temporary", rationale=WHY, move=True
+    )
+    assert moved["path"] != stored["path"] and (root(writer) / moved["path"]).exists()
+    assert writer.ok("edit_memory", target="Mine", content="reef", **why)["after"] == "reef"
+
+    before = tree(writer)
+    lasting = {**why, "property": "lifecycle", "content": "permanent"}
+    assert "set_lifecycle" in writer.error("edit_memory", target="Mine", **lasting)["message"]
+    claim = writer.ok("edit_memory", target="Counting by boat", content="reef", **why)
+    assert (claim["before"], claim["after"]) == ("kelp", "kelp") and tree(writer) == before
+    accept_move(writer)
+    assert b"project: reef\n" in tree(writer)["projects/kelp/Counting by boat.md"]

@@ -1,8 +1,9 @@
-"""What clients propose and only the person decides: that a memory is right, lasts for good, or is
-deleted for good."""
+"""What clients propose and only the person decides: that a memory is right, lasts for good, is
+deleted for good, or that a note of theirs moves."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,14 +11,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from memvault.model.change import Actor
+from memvault.model.change import Actor, TaskAction
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import Lifecycle, Memory, Tombstone
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
-PROPOSAL, WAS_VERIFIED, FORGOTTEN = "proposal", "was_verified", "forgotten"  # of an entry's data
+# Of an entry's data.
+PROPOSAL, WAS_VERIFIED, FORGOTTEN, CALL = "proposal", "was_verified", "forgotten", "call"
 
 
 class ProposalKind(StrEnum):
@@ -25,12 +27,13 @@ class ProposalKind(StrEnum):
     WRONG = "wrong"  # the person is said to have called it wrong
     PERMANENT = "permanent"
     DELETED = "deleted"  # for good; it is in the trash
+    MOVED = "moved"  # to another project or folder
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """``was_verified``: the memory was verified when it was made, perhaps too long ago.
-    ``forgotten`` is the tombstone of what is to be deleted."""
+    ``forgotten`` is the tombstone of what is to be deleted, ``call`` the tool that would move."""
 
     key: str
     kind: ProposalKind
@@ -41,6 +44,7 @@ class Proposal:
     at: datetime
     was_verified: bool = False
     forgotten: str = ""
+    call: TaskAction | None = None
 
 
 class Proposals:
@@ -66,6 +70,13 @@ class Proposals:
         data = {PROPOSAL: ProposalKind.DELETED, FORGOTTEN: forgotten.reversal_hash}
         place = forgotten.path or forgotten.name
         return self._propose(forgotten.node_ids[0], place, actor, rationale, data)
+
+    def propose_move(
+        self, call: TaskAction, memory: Memory, actor: Actor, rationale: str
+    ) -> Proposal:
+        """Record that a client wants a note of the person's in another project or folder."""
+        data = {PROPOSAL: ProposalKind.MOVED, CALL: call.model_dump(mode="json")}
+        return self._propose(memory.id, memory.path, actor, rationale, data)
 
     def _propose(
         self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]
@@ -139,11 +150,13 @@ class Proposals:
                     key, kind, entry.note_id, entry.path or "", entry.actor.name,
                     entry.rationale or "", entry.ts, bool(entry.data.get(WAS_VERIFIED)),
                     str(entry.data.get(FORGOTTEN, "")),
+                    TaskAction(**entry.data[CALL]) if CALL in entry.data else None,
                 )  # fmt: skip
 
 
 def _key(note_id: str, data: Mapping[str, Any]) -> str:
-    return f"{data.get(PROPOSAL)} {data.get(FORGOTTEN) or note_id}"
+    wanted = json.dumps(data[CALL], sort_keys=True) if CALL in data else ""
+    return f"{data.get(PROPOSAL)} {data.get(FORGOTTEN) or note_id} {wanted}".rstrip()
 
 
 def _is_settled(proposal: Proposal, memory: Memory | None) -> bool:
@@ -153,6 +166,8 @@ def _is_settled(proposal: Proposal, memory: Memory | None) -> bool:
         return _verified_since(memory, proposal)
     if proposal.kind is ProposalKind.PERMANENT:
         return memory.lifecycle is Lifecycle.PERMANENT
+    if proposal.kind is ProposalKind.MOVED:
+        return memory.path != proposal.path
     return False
 
 

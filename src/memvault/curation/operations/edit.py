@@ -69,6 +69,11 @@ class NoteEdit:
     find: str | None = None
     property: str | None = None
 
+    def sets(self, key: str) -> bool:
+        """Whether it sets or removes this property, in any spelling of its case."""
+        is_set = self.operation is EditOperation.SET_PROPERTY
+        return is_set and (self.property or "").strip().casefold() == key
+
 
 @dataclass(frozen=True, slots=True)
 class Edited:

@@ -91,7 +91,7 @@ def set_property(staging: Staging, path: str, key: str, value: object | None) ->
 
 def spelling(values: dict[str, Any], key: str) -> str:
     """The key as the note spells it, else unchanged."""
-    return next((name for name in values if name.casefold() == key), key)
+    return next((name for name in values if name.casefold() == key.casefold()), key)
 
 
 def stage_importance(
