@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
+
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.model.memory import Memory
 from memvault.model.search import Mode
 from memvault.search import association
 from memvault.search.hybrid import FusionSettings
 
 SHOWN = 10
+LOST = 0.02  # answerable questions that a threshold may cost
 MOST_ASKED = 120  # questions of each set, at every point of the grid
 DENSE_WEIGHTS = (0.25, 0.4, 0.6)
 HALVES = (2.0, 4.0, 8.0)
@@ -74,11 +78,16 @@ def score(container: Container, questions: Sequence[Mapping[str, object]]) -> fl
 @dataclass(frozen=True)
 class Silence:
     """The shares of questions that get no memory: of those that the vault answers, of those that it
-    plausibly might but does not, and of another vault's."""
+    plausibly might but does not, and of another vault's.
+
+    ``bereft``: of those that it answers, asked as if the notes that answer them were gone, the
+    share that gets nothing as confident as what all but `LOST` of them get with these notes.
+    """
 
     answered: float
     unanswered: float | None
     foreign: float
+    bereft: float
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,7 @@ def measured(vault: Path, queries: Path, state: StateFolder, foreign: Sequence[s
             silent(container, [each["question"] for each in asked]),
             silent(container, open_) if open_ else None,
             silent(container, foreign),
+            bereft(container, asked),
         )
         return Measured(found, silence)
     finally:
@@ -122,6 +132,44 @@ def silent(container: Container, questions: Sequence[str]) -> float:
     """The share of questions that get no memory."""
     results = [container.live.searcher.search(each, mode=Mode.DEFAULT) for each in questions]
     return mean(not result.hits for result in results) if results else 0.0
+
+
+def bereft(container: Container, questions: Sequence[Mapping[str, object]]) -> float:
+    """As `Silence.bereft`."""
+    own = [_most_confident(container, str(each["question"])) for each in questions]
+    least = float(np.quantile(own, LOST))
+    below = []
+    for question in questions:
+        with gone(container, question["gold"]):  # type: ignore[arg-type]
+            below.append(_most_confident(container, str(question["question"])) < least)
+    return mean(below)
+
+
+def _most_confident(container: Container, question: str) -> float:
+    result = container.live.searcher.search(question, mode=Mode.DEFAULT)
+    return max((hit.confidence for hit in result.hits), default=0.0)
+
+
+@contextmanager
+def gone(container: Container, paths: Collection[str]) -> Iterator[None]:
+    """Searches as if these notes had just been deleted."""
+    searcher = container.live.searcher
+    by_id = container.live.catalogue.by_id
+
+    def remaining(note_id: str) -> Memory | None:
+        memory = by_id(note_id)
+        return None if memory is None or memory.path in paths else memory
+
+    places = (searcher.hybrid, searcher._association)
+    for place in places:
+        place._memory_of = remaining
+    container.live.catalogue.by_id = remaining  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for place in places:
+            place._memory_of = by_id
+        container.live.catalogue.by_id = by_id  # type: ignore[method-assign]
 
 
 def table(sets: Mapping[str, Measured]) -> str:
@@ -142,11 +190,14 @@ def table(sets: Mapping[str, Measured]) -> str:
         )
     lines += [
         "",
-        "| set | answerable questions that get nothing | unanswerable ones | another vault's |",
-        "| --- | --- | --- | --- |",
+        "| set | answerable questions that get nothing | unanswerable ones | another vault's | "
+        f"nothing as confident as {1 - LOST:.0%} of its own have, without the notes that answer |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for name, each in sets.items():
         own = each.silence
         unanswered = "" if own.unanswered is None else f"{own.unanswered:.2f}"
-        lines.append(f"| {name} | {own.answered:.3f} | {unanswered} | {own.foreign:.2f} |")
+        lines.append(
+            f"| {name} | {own.answered:.3f} | {unanswered} | {own.foreign:.2f} | {own.bereft:.2f} |"
+        )
     return "\n".join(lines)
