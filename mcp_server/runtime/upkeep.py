@@ -31,6 +31,7 @@ LOOK_SECONDS = 60.0
 EVERY = timedelta(hours=24)
 EVERY_WHEN_FULL = timedelta(hours=1)
 MEGABYTE = 1024 * 1024
+JOURNAL_DAYS, JOURNAL_DAYS_WHEN_FULL = 60, 7
 LOW_DISK = (
     "The disk with the {place} is nearly full ({free:.1f} GB free). Until there is more room, "
     "sessions fade in half the time, and fewer old versions and caches are kept"
@@ -100,6 +101,7 @@ class Upkeep:
             "old versions": self._old_versions,
             "cached embeddings": self._cached_embeddings,
             "old log files": self._logs,
+            "kilobytes by compressing the journals": self._journals,
         }
         removed: Counter[str] = Counter()
         for what, step in steps.items():
@@ -170,6 +172,15 @@ class Upkeep:
             with suppress(OSError):
                 old.unlink()
                 yield 1
+
+    def _journals(self) -> Iterator[int]:
+        """Months ago, so that other devices have them, too. Nothing is left out."""
+        container = self._container
+        days = JOURNAL_DAYS_WHEN_FULL if self.low_disk() else JOURNAL_DAYS
+        before = container.now() - timedelta(days=days)
+        for journal in (container.journal, container.learning.learnt):
+            for saved in journal.compress(before):
+                yield saved // 1024
 
     def _optimise(self) -> None:
         began = time.monotonic()

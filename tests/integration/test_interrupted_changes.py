@@ -16,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from memvault.curation.provenance import Provenances
 from memvault.model.errors import MemvaultError
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
 from tests.desk import WHY, Desk
-from tests.integration.change_child import CHANGES, change_and_die, prepared, stepping
+from tests.integration.change_child import CHANGES, COMPRESS, change_and_die, prepared, stepping
 
 OWN = (".memvault/", ".conversations.json")  # files that are no person's
 _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)  # differ from run to run
@@ -124,6 +127,33 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
         assert check(root, old, before, after) == "made"
         break
     assert failed > 3
+
+
+def test_a_journal_that_is_compressed_and_killed_at_any_step_tells_the_same(
+    folder: Path, context: ForkServerContext
+) -> None:
+    prepared(Desk(folder), "bring back")
+    for change in ("store", "first preference", "import", "restore", "bring back", "forget"):
+        CHANGES[change](Desk(folder))
+
+    def told() -> list[object]:
+        desk, found = Desk(folder), []
+        origins = Provenances(Journal(desk.vault))
+        found += [origins.of(path, "", data) for path, data in sorted(desk.tree().items())]
+        return [desk.curator.history.changes(limit=None), *found]
+
+    before = told()
+    for step in range(20):
+        child = context.Process(target=change_and_die, args=(folder, COMPRESS, step))
+        child.start()
+        child.join()
+        assert told() == before
+        if child.exitcode == 0:
+            break
+    assert step > 4
+    assert [file.suffix for file in Journal(Vault(folder)).files()] == [".gz"]
+    done = Desk(folder).curator.undo([before[0][0].reversal_hash], WHY)  # type: ignore[index]
+    assert done.change is not None
 
 
 def test_a_change_whose_outcome_could_not_be_recorded_is_in_the_history_before_the_next_one(

@@ -16,11 +16,14 @@ from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
 from memvault.consolidation.upkeep import is_nearly_full, packs_to_drop
+from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import GraphNode, NoteGraph, NotesIndexed
 from memvault.text.embedding import EmbeddingCache
+from memvault.vault.journal import Journal
 from memvault.vault.version_store import VersionStore
+from tests.snapshot import differences, snapshot
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 WHY = Attribution("you", "a test of upkeep", kind="person")
@@ -89,6 +92,27 @@ def test_old_versions_beyond_the_budget_go_and_their_change_says_so_on_undo(
     undone = container.actions.undo([key], WHY)
     assert undone.change is None and "no longer kept" in str(undone.conflicts)
     assert (vault_folder / "Yard.md").read_bytes() == text
+
+
+def test_months_of_the_journal_are_compressed_and_nothing_else_changes(
+    container: Container, vault_folder: Path, clock: list[datetime]
+) -> None:
+    done = container.actions.annotate("Yard", "It floods in March.", WHY)
+    assert done.change is not None
+    history = container.curator.history
+    known = history.changes(limit=None)
+    clock[0] += timedelta(days=93)
+    container.upkeep.run()
+    folder = vault_folder / ".memvault/journal"
+    assert not list(folder.glob(f"{done.change.at:%Y-%m}.jsonl"))
+    assert (
+        history.changes(limit=None)
+        == known
+        == Curator(container.vault, Journal(container.vault)).history.changes(limit=None)
+    )
+    kept = snapshot(container.live.indexer)
+    container.indexing.rebuild()
+    assert differences(kept, snapshot(container.live.indexer)) == []
 
 
 def test_orphans_in_the_indexes_go_and_notes_stay(container: Container) -> None:

@@ -24,6 +24,7 @@ def root(tmp_path: Path) -> Path:
         "a/pic.png": bytes(range(256)),
         "manifest.md": b"# list",
         ".memvaultignore": b"private/\n*.log\n",
+        ".memvault/archive/0f.zip": b"PK the full text of a faded note",
         "private/diary.md": b"mine",
         "a/x.log": b"noise",
         ".obsidian/app.json": b"{}",
@@ -55,7 +56,7 @@ def test_a_folder_holds_every_file_byte_for_byte_but_what_is_ignored(
     target = tmp_path / "out" / "copy"
     count = export_folder(Vault(root), target)
     assert tree(target) == visible(root)
-    assert count == len(visible(root)) == 6
+    assert count == len(visible(root)) == 7
 
 
 def test_a_json_export_restores_every_byte_and_twice_changes_nothing(
@@ -68,9 +69,9 @@ def test_a_json_export_restores_every_byte_and_twice_changes_nothing(
     new.mkdir()
     report = restore_export(file, Vault(new))
     assert tree(new) == visible(root)
-    assert (len(report.written), report.unchanged, report.left_alone) == (6, 0, [])
+    assert (len(report.written), report.unchanged, report.left_alone) == (7, 0, [])
     again = restore_export(file, Vault(new))
-    assert (again.written, again.unchanged) == ([], 6)
+    assert (again.written, again.unchanged) == ([], 7)
 
 
 def test_a_restore_writes_over_nothing(root: Path, tmp_path: Path) -> None:
@@ -109,6 +110,8 @@ def test_an_export_into_the_vault_or_onto_something_is_refused(root: Path, tmp_p
         ".obsidian/app.json",
         ".git/hooks/x",
         ".memvault/journal/x.sh",
+        ".memvault/archive/x.sh",
+        ".memvault/history/x.zip",
         ".memvault/journal/../../../x.jsonl",
         "a\x00.md",
     ],

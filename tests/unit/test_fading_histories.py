@@ -222,6 +222,20 @@ class Sessions(RuleBasedStateMachine):
                 assert self.memory(path).faded == each.stage
                 assert self.memory(path).id == each.memory.id
 
+    @rule(steps=st.sampled_from(KILLED))
+    def compress(self, steps: int | None) -> None:
+        count = iter(range(steps if steps is not None else 10_000))
+
+        def step() -> None:
+            if next(count, None) is None:
+                raise Killed
+
+        try:
+            with stepping(step):
+                list(self.desk.journal.compress(self.desk.now))
+        except Killed:
+            self.desk.open()
+
     @rule()
     def start_again(self) -> None:
         self.desk.open()

@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from memvault.model.errors import OutsideVault
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from tests.integration.change_child import stepping
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -151,3 +155,101 @@ def test_any_json_value_survives_a_line_of_the_journal(value: object) -> None:
     assert "\n" not in text
     assert JournalEntry.model_validate_json(text) == line
     assert json.loads(text)["before"] == value
+
+
+class Killed(BaseException):
+    """Ends the work as a kill of the process would."""
+
+
+class Compressed(RuleBasedStateMachine):
+    """Months are compressed, cut off, written to late, copied and deleted by sync tools; whoever
+    follows the journal misses nothing."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.home = TemporaryDirectory()
+        self.vault = Vault(Path(self.home.name))
+        self.journal, self.now = Journal(self.vault), NOON
+        self.written: list[int] = []
+        self.followed: dict[int, int] = {}  # how often each was read
+        self.marks: dict[str, int] = {}
+        self.is_odd = False  # a clock was set back, or a sync tool made a copy
+
+    @rule(count=st.integers(1, 4), days=st.integers(0, 20))
+    def append(self, count: int, days: int) -> None:
+        self.now += timedelta(days=days)
+        for _ in range(count):
+            self.written.append(len(self.written))
+            self.journal.append(entry(self.written[-1], self.now))
+
+    @rule(days=st.integers(20, 80))
+    def append_late(self, days: int) -> None:
+        self.is_odd = True
+        self.written.append(len(self.written))
+        self.journal.append(entry(self.written[-1], self.now - timedelta(days=days)))
+
+    @rule(steps=st.sampled_from([*range(6), 100, 100, 100]))
+    def compress(self, steps: int) -> None:
+        left = iter(range(steps))
+
+        def step() -> None:
+            if next(left, None) is None:
+                raise Killed
+
+        try:
+            with stepping(step):
+                for saved in Journal(self.vault).compress(self.now):
+                    assert saved > -300
+        except Killed:
+            self.follow(anew=True)
+
+    @rule(at=st.integers(0, 9))
+    def sync_tool_copies(self, at: int) -> None:
+        self.is_odd = True
+        if files := self.journal.files():
+            file = files[at % len(files)]
+            shutil.copy(file, file.with_name(f"{file.stem} (copy){file.suffix}"))
+
+    @rule(anew=st.booleans())
+    def follow(self, anew: bool) -> None:
+        if anew:
+            self.marks, self.followed, self.journal = {}, {}, Journal(self.vault)
+        entries, self.marks = self.journal.entries_after(self.marks)
+        for each in entries:
+            number = each.data["n"]
+            self.followed[number] = self.followed.get(number, 0) + 1
+        assert set(self.followed) == set(self.written)
+        assert self.is_odd or set(self.followed.values()) <= {1}
+        assert self.is_odd or [each.data["n"] for each in entries] == sorted(
+            each.data["n"] for each in entries
+        )
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        if hasattr(self, "journal"):
+            assert sorted(e.data["n"] for e in Journal(self.vault).entries()) == self.written
+            assert self.journal.torn_lines() == []
+
+    def teardown(self) -> None:
+        if hasattr(self, "home"):
+            self.home.cleanup()
+
+
+TestCompressed = Compressed.TestCase
+TestCompressed.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+
+
+def test_a_damaged_compressed_month_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
+    journal = Journal(Vault(tmp_path))
+    for number in range(200):
+        journal.append(entry(number))
+    journal.append(entry(200, NOON + timedelta(days=40)))
+    assert sum(journal.compress(NOON + timedelta(days=40))) > 0
+    file, _ = journal.files()
+    assert file.name == "2026-03.jsonl.gz"
+    file.write_bytes(file.read_bytes()[:-60])
+    assert [each.data["n"] for each in journal.entries()][-1] == 200
+    (torn,) = journal.torn_lines()
+    assert torn.path.endswith("2026-03.jsonl.gz") and "damaged" in torn.text
+    entries, marks = journal.entries_after({})
+    assert entries[-1].data["n"] == 200 and journal.entries_after(marks)[0] == []

@@ -183,7 +183,7 @@ MEMORIES = st.sampled_from(["quay", "crane", "ferry"])
 CLIENTS = st.sampled_from(["", "claude", "cursor"])
 SIGNALS = st.builds(
     Signal,
-    at=st.integers(0, 4_000_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),
+    at=st.integers(0, 40_000_000).map(lambda seconds: NOON + timedelta(seconds=seconds)),
     kind=st.sampled_from(SignalKind),
     thousandths=st.integers(-1_000, 1_000),
     client=CLIENTS,
@@ -217,7 +217,7 @@ class TwoDevices(RuleBasedStateMachine):
 
     @property
     def files(self) -> list[Path]:
-        return sorted((self.vault / FOLDER).glob("*.jsonl"))
+        return sorted((self.vault / FOLDER).glob("*.jsonl*"))
 
     @rule(name=DEVICES, signals=st.lists(SIGNALS, min_size=1, max_size=4))
     def learn(self, name: str, signals: list[Signal]) -> None:
@@ -236,7 +236,7 @@ class TwoDevices(RuleBasedStateMachine):
     @rule(name=DEVICES, cut=st.integers(1, 300))
     def kill_while_writing(self, name: str, cut: int) -> None:
         """The last entry is cut off; a device never saw its own."""
-        own = [file for file in self.files if file.stem.endswith(name)]
+        own = [file for file in self.files if file.name.endswith(f"{name}.jsonl")]
         if own:
             data = own[-1].read_bytes().rstrip(b"\n")
             own[-1].write_bytes(data[: max(data.rfind(b"\n") + 1, len(data) - cut + 1)])
@@ -246,7 +246,12 @@ class TwoDevices(RuleBasedStateMachine):
     def sync_tool_copies(self, at: int, copy: int) -> None:
         if files := [file for file in self.files if "copy" not in file.name]:
             file = files[at % len(files)]
-            shutil.copy(file, file.with_name(f"{file.stem} (copy {copy}).jsonl"))
+            shutil.copy(file, file.with_name(f"{file.stem} (copy {copy}){file.suffix}"))
+
+    @rule(name=DEVICES)
+    def compress(self, name: str) -> None:
+        for saved in self.open[name].compress(self.clock.now):
+            assert saved
 
     @rule(at=st.integers(0, 9))
     def file_is_lost(self, at: int) -> None:

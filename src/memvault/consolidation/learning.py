@@ -29,7 +29,7 @@ from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.files import Vault
-from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.journal import COMPRESSED, Actor, Journal, JournalEntry
 from memvault.vault.write import storage_errors
 
 logger = logging.getLogger(__name__)
@@ -169,8 +169,10 @@ class Learning:
     def refresh(self) -> None:
         """Count what was appended since, here or by another process or device."""
         with self._reading, storage_errors(FOLDER.as_posix()):
-            sizes = {file.name: file.stat().st_size for file in self._journal.files()}
-            if any(sizes.get(name, -1) < mark for name, mark in self._marks.items()):
+            sizes = self._journal.sizes()
+            left = {name.removesuffix(COMPRESSED): size for name, size in sizes.items()}
+            shorter = {name.removesuffix(COMPRESSED): mark for name, mark in self._marks.items()}
+            if any(left.get(name, -1) < mark for name, mark in shorter.items()):
                 self._read_all()
             elif sizes != self._marks:
                 entries, marks = self._journal.entries_after(self._marks)
@@ -225,6 +227,10 @@ class Learning:
         self.refresh()
         if self._since_checkpoint >= CHECKPOINT_EVERY:
             self.checkpoint()
+
+    def compress(self, before: datetime) -> Iterator[int]:
+        """As `Journal.compress`, of this device's files."""
+        return self._journal.compress(before)
 
     def checkpoint(self) -> None:
         """Write the state down, so that the next start need not read everything."""

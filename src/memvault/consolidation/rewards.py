@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 HALF_LIFE_DAYS = 30.0  # after which a reward counts half
+NEGLIGIBLE_DAYS = 300  # before the newest day, at which a day counts at most a thousandth
 DAY_LIMIT = 1_000  # thousandths; what one memory gains or loses in a day, however much it is used
 MOST_REWARDS = 500  # per client that are listed, the latest
 FULL = 1_000  # thousandths of a full reward
@@ -129,7 +130,8 @@ class Use:
     """How a memory, an edge, a chain of edges or a pair of memories was used.
 
     Attributes:
-        days: sum of rewards in thousandths, by the ordinal of the day (UTC).
+        days: sum of rewards in thousandths, by the ordinal of the day (UTC); only of the days that
+            still count beside the newest one, which is the same whatever order they come in.
         times: how often it was used: opened, traversed, or used together.
         last: when.
     """
@@ -140,7 +142,13 @@ class Use:
 
     def add(self, signal: Signal, *, used: bool) -> None:
         day = signal.at.astimezone(UTC).toordinal()
-        self.days[day] = self.days.get(day, 0) + signal.worth
+        if day in self.days:
+            self.days[day] += signal.worth
+        else:
+            self.days[day] = signal.worth
+            least = max(self.days) - NEGLIGIBLE_DAYS
+            for old in [each for each in self.days if each <= least]:
+                del self.days[old]
         if not used:
             return
         self.times += 1

@@ -23,8 +23,9 @@ from memvault.model.errors import InvalidParams, OutsideVault, StorageError
 from memvault.vault.compose import iso_utc
 from memvault.vault.files import Vault
 from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
+from memvault.vault.journal import COMPRESSED, Journal
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
-from memvault.vault.journal import Journal
+from memvault.vault.version_store import ARCHIVE, SUFFIX
 from memvault.vault.write import publish, replace, storage_errors, temporary_beside
 
 FORMAT_VERSION = 1
@@ -44,7 +45,8 @@ class RestoreReport:
 
 
 def files_of(vault: Vault) -> Iterator[str]:
-    """The paths of all files of an export: notes and attachments, then the journal."""
+    """The paths of all files of an export: notes and attachments, then the journal, then the full
+    texts of faded notes."""
     rules = IgnoreRules(vault.root)
     for folder, below, names in os.walk(vault.root):
         here = Path(folder).relative_to(vault.root).as_posix()
@@ -60,7 +62,9 @@ def files_of(vault: Vault) -> Iterator[str]:
                 place = Path(folder) / name
                 if place.is_file() and not place.is_symlink():
                     yield path
-    yield from (file.relative_to(vault.root).as_posix() for file in Journal(vault).files())
+    archived = sorted((vault.root / ARCHIVE).glob(f"*{SUFFIX}"))
+    for file in (*Journal(vault).files(), *archived):
+        yield file.relative_to(vault.root).as_posix()
 
 
 def export_folder(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
@@ -205,16 +209,21 @@ def _decoded(item: Any, name: str) -> tuple[str, bytes]:
 
 
 def _check_path(path: str) -> None:
-    """Check that `files_of` could list the path: inside the vault, no dot folder but the journal's.
+    """Check that `files_of` could list the path: inside the vault, no dot folder but the journal's
+    and the archive's.
 
     Raises:
         OutsideVault: it could not.
     """
     parts = path.split("/")
-    is_journal = PurePosixPath(path).parent == PurePosixPath(JOURNAL_FOLDER.as_posix())
+    kinds = {JOURNAL_FOLDER: (".jsonl", f".jsonl{COMPRESSED}"), ARCHIVE: (SUFFIX,)}
+    own = any(
+        PurePosixPath(path).parent == PurePosixPath(folder.as_posix()) and path.endswith(endings)
+        for folder, endings in kinds.items()
+    )
     is_hidden = any(part.startswith(".") for part in parts) and path != IGNORE_FILE
     is_odd = any(part in {"", ".", ".."} or set(part) & _FORBIDDEN for part in parts)
-    if is_odd or (is_hidden and not (is_journal and path.endswith(".jsonl"))):
+    if is_odd or (is_hidden and not own):
         raise OutsideVault(f"{path!r} is not a valid path in an export of memvault")
 
 

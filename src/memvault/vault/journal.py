@@ -3,15 +3,21 @@
 Append-only JSON lines in ``.memvault/journal/``, one file per month. A crash may truncate the last
 line, and a sync tool may create a "conflicted copy" of a file. Both are read without loss: a
 truncated line is kept and reported, and a duplicate entry counts once.
+
+Months that are over are compressed (`Journal.compress`). No entry is ever left out: whose words a
+note holds, and what can be undone, is told by all of them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import gzip
 import json
 import logging
+import math
 import os
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,12 +32,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.vault.files import Vault
-from memvault.vault.write import storage_errors, sync_folder
+from memvault.vault.write import replace, storage_errors, sync_folder, temporary_beside
 
 __all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
 
 FOLDER = Path(".memvault") / "journal"
 LOCK_TIMEOUT_SECONDS = 30.0
+COMPRESSED = ".gz"
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 _log = logging.getLogger(__name__)
 
@@ -95,6 +103,7 @@ class Journal:
         self._name = folder.as_posix()
         self._folder = self._root / folder
         self._ending = f"-{writer}.jsonl" if writer else ".jsonl"
+        self._lengths: dict[str, tuple[int, int, int]] = {}  # of compressed files
 
     def append(self, entry: JournalEntry, *, flush: bool = True) -> None:
         """Append the entry durably: when this returns, it is on disk. Without ``flush`` it
@@ -108,16 +117,55 @@ class Journal:
         file = self._folder / (entry.ts.astimezone(UTC).strftime("%Y-%m") + self._ending)
         with storage_errors(self._name):
             self._prepare()
+            with self._alone():
+                _append_line(file, line, flush)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            with FileLock(
+                self._folder / ".lock", timeout=LOCK_TIMEOUT_SECONDS, poll_interval=0.005
+            ):
+                yield
+        except Timeout as error:
+            raise StorageError(
+                "Storage error: Operation timed out due to lock contention. Another process "
+                "has locked the journal; stop it and try again."
+            ) from error
+
+    def compress(self, before: datetime) -> Iterator[int]:
+        """Compress the files of the months before this moment's, of this writer; yields the bytes
+        that each saves. Cut off anywhere, both files are there, and are read as one.
+
+        Raises:
+            StorageError, DiskFull: a file cannot be read or written; it stays as it is.
+        """
+        last = before.astimezone(UTC).strftime("%Y-%m")
+        for file in sorted(self._folder.glob(f"*{self._ending}")):
+            if file.name == file.name[:7] + self._ending and file.name[:7] < last:
+                with storage_errors(self._name):
+                    yield self._compress(file, file.with_name(file.name + COMPRESSED))
+
+    def _compress(self, file: Path, target: Path) -> int:
+        data = file.read_bytes()
+        size = len(data)
+        if not data.endswith(b"\n"):
+            data += b"\n"
+        if target.is_file():  # left by a crash, or an entry came late
             try:
-                with FileLock(
-                    self._folder / ".lock", timeout=LOCK_TIMEOUT_SECONDS, poll_interval=0.005
-                ):
-                    _append_line(file, line, flush)
-            except Timeout as error:
-                raise StorageError(
-                    "Storage error: Operation timed out due to lock contention. Another process "
-                    "has locked the journal; stop it and try again."
-                ) from error
+                known = gzip.decompress(target.read_bytes())
+            except _DAMAGED as error:
+                raise StorageError(f"{self._name}/{target.name} is damaged") from error
+            data = data if data.startswith(known) else known + data
+        packed = gzip.compress(data, mtime=0)  # the same on every device
+        self._prepare()
+        with self._alone():
+            if file.stat().st_size != size:
+                return 0  # an entry came just now
+            with temporary_beside(target, packed) as temporary:
+                replace(temporary, target)
+            file.unlink()
+        return size - len(packed)
 
     def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
         """Every distinct entry, or those of some kinds, oldest file first. Invalid lines are
@@ -132,31 +180,73 @@ class Journal:
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.
 
-        A mark is a byte offset by file name. A file that is shorter than its mark, or has no end of
-        a line there, is read from its start, so entries may be repeated; invalid lines are skipped.
+        A mark is a byte offset by file name, in a compressed file one of its text. A file that is
+        shorter than its mark, or has no end of a line there, is read from its start, so entries may
+        be repeated; invalid lines are skipped.
 
         Raises:
             StorageError: the journal cannot be read.
         """
-        found: list[JournalEntry] = []
-        reached: dict[str, int] = {}
         with storage_errors(self._name):
-            for file in self.files():
-                start = marks.get(file.name, 0)
-                if start and file.stat().st_size == start:  # as before: asked for every note read
-                    reached[file.name] = start
-                    continue
-                with file.open("rb") as stream:
-                    size = stream.seek(0, os.SEEK_END)
-                    stream.seek(start if start <= size and _ends_line(stream, start) else 0)
-                    for raw in stream:
-                        if not raw.endswith(b"\n"):  # another process is still writing it
-                            stream.seek(-len(raw), os.SEEK_CUR)
-                            break
-                        with contextlib.suppress(ValidationError):
-                            found.append(JournalEntry.model_validate_json(raw))
-                    reached[file.name] = stream.tell()
-        return found, reached
+            try:
+                return self._entries_after(marks)
+            except FileNotFoundError:  # it was compressed just now
+                return self._entries_after(marks)
+
+    def _entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
+        found: dict[str, JournalEntry] = {}
+        known: set[str] = set()
+        reached: dict[str, int] = {}
+        sizes = self.sizes()
+        for name, size in sizes.items():
+            start = marks.get(name, marks.get(name.removesuffix(COMPRESSED), 0))
+            twin = name + COMPRESSED
+            if start and twin in sizes and twin not in marks:  # compressed, then made anew
+                entries, _ = self._entries_of(twin, sizes[twin], 0, start)
+                known.update(entry.id for entry in entries)
+                start = 0
+            reached[name] = size
+            if start and size == start:  # as before: asked for every note read
+                continue
+            entries, reached[name] = self._entries_of(name, size, start)
+            for entry in entries:
+                if entry.id not in known:
+                    found.setdefault(entry.id, entry)
+        return list(found.values()), reached
+
+    def _entries_of(
+        self, name: str, size: int, start: int, end: float = math.inf
+    ) -> tuple[list[JournalEntry], int]:
+        """The entries of a file between two marks, and the mark that was reached."""
+        found = []
+        with _opened(self._folder / name) as stream:
+            stream.seek(start if start <= size and _ends_line(stream, start) else 0)
+            for raw in _lines(stream):
+                if not raw.endswith(b"\n"):  # another process is still writing it
+                    stream.seek(-len(raw), os.SEEK_CUR)
+                    break
+                with contextlib.suppress(ValidationError):
+                    found.append(JournalEntry.model_validate_json(raw))
+                if stream.tell() >= end:
+                    break
+            return found, size if name.endswith(COMPRESSED) else stream.tell()
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of text in each of the journal's files, by name; a mark at its end."""
+        return {file.name: self._length(file) for file in self.files()}
+
+    def _length(self, file: Path) -> int:
+        seen = file.stat()
+        if file.suffix != COMPRESSED:
+            return seen.st_size
+        known = self._lengths.get(file.name)
+        if known is None or known[:2] != (seen.st_mtime_ns, seen.st_size):
+            with file.open("rb") as stream:  # it ends with the length (RFC 1952)
+                stream.seek(max(0, seen.st_size - 4))
+                length = int.from_bytes(stream.read(), "little")
+            known = seen.st_mtime_ns, seen.st_size, length
+            self._lengths[file.name] = known
+        return known[2]
 
     def torn_lines(self) -> list[TornLine]:
         """The invalid lines that a crash or an editor left."""
@@ -164,15 +254,16 @@ class Journal:
 
     def files(self) -> list[Path]:
         """The journal's files, oldest month first."""
-        return sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else []
+        kinds = ("*.jsonl", f"*.jsonl*{COMPRESSED}")
+        return sorted(file for kind in kinds for file in self._folder.glob(kind))
 
     def _read(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry | TornLine]:
         seen: set[str] = set()
         named = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
         for file in self.files():
             name = file.relative_to(self._root).as_posix()
-            with file.open("rb") as stream:
-                for number, raw in enumerate(stream, 1):
+            with _opened(file) as stream:
+                for number, raw in enumerate(_lines(stream), 1):
                     if not raw.strip():
                         continue
                     if named is not None and not any(name in raw for name in named):
@@ -195,9 +286,30 @@ class Journal:
             )
 
 
-def _ends_line(stream: BinaryIO, offset: int) -> bool:
-    stream.seek(max(0, offset - 1))
-    return offset == 0 or stream.read(1) == b"\n"
+def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
+    """The text of a file, also if it was compressed since it was listed."""
+    if file.suffix != COMPRESSED:
+        try:
+            return file.open("rb")
+        except FileNotFoundError:
+            file = file.with_name(file.name + COMPRESSED)
+    return gzip.open(file)
+
+
+def _lines(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    """The lines of a file; where a compressed one is damaged, that is its last line."""
+    try:
+        yield from iter(stream.readline, b"")  # a generator of the stream would close it
+    except _DAMAGED as error:
+        yield f"damaged from here on: {error}\n".encode()
+
+
+def _ends_line(stream: BinaryIO | gzip.GzipFile, offset: int) -> bool:
+    try:
+        stream.seek(max(0, offset - 1))
+        return offset == 0 or stream.read(1) == b"\n"
+    except _DAMAGED:
+        return False
 
 
 def _append_line(file: Path, line: bytes, flush: bool) -> None:
