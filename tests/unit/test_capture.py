@@ -266,3 +266,15 @@ def test_extending_only_inserts_lines(first: list[str], second: list[str]) -> No
     remaining = iter(longer.splitlines())
     assert all(line in remaining for line in data.splitlines())  # in order
     assert extended_note(SESSION, path, longer, items, ["a.py"]) == longer
+
+
+def test_a_session_that_is_captured_again_from_its_start_keeps_its_note_beside_another_sessions(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path, ("user", "We decided to build only on Mondays."))
+    sessions = [Session("claude-code", key, "/home/ada/aurora", "aurora") for key in ("s-1", "s-2")]
+    for session in [*sessions, *sessions]:
+        capturer.capture(session, path, Progress())
+    assert [each.rpartition("/")[2] for each in sorted(desk.tree())] == [
+        "aurora 09.00 2.md", "aurora 09.00.md",
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 
 from memvault.capture.extract import Item, ItemKind, extract
@@ -13,7 +13,7 @@ from memvault.capture.session_note import Session, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.staging import Staging, numbered_paths
 from memvault.model.change import ChangeKind
 
 
@@ -149,13 +149,15 @@ class Capturer:
         if note is None:
             return None
         path, composed = note
-        if staging.exists(path) and _is_of(session, staging.read(path)):
-            staging.write(path, extended_note(session, path, staging.read(path), items, files))
-            return path
+        for taken in takewhile(staging.exists, numbered_paths(path, first=2)):
+            data = staging.read(taken)
+            if _is_of(session, data):
+                staging.write(taken, extended_note(session, taken, data, items, files))
+                return taken
         return staging.create(path, composed)
 
 
 def _is_of(session: Session, data: bytes) -> bool:
-    """Whether a note is the session's own, which an earlier capture wrote and did not live to
-    tell."""
+    """Whether a note is the session's own, which an earlier capture wrote: it did not live to tell,
+    or the note is in no index, as it is in quarantine."""
     return f"\nid: {session.note_id}\n".encode() in data.partition(b"\n---\n")[0] + b"\n"
