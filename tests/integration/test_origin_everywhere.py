@@ -206,3 +206,18 @@ def test_the_hooks_say_whose_words_they_give(container: Container) -> None:
         for line in lines:
             if f"{name} hut stands" in line:
                 assert (", claimed by " in line) is (kind != "person")
+
+
+def test_a_sentence_that_a_client_changed_in_the_persons_note_says_so(
+    call: Caller, container: Container
+) -> None:
+    text = "# Fir\n\nThe Fir hut sleeps nine. The Fir hut has a stove.\n"
+    (container.vault.root / "Fir.md").write_text(text)
+    container.indexing.index_written(["Fir.md"])
+    call("edit_memory", target="Fir", operation="replace_text", find="nine", content="four",
+         rationale=WHY)  # fmt: skip
+    for form in ("raw", "narrative", "structured"):
+        quoted = call("inject_context", query="How many does the Fir hut sleep?",
+                      distillation_mode=form)["context"]  # fmt: skip
+        assert "The Fir hut sleeps four. (written by eve, unverified)" in quoted
+        assert "has a stove." in quoted and "has a stove. (written" not in quoted

@@ -13,7 +13,7 @@ from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
-from memvault.search.context.outline import Outline, Outlines
+from memvault.search.context.outline import Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, relevant_properties, scores
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder, TokenCounter
@@ -102,6 +102,18 @@ class Distiller:
             tokens=self._embedder.tokens,
         )
         return task.context(form)
+
+
+def with_writer(statement: Statement, memory: Memory) -> Statement:
+    """A sentence that another wrote into the person's note says so, unless the person verified it;
+    of a note that only others wrote, its source does."""
+    if memory.verified or not memory.provenance.is_mixed:
+        return statement
+    origin = memory.provenance.of_sentence(statement.text, statement.lines)
+    if origin.is_person:
+        return statement
+    by = origin.name or origin.kind
+    return replace(statement, shown=f"{statement.shown} (written by {by}, unverified)")
 
 
 class _Distilling:
@@ -269,7 +281,7 @@ class _Distilling:
                     memory=memory,
                     tag=self._tags[memory.id],
                     statements=tuple(
-                        outline.statements[each]
+                        with_writer(outline.statements[each], memory)
                         for each in sorted({each for part in own for each in part.statements})
                     ),
                     code=tuple(
