@@ -22,6 +22,7 @@ from mcp import MCPError
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from mcp_server.answers.base import Shape
 from memvault.model.errors import InvalidParams, MemvaultError, StorageError
 
 logger = logging.getLogger(__name__)
@@ -57,6 +58,13 @@ class AnsweringTool(FunctionTool):
     def get_meta(self) -> dict[str, Any]:
         """Without tags, which would cost tokens in every conversation."""
         return self.meta or {}
+
+    def convert_result(self, raw_value: Any) -> ToolResult:
+        """As FastMCP's, but for the text, which it would write twice: `OriginMarks` does it once,
+        of what it has marked."""
+        if not isinstance(raw_value, Shape):
+            return super().convert_result(raw_value)
+        return ToolResult("", raw_value.model_dump(mode="json"))
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:

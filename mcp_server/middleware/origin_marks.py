@@ -89,7 +89,10 @@ def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
         return [marked(each, catalogue, gated=gated) for each in value]
     if not isinstance(value, dict):
         return value
-    found = {key: marked(each, catalogue, gated=gated) for key, each in value.items()}
+    found = {
+        key: marked(each, catalogue, gated=gated) if isinstance(each, dict | list) else each
+        for key, each in value.items()
+    }
     memory = _memory(value, catalogue)
     if memory is None:
         return found

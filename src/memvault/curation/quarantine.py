@@ -191,7 +191,6 @@ class GuardedVault(Vault):
         return self.examined(path).data
 
     def examined(self, path: str) -> Examined:
-        stat = self.stat(path)
         data = super().read(path)
         provenance = self._provenances.of(path, _claimed_id(data), data)
         written_by = provenance
@@ -210,7 +209,8 @@ class GuardedVault(Vault):
         whole = not provenance.is_mixed
         self._quarantine.hold(_new(key, path, data, written_by, finding, whole=whole))
         if whole:
-            if stat is not None:
+            stat = self.stat(path)
+            if stat is not None and super().read(path) == data:
                 self._hidden[path] = (stat.size, stat.mtime_ns, key)
             raise NoteQuarantined(
                 f"{path} is in quarantine: it contains what looks like orders to an AI model "

@@ -159,10 +159,12 @@ class Outlines:
         texts = [piece.text for note in notes for piece in note.pieces]
         texts += [code.text for note in notes for code in note.code]
         texts += [text for note in notes for text in note.shown]
-        counts = iter(self._embedder.tokens.count_all(texts) if texts else [])
-        sizes = [[next(counts) for _ in note.pieces] for note in notes]
-        code_sizes = [[next(counts) for _ in note.code] for note in notes]
-        shown_sizes = [[next(counts) for _ in note.shown] for note in notes]
+        distinct = list(dict.fromkeys(texts))
+        counts = self._embedder.tokens.count_all(distinct) if texts else []
+        size_of = dict(zip(distinct, counts, strict=True))
+        sizes = [[size_of[piece.text] for piece in note.pieces] for note in notes]
+        code_sizes = [[size_of[code.text] for code in note.code] for note in notes]
+        shown_sizes = [[size_of[text] for text in note.shown] for note in notes]
         units = [_units(note.pieces, own) for note, own in zip(notes, sizes, strict=True)]
         texts = [unit.text for own, _ in units for unit in own]
         texts += [

@@ -223,8 +223,11 @@ class PathFinder:
             spans[None, :, 0] < spans[:, None, 1]
         )
 
-    def paths(self, starts: Sequence[int], longest: int = LONGEST) -> list[Path]:
-        """The paths that lead away from these nodes and fit best, best first."""
+    def paths(
+        self, starts: Sequence[int], longest: int = LONGEST, least: float = -math.inf
+    ) -> list[Path]:
+        """The paths that lead away from these nodes and fit best, best first; none if the best has
+        a lower score than ``least``."""
         if not self._stated.any():
             return []
         levels: list[_Level] = []
@@ -240,7 +243,7 @@ class PathFinder:
                 for score, number in zip(self._scores(level, tried), tried.tolist(), strict=True)
             ]
         found.sort(key=lambda each: -each[0])
-        best = found[:_MOST_PATHS]
+        best = found[:_MOST_PATHS] if found and found[0][0] >= least else []
         return [self._path(levels[: at + 1], number, score) for score, at, number in best]
 
     # -- walking --------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ class RelationSearch:
         hops = min(max_hops, MOST_HOPS)
         inquiry = self._inquiry(reading.lexicon, parsed.question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
-        alike, fit = inquiry.in_any_words(parsed.words, parsed.named)
+        alike, fit = inquiry.in_any_words(parsed.words, parsed.named, SURE)
         grounded = solution is not None and inquiry.is_grounded(solution)
         own: list[Hit] = []
         best = 0

@@ -264,15 +264,15 @@ class Inquiry:
         return dict(zip(ways, similar, strict=True))
 
     def in_any_words(
-        self, asked: AskedWords, starts: Sequence[int]
+        self, asked: AskedWords, starts: Sequence[int], least: float
     ) -> tuple[list[FoundNote], float]:
         """The notes that paths of relations lead to which say what the question says, best first,
-        and how well the best path does."""
+        and how well the best path does; none if that is less well than ``least``."""
         graph, hops = self._graph, min(self._max_hops, LONGEST)
         if not starts or not asked.content:
             return [], -math.inf
         finder = PathFinder(graph, self._lexicon.usable(self._scope.project), self._vectors, asked)
-        paths = finder.paths(starts, hops)
+        paths = finder.paths(starts, hops, least)
         found = [
             FoundNote(graph.node_ids[each.node], min(1.0, each.worth), each.edges)
             for each in answers(graph, paths)[:MOST_IN_ANY_WORDS]

@@ -290,7 +290,7 @@ class EdgeVectorStore(PointVectorStore):
     ) -> list[ChunkHit]:
         near = [(point.id.int, point.score) for point in self._nearest(query, limit, allowed, [])]
         headers = self._headers.of([key for key, _ in near])
-        return [headers[key].hit(score) for key, score in near if key in headers]
+        return [header.hit(score) for key, score in near if (header := headers.get(key))]
 
     def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
         with self._reading() as shard:
