@@ -71,6 +71,8 @@ class HookService:
             elif event in CAPTURES:
                 self.captures.add(client, event, data)
                 outcome = "taken for capture"
+                if event == "SessionEnd":
+                    self._container.dreaming.session_ended()
             elif event in self._answers:
                 reply = self._reply(call)
                 written = written_reply(client, event, reply)

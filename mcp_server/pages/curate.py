@@ -24,6 +24,7 @@ from mcp_server.pages.page_actions import (
     accept,
     by_person,
     keep_dreamt,
+    line_to_link,
     settle,
 )
 from mcp_server.pages.site import Site
@@ -259,6 +260,7 @@ class CuratePage:
             "memories": list(zip(memories, self._texts(task, memories), strict=True)),
             "answers": answers_to(task),
             "dreamt": container.dreaming.proposal(task.proposal) if task.proposal else None,
+            "line": line_to_link(container, task) if task.proposal else None,
             "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
             "missing": self._missing(task),
             "problem_text": self._raw(memories[0]) if _is_malformed(task) else "",
@@ -310,7 +312,7 @@ class CuratePage:
         if answer.preview is not None:
             return answer.preview
         if task.proposal:
-            keep_dreamt(self._site.container, task)
+            keep_dreamt(self._site.container, task, form.text("line"))
         else:
             for call in answer.calls:
                 settle(self._site.container, call)

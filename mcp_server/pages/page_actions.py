@@ -6,6 +6,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from starlette.datastructures import FormData
@@ -20,11 +21,13 @@ from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.proposals import Proposal, ProposalKind
-from memvault.curation.tasks.dream_tasks import summary_text
+from memvault.curation.tasks.dream_tasks import LinkedLine, linked_line, summary_text
 from memvault.model.change import Actor, Change, ChangeKind, CurationTask, TaskAction, TaskType
-from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict
 from memvault.model.memory import Lifecycle
+from memvault.model.note import LineRange
 from memvault.vault.frontmatter.properties import read_importance
+from memvault.vault.links import wikilink
 from memvault.vault.parse import content_hash
 
 if TYPE_CHECKING:
@@ -252,14 +255,45 @@ def accept(container: Container, proposal: Proposal, *, move: bool = False) -> N
         verify(container, proposal.note_id, verified=right)
 
 
-def keep_dreamt(container: Container, task: CurationTask) -> None:
+def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
+    """The line of the first note that names the second, as it becomes a link; None where there is
+    none, or the line is not the person's own: they would be taken for its writer then."""
+    found = container.dreaming.proposal(task.proposal)
+    if found is None or not found.is_link:
+        return None
+    one, other = (container.live.catalogue.by_id(key) for key in found.notes)
+    said = next((each for each in found.evidence if one and each.path == one.path), None)
+    if one is None or other is None or said is None:
+        return None
+    if not one.provenance.of_lines(LineRange(said.line, said.line)).is_person:
+        return None
+    names = [other.title, *other.aliases, PurePosixPath(other.path).stem]
+    link = wikilink(other.path, one.path, container.live.indexer.links)
+    try:
+        return linked_line(one.path, container.vault.read(one.path), said.line, names, link)
+    except MemvaultError:  # gone or changed a moment ago
+        return None
+
+
+def keep_dreamt(container: Container, task: CurationTask, shown: str = "") -> None:
     """Do what a dream proposed.
 
-    Raises InvalidParams: the page cannot do it.
+    Args:
+        shown: the line with a link in it that the person was shown, if one was.
+
+    Raises:
+        InvalidParams: the page cannot do it.
+        NoteConflict: the line is another one by now.
     """
     actions, why = container.actions, by_person("a dream proposed it")
     found = container.dreaming.proposal(task.proposal)
-    if task.task_type is TaskType.MISSING_LINK:
+    if shown:
+        line, path = line_to_link(container, task), task.paths[0]
+        if line is None or line.after != shown:
+            raise NoteConflict(f"{path} was saved elsewhere in the meantime", path=path)
+        version = content_hash(container.vault.read(path))
+        actions.rewrite(task.target_nodes[0], lambda _: line.note, version, why, ChangeKind.DREAMED)
+    elif task.task_type is TaskType.MISSING_LINK:
         given = task.settled_by[0].arguments
         actions.annotate(given["target"], given["note"], why, ChangeKind.DREAMED)
     elif task.task_type is TaskType.CLUSTER_SUMMARY and found is not None:

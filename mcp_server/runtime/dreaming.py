@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 DREAM, LOOK = "dream", "look whether to dream"
 LOOK_SECONDS = 30.0
+AFTER_SESSION_SECONDS = 60.0  # of rest; the engine may end before it has been idle for long
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
 UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks already
@@ -78,6 +79,7 @@ class Dreaming:
             registry=None,
         )
         self._corrupt = False
+        self._session_ended = False  # since the last dream
         self._wanted: _Wanted | None = None
         self._lock = threading.Lock()
 
@@ -90,6 +92,10 @@ class Dreaming:
     def available(self) -> bool:
         """Whether a dream can be started now."""
         return not self._corrupt and len(self._container.live.catalogue) > 1
+
+    def session_ended(self) -> None:
+        """Dream when there has been a minute of rest after a client's session, if it is due."""
+        self._session_ended = True
 
     def trigger(
         self,
@@ -111,6 +117,7 @@ class Dreaming:
             if self._wanted is not None:
                 return
             self._wanted = _Wanted(tuple(phases), seconds, rationale)
+        self._session_ended = False
         self._container.worker.run(DREAM, self._dream)
 
     @property
@@ -151,7 +158,10 @@ class Dreaming:
 
     def _is_due(self) -> bool:
         container, settings = self._container, self._settings
-        if container.questions.idle_seconds() < settings.idle_minutes * 60:
+        rest = settings.idle_minutes * 60
+        if self._session_ended:
+            rest = min(rest, AFTER_SESSION_SECONDS)
+        if container.questions.idle_seconds() < rest:
             return False
         indexing = container.indexing
         if indexing.scanning is not None or indexing.watching() == "elsewhere":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.pages.page_actions import keep_dreamt
+from mcp_server.pages.page_actions import keep_dreamt, line_to_link
 from mcp_server.runtime.activity_tracker import Breaks, Interrupted, Questions
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.dreaming import LOOK
@@ -20,7 +20,9 @@ from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, Drea
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
+from memvault.curation.tasks.dream_tasks import linked_line
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
+from memvault.model.errors import NoteConflict
 from memvault.model.graph import SHORTCUT_TRAVERSALS
 from memvault.vault.journal import Journal
 from tests.integration.caller import Caller
@@ -92,9 +94,15 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
 ) -> None:
     dream(container, DreamPhase.REM)
     task = next(each for each in dreamt_tasks(container) if "Rope.md" in each.paths)
-    keep_dreamt(container, task)
     note = task.paths[0]
-    assert "Related: [[" in (vault_folder / note).read_text(encoding="utf-8")
+    line = line_to_link(container, task)
+    assert line is not None and line.before == NOTES[note].strip()
+    with pytest.raises(NoteConflict):
+        keep_dreamt(container, task, "another line than was shown")
+    keep_dreamt(container, task, line.after)
+    assert (vault_folder / note).read_text(encoding="utf-8") == (
+        "Rope is kept dry near the [[Slipway]], for wooden boats.\n"
+    )
     change = container.curator.history.changes(kinds=(ChangeKind.DREAMED,))[0]
     lineage = Caller(container, "full").ok("get_node_lineage", node_id=task.target_nodes[0])
     assert lineage["lineage"][0]["change_type"] == "dreamed"
@@ -104,6 +112,42 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     assert (vault_folder / note).read_text(encoding="utf-8") == NOTES[note]
     assert container.curation.wait(WAIT)
     assert task.proposal not in container.curation.dreamt()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "after"),
+    [
+        ("We met Ada.\n", 1, "We met [[Ada Brandt|Ada]]."),
+        ("# Diary\n\nada brandt came.\r\n", 3, "[[Ada Brandt|ada brandt]] came."),
+        ("`Ada Brandt` said [no Ada](https://x.org/Ada) and Ada.\n", 1,
+         "`Ada Brandt` said [no Ada](https://x.org/Ada) and [[Ada Brandt|Ada]]."),
+        ("See [[Ada Brandt]].\n", 1, None),
+        ("```\nAda Brandt\n```\n", 2, None),
+        ("Adamant.\n", 1, None),
+    ],
+)  # fmt: skip
+def test_a_name_becomes_a_link_where_it_stands_in_plain_words(
+    text: str, line: int, after: str | None
+) -> None:
+    found = linked_line("Diary.md", text.encode(), line, ["Ada Brandt", "Ada"], "[[Ada Brandt]]")
+    assert (found and found.after) == after
+    if found is not None:
+        assert found.note.decode().replace(found.after, found.before) == text
+
+
+def test_a_line_of_a_client_stays_as_it_is(container: Container, vault_folder: Path) -> None:
+    container.actions.store(
+        Draft.checked(
+            title="Pitch", content="Pitch is made of Tar, and as good for wooden boats.",
+            lifecycle="permanent", client="eve", rationale="The person spoke of it.",
+        )
+    )  # fmt: skip
+    dream(container, DreamPhase.REM)
+    task = next(each for each in dreamt_tasks(container) if "Pitch" in each.paths[0])
+    assert line_to_link(container, task) is None
+    keep_dreamt(container, task)
+    text = (vault_folder / task.paths[0]).read_text(encoding="utf-8")
+    assert "made of Tar," in text and "Related: [[Tar]]" in text
 
 
 def test_what_is_dismissed_is_never_proposed_again_even_when_its_notes_change(
@@ -307,6 +351,17 @@ def test_the_engine_dreams_by_itself_when_it_is_idle_unless_that_is_off(
         assert container.worker.wait(LOOK, 0.0)  # no such job waits or runs
     finally:
         container.close()
+
+
+def test_the_engine_dreams_after_a_minute_of_rest_when_a_session_has_ended(
+    container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container.questions, "idle_seconds", lambda: 61.0)
+    container.dreaming._look()
+    assert not container.dreaming.running
+    container.hooks.answer("claude-code", "SessionEnd", b'{"session_id": "s-1"}')
+    container.dreaming._look()
+    assert container.dreaming.wait(WAIT) and len(container.dreaming.record.reports()) == 2
 
 
 def test_a_sentence_of_a_client_is_shown_with_its_origin(container: Container) -> None:

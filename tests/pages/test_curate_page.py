@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mcp_server.pages.page_actions import line_to_link
 from memvault.consolidation.dreams.record import DreamPhase
+from memvault.model.change import TaskType
 from tests.pages.browser import Browser, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
@@ -313,11 +315,15 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     site.settled()
     waiting = site.container.curation.dreamt()
     before = files_of(site)
-    show(browser, site, "missing_link")
+    links = [t for t in site.container.curation.tasks() if t.task_type is TaskType.MISSING_LINK]
+    named = next(at for at, each in enumerate(links) if line_to_link(site.container, each))
+    browser.open(f"{site.url}/curate?kind=missing_link&skip={named}")
     assert len(browser.all("#task blockquote")) == 2
+    line = browser.all("#task .come")[0].text
     browser.press("1")
     wait_until(lambda: files_of(site) != before, "no link was written")
     wait_until(lambda: len(site.container.curation.dreamt()) < len(waiting), "it is still there")
+    assert "[[" in line and line.encode() in b"".join(files_of(site).values())
     browser.open(f"{site.url}/")
     browser.sees("Dreamt")
     show(browser, site, "missing_link")

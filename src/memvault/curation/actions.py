@@ -167,6 +167,7 @@ class Actions:
         rewritten: Callable[[bytes], bytes],
         version: str,
         why: Attribution,
+        kind: ChangeKind = ChangeKind.EDITED,
     ) -> ChangeResult[None]:
         """Rewrite a note that still is this version, by its content hash.
 
@@ -180,7 +181,7 @@ class Actions:
                 raise NoteConflict(f"{path} was saved elsewhere in the meantime", path=path)
             staging.write(path, rewritten(data))
 
-        return self._change(name, ChangeKind.EDITED, stage, why)
+        return self._change(name, kind, stage, why)
 
     def annotate(
         self,

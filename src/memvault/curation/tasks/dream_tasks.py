@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from memvault.consolidation.dreams.links import are_linked
 from memvault.consolidation.dreams.record import Discovery, DiscoveryKind
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
+from memvault.vault.compose import lines_of, note_text
 from memvault.vault.links import wikilink
+from memvault.vault.parse import parse_note
 
 _TYPES = {
     DiscoveryKind.SUMMARY: TaskType.CLUSTER_SUMMARY,
     DiscoveryKind.ANSWER: TaskType.ANSWERED_QUESTION,
 }
+# Links, addresses, HTML tags and code, in which no link can be made.
+_NO_PLACE = re.compile(
+    r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?P<code>`+).*?(?P=code)"
+)
 
 
 def dream_tasks(
@@ -40,6 +48,42 @@ def dream_tasks(
 def summary_text(found: Discovery) -> str:
     """The draft of a summary: key sentences, each with a link to its note."""
     return "\n".join(f"- {each.sentence} ({wikilink(each.path, '')})" for each in found.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedLine:
+    """A line of a note in which a name becomes a link, before and after, and the whole note."""
+
+    before: str
+    after: str
+    note: bytes
+
+
+def linked_line(
+    path: str, data: bytes, line: int, names: Iterable[str], link: str
+) -> LinkedLine | None:
+    """The line (from 1) with its first of these names made a link, if that adds just that link to
+    the note: None in code, in another link, or where no name stands."""
+    target, _, _ = link.removeprefix("[[").removesuffix("]]").partition("|")
+    lines, known = lines_of(note_text(path, data)), parse_note(path, data).links
+    if not link.startswith("[[") or line > len(lines):
+        return None
+    before = lines[line - 1]
+    wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    taken = [each.span() for each in _NO_PLACE.finditer(before)]
+    for found in re.finditer(rf"(?<!\w)(?:{wanted})(?!\w)", before, re.IGNORECASE):
+        if any(start < found.end() and found.start() < end for start, end in taken):
+            continue
+        made = f"[[{target}]]" if found[0] == target else f"[[{target}|{found[0]}]]"
+        after = before[: found.start()] + made + before[found.end() :]
+        changed = "".join([*lines[: line - 1], after, *lines[line:]])
+        note = changed.encode("utf-8", "surrogateescape")
+        links = parse_note(path, note).links
+        new = [each for each in links if (each.target, each.line) == (target, line)]
+        old = [each for each in known if (each.target, each.line) == (target, line)]
+        if len(links) == len(known) + 1 and len(new) == len(old) + 1:
+            return LinkedLine(before.strip(), after.strip(), note)
+    return None
 
 
 def type_of(found: Discovery) -> TaskType:
