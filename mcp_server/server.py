@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
@@ -171,8 +172,13 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
 def _tools_of(group: object) -> list[AnsweringTool]:
     """The methods of a group that are marked as tools, in the order they are written."""
     names = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
-    found = (AnsweringTool.from_function(getattr(group, name)) for name in names)
-    return [_listed(each) for each in found if isinstance(each, AnsweringTool)]
+    return [_tool(getattr(group, name)) for name in names]
+
+
+def _tool(method: MethodType) -> AnsweringTool:
+    made = AnsweringTool.from_function(method)
+    assert isinstance(made, AnsweringTool)
+    return _listed(made)
 
 
 def _listed(tool: AnsweringTool) -> AnsweringTool:

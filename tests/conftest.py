@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import MethodType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck
@@ -16,6 +19,9 @@ os.environ.setdefault("MEMVAULT_STATE", tempfile.mkdtemp(prefix="memvault-tests-
 # Else each of the many processes that tests start would compile all that it imports of this tree.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+from mcp_server import server
+from mcp_server.runtime import generations, indexing_service
+from mcp_server.runtime.worker import give_back_memory
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.text import openvino_model
@@ -30,11 +36,42 @@ examples.load_profile("memvault")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def model_compiled_once() -> Iterator[None]:
-    """Each engine of a run has a model of its own; compiling it would take longer than most tests."""
+def made_once() -> Iterator[None]:
+    """Each engine of a run has a model, tools and a heap of its own; loading the one, describing
+    the other and going through the third anew would take longer than most tests."""
+    gc.collect()
+    gc.freeze()
+    model = openvino_model.OpenVinoModel
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(openvino_model, "_compiled", functools.cache(openvino_model._compiled))
+        patch.setattr(model, "encode_query", _once_for_each_window(model.encode_query))
+        patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
+        patch.setattr(server, "_tool", _described_once(server._tool))
+        for module in (generations, indexing_service):
+            patch.setattr(module, "settle", give_back_memory)
         yield
+
+
+def _once_for_each_window(encode: Callable[..., Any]) -> Callable[..., Any]:
+    known: dict[tuple[object, ...], Any] = {}
+
+    def encoded(model: object, window: Sequence[int]) -> Any:
+        key = (id(model), *window)
+        if key not in known:
+            known[key] = encode(model, window)
+        return known[key]
+
+    return encoded
+
+
+def _described_once(make: Callable[[MethodType], Any]) -> Callable[[MethodType], Any]:
+    known: dict[object, Any] = {}
+
+    def made(method: MethodType) -> Any:
+        if method.__func__ not in known:
+            known[method.__func__] = make(method)
+        return known[method.__func__].model_copy(update={"fn": method})
+
+    return made
 
 
 @pytest.fixture(scope="session")

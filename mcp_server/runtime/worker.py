@@ -22,13 +22,10 @@ from threadpoolctl import threadpool_limits
 
 from memvault.model.errors import MemvaultError
 
-_YOUNG = 50_000  # objects made before the youngest are looked at; Python's own choice is 700
-
 
 def settle() -> None:
     """Collect once, look no more at what is left, and give back what is free; to be called when
     indexes were opened or closed."""
-    gc.set_threshold(_YOUNG, 20, 100)
     gc.unfreeze()
     gc.collect()
     gc.freeze()
