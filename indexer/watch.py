@@ -6,7 +6,9 @@ catalogue at intervals instead.
 
 from __future__ import annotations
 
+import errno
 import logging
+import sys
 import threading
 import time
 import uuid
@@ -50,6 +52,57 @@ CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileClosedEvent, FileMovedEvent,
     FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
 ]  # fmt: skip
+
+
+if sys.platform == "linux":
+    from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
+    from watchdog.observers.inotify_c import (
+        CallbackId,
+        InotifyEvent,
+        InotifyFD,
+        Mask,
+        WatchCallback,
+        WatchDescriptor,
+    )
+
+    class _SystemQueue(InotifyFD):
+        """Reports events and folders that watchdog leaves out without a word."""
+
+        def __init__(self, lost: Callable[[], None], limited: Callable[[], None]) -> None:
+            super().__init__()
+            self._lost = lost
+            self._limited = limited
+
+        def handle_event(self, event: InotifyEvent) -> None:
+            super().handle_event(event)
+            if event.is_queue_overflow:
+                self._lost()
+
+        def add_callback(
+            self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+        ) -> WatchDescriptor:
+            try:
+                return super().add_callback(path, mask, callback, id_)
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    self._limited()
+                raise
+
+    class _LinuxObserver(InotifyObserver):
+        def __init__(self, lost: Callable[[], None], limited: Callable[[], None]) -> None:
+            self._inotify_fd = _SystemQueue(lost, limited)
+            self._inotify_fd.start()
+            BaseObserver.__init__(self, InotifyEmitter, inotify_fd=self._inotify_fd)
+
+
+def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> BaseObserver:
+    """The observer of this system.
+
+    Args:
+        lost: called when the system dropped events.
+        limited: called when the system watches no more folders, so that some are not watched.
+    """
+    return _LinuxObserver(lost, limited) if sys.platform == "linux" else Observer()
 
 
 class _Gatherer(FileSystemEventHandler):
@@ -145,6 +198,7 @@ class Watcher:
         # Not a job of the worker: it waits for file events, so it would occupy a thread for good.
         self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
         self._behind_since = 0.0  # 0 while every change that was taken is indexed
+        self._is_limited = False  # some folders are not watched
         self.polling = False
 
     def start(self) -> None:
@@ -180,10 +234,13 @@ class Watcher:
 
     def _observe(self, *, polling: bool) -> None:
         self.polling = polling
-        observer: BaseObserver = (
-            PollingObserver(timeout=self._settings.polling_seconds) if polling else Observer()
-        )
+        self._is_limited = False
         try:
+            observer: BaseObserver = (
+                PollingObserver(timeout=self._settings.polling_seconds)
+                if polling
+                else _event_observer(self._gatherer.ask_for_scan, self._reached_limit)
+            )
             root = str(self._indexer.vault.root)
             observer.schedule(self._gatherer, root, recursive=True, event_filter=CHANGES)
             observer.start()
@@ -194,6 +251,10 @@ class Watcher:
             self._observe(polling=True)
             return
         self._observer = observer
+
+    def _reached_limit(self) -> None:
+        self._is_limited = True
+        self._gatherer.ask_for_scan()
 
     def _stop_observer(self) -> None:
         if self._observer is not None:
@@ -241,6 +302,10 @@ class Watcher:
             return
         if not paths and not scan:
             return
+        if self._is_limited and self._settings.polling != "never":
+            logger.warning("The system watches no more folders; comparing files at intervals.")
+            self._stop_observer()
+            self._observe(polling=True)
         self._behind_since = self._behind_since or self._gatherer.taken
         try:
             if scan:

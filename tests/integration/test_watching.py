@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import errno
 import os
 import random
 import shutil
@@ -342,3 +344,51 @@ def test_the_watcher_lives_on_after_an_error_of_the_system(
         write("First.md", "One.")
         write("Second.md", "Two.")
         until(lambda: paths(indexer) == {"First.md", "Second.md"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits of inotify")
+def test_events_that_the_system_dropped_are_made_up_for(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    indexer, began, resume = open_indexer("live"), threading.Event(), threading.Event()
+    handle = watch._SystemQueue.handle_event
+
+    def slow(self: watch._SystemQueue, event: Any) -> None:
+        began.set()
+        resume.wait(30)
+        handle(self, event)
+
+    files = [vault_folder / name for name in ("a.png", "b.png")]
+    for file in files:
+        file.touch()
+    with watched(indexer, polling="never"):
+        monkeypatch.setattr(watch._SystemQueue, "handle_event", slow)
+        files[0].touch()
+        assert began.wait(30)
+        for number in range(
+            most + 3_000
+        ):  # more than are read at once; like events in a row count once
+            os.utime(files[number % 2])
+        write("Unseen.md", "Nobody was told of this one.\n")
+        resume.set()
+        until(lambda: paths(indexer) == {"Unseen.md"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits of inotify")
+def test_folders_beyond_the_systems_limit_are_compared_at_intervals(
+    open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexer = open_indexer("live")
+    write("Here.md", "In the vault.\n")
+
+    def full(*_: object) -> int:
+        ctypes.set_errno(errno.ENOSPC)
+        return -1
+
+    with watched(indexer, polling_seconds=0.1) as watcher:
+        monkeypatch.setattr("watchdog.observers.inotify_c.inotify_add_watch", full)
+        write("deep/There.md", "In a folder that is new.\n")
+        until(lambda: watcher.polling)
+        write("deep/Later.md", "Saved there later.\n")
+        until(lambda: paths(indexer) == {"Here.md", "deep/There.md", "deep/Later.md"})
