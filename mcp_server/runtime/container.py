@@ -247,6 +247,11 @@ class Container:
             "indexing": None
             if scanning is None
             else {"stage": scanning.stage, "done": scanning.done, "total": scanning.total},
+            "loading": [
+                job.partition(" ")[2]
+                for job in self.worker.pending
+                if job.startswith(("load ", "read the "))
+            ],
             "entities_waiting": standing.entities_waiting if standing else None,
             "behind_seconds": round(standing.lag_seconds, 1) if standing else None,
             "last_scan": last[0].isoformat() if last else None,

@@ -91,6 +91,14 @@ class Worker:
         """Whether jobs should end early."""
         return self._stopped
 
+    @property
+    def pending(self) -> list[str]:
+        """The names of the jobs that run or are due."""
+        with self._condition:
+            now = time.monotonic()
+            due = (name for name, (at, _) in self._due.items() if at <= now)
+            return sorted({*self._running, *due})
+
     def run(self, name: str, job: Job, *, after: float = 0.0) -> None:
         """Run a job in so many seconds, in place of one of this name that still waits."""
         with self._condition:

@@ -67,6 +67,15 @@ def test_a_long_job_does_not_hold_up_another(worker: Worker) -> None:
     go_on.set()
 
 
+def test_it_names_the_jobs_that_run_or_are_due_and_not_those_of_later(worker: Worker) -> None:
+    release = threading.Event()
+    worker.run("load the words", lambda: release.wait(30) and None)
+    worker.run("trim the log", lambda: None, after=1000.0)
+    until(lambda: worker.pending == ["load the words"])
+    release.set()
+    until(lambda: worker.pending == [])
+
+
 def test_a_job_that_fails_is_run_again(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "RETRY_SECONDS", 0.0)
     tries: list[int] = []
