@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter as Counts
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
     from mcp_server.runtime.container import Container
 
+MOST_COMPRESSIONS = 1_000  # contexts, the latest
 MOST_SESSIONS = 20  # whose learning score is told, the latest first
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -90,6 +92,13 @@ class Metrics:
         )
         self.entropy_reduction.set(nan)  # until a first question is answered
         self._reductions: list[float] = []
+        self.compression = Gauge(
+            "predictive_compression_ratio",
+            "Mean share of tokens that contexts save against the memories they are made from.",
+            registry=self.registry,
+        )
+        self.compression.set(nan)  # until a first context
+        self._compressions: deque[float] = deque(maxlen=MOST_COMPRESSIONS)
 
     def asked(self, question: str | None, last: dict[str, Any] | None) -> None:
         """Count a question, and how much the answer to the last one settled."""
@@ -98,6 +107,11 @@ class Metrics:
         if last and last["entropy_before"]:
             self._reductions.append(1 - last["entropy_after"] / last["entropy_before"])
             self.entropy_reduction.set(fmean(self._reductions))
+
+    def gave_context(self, saved: float) -> None:
+        """Count the share of tokens that a context saved."""
+        self._compressions.append(saved)
+        self.compression.set(fmean(self._compressions))
 
     def watch(self, collector: Collector) -> None:
         """Add what this collects on each request."""
@@ -140,6 +154,8 @@ class ToolMetrics(Middleware):
             self._metrics.notices.labels(tool).inc()
         if tool == "epistemic_action" and not result.is_error:
             self._metrics.asked(content.get("question"), content.get("last"))
+        if (saved := content.get("compression_ratio")) is not None:
+            self._metrics.gave_context(saved)
         return result
 
 
@@ -279,6 +295,10 @@ def _dreams(container: Container) -> Iterator[Metric]:
         strength.add_metric([age], value)
     yield strength
     yield from dreaming.wake_seconds.collect()
+    distilled = dreaming.distilled.of_all(container.live.catalogue.all())
+    yield _gauge("distilled_memories", "Memories that have a distillate.", len(distilled))
+    saved = fmean(each.ratio for each in distilled) if distilled else nan
+    yield _gauge("distillation_ratio", "Mean share of words that distillates save.", saved)
 
 
 def _faded(container: Container) -> Metric:

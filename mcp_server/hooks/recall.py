@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING
 from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.extract import says_little
+from memvault.consolidation.distillation import sentences_of
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
+from memvault.model.note import LineRange, Sentence
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.calibration import CONCERNS, features
+from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -289,7 +292,9 @@ class HookRecall:
             return memory.project in (None, project)
         if project is None or memory.project != project:
             return False
-        return memory.type in (*_LASTING, *_OPEN) or memory.importance >= 0.8 or memory.pinned
+        if memory.type in (*_LASTING, *_OPEN) or memory.importance >= 0.8 or memory.pinned:
+            return True
+        return self._container.dreaming.distilled.of(memory) is not None
 
     def _fits(
         self, goal: str, project: str | None, ids: Collection[str], client: str
@@ -304,7 +309,13 @@ class HookRecall:
         return {each.memory.id: chance for each, chance in found if each.memory.id in ids}
 
     def _opening_of(self, memory: Memory, goal: str) -> Quotation | None:
-        """The sentences of a note that say most of the goal, else its first ones."""
+        """What a note was distilled to, else what it says of the goal, else its first sentences."""
+        if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
+            note = parse_note(memory.path, self._container.guarded.read(memory.path))
+            found = sentences_of(note)
+            said = [found[at] for at in distilled.sentences if at < len(found)]
+            if said and all(_is_own(memory, each) for each in said):
+                return Quotation(memory, " ".join([f"{memory.title}:", *(s.text for s in said)]))
         limits = [_OPENING_BYTES]
         (excerpt,) = self._container.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         text = " ".join(f"{memory.title}: {excerpt.text}".split())
@@ -324,6 +335,11 @@ class HookRecall:
             elif line.startswith("- ") and heading:
                 sections.setdefault(heading, []).append((number, line[2:]))
         return sections
+
+
+def _is_own(memory: Memory, sentence: Sentence) -> bool:
+    lines = LineRange(sentence.line, sentence.line)
+    return memory.provenance.of_sentence(sentence.text, lines).is_person
 
 
 def _decides(hit: Hit, project: str | None) -> bool:

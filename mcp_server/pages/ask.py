@@ -11,12 +11,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.site import Site
+from memvault.consolidation.cases import Case
 from memvault.model.errors import MemvaultError
+from memvault.model.memory import Memory
 from memvault.model.search import ChunkHit, Hit, Mode, Scope
 from memvault.search.excerpt import Excerpt
 
 MOST_CHARS = 1_000  # of a question
 PASSAGE_BYTES = 1_600
+MOST_CASES = 5  # earlier questions that are looked at
 LOOKED_AT = 200  # passages of each search among which a memory's rank is looked for
 
 
@@ -60,9 +63,20 @@ class AskPage:
             request,
             answered=answered,
             reasons=self._reasons(query, answered.hits),
+            earlier=self._earlier(query, {hit.memory.id for hit in answered.hits}),
             pulse=self._site.box.pulse_of(answered.hits),
             **shown,
         )
+
+    def _earlier(self, query: str, shown: set[str]) -> list[tuple[Case, Memory]]:
+        """What helped with questions like this one, and is not in the answer."""
+        container = self._site.container
+        found = [
+            (case, memory)
+            for case in container.learning.cases_like(query, MOST_CASES)
+            if (memory := container.live.catalogue.by_id(case.memory)) is not None
+        ]
+        return [(case, memory) for case, memory in found if memory.id not in shown]
 
     def _reasons(self, query: str, found: Sequence[Hit]) -> list[Reason]:
         container = self._site.container

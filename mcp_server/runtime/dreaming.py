@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import fmean
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from prometheus_client import Histogram
 
 from mcp_server.runtime.activity_tracker import Breaks, Interrupted
+from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.dreamer import Chain, Dreamer, Found, TimeOver
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.record import (
@@ -25,13 +27,14 @@ from memvault.consolidation.dreams.record import (
     Evidence,
     PhaseReport,
 )
-from memvault.curation.operations.brief import key_facts
+from memvault.curation.operations.brief import Embed, key_facts
 from memvault.curation.tasks.questions import open_questions
 from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
 from memvault.model.memory import Memory
 from memvault.model.search import Mode
 from memvault.reasoning.vault_overview import LeadSentences
+from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -71,6 +74,7 @@ class Dreaming:
         self._container = container
         self._settings = container.settings.dreams
         self.record = DreamRecord(container.journal)
+        self.distilled = DistillationLog(container.journal)
         self.phase: DreamPhase | None = None
         self.wake_seconds = Histogram(
             "dream_wake_latency_seconds",
@@ -152,30 +156,31 @@ class Dreaming:
     # -- when -----------------------------------------------------------------------------------
 
     def _look(self) -> float:
-        if self._is_due() and self.available and not self.running:
-            self.trigger(tuple(DreamPhase))
+        phases = self._phases_due()
+        if phases and self.available and not self.running:
+            self.trigger(phases)
         return LOOK_SECONDS
 
-    def _is_due(self) -> bool:
+    def _phases_due(self) -> tuple[DreamPhase, ...]:
+        """Both, or the one that the last dream did not come to (EC-AUTO-17); none too early."""
         container, settings = self._container, self._settings
         rest = settings.idle_minutes * 60
         if self._session_ended:
             rest = min(rest, AFTER_SESSION_SECONDS)
         if container.questions.idle_seconds() < rest:
-            return False
+            return ()
         indexing = container.indexing
         if indexing.scanning is not None or indexing.watching() == "elsewhere":
-            return False  # what is indexed changes, or another process dreams
+            return ()  # what is indexed changes, or another process dreams
         reports = self.record.reports()
         if not reports:
-            return True
+            return tuple(DreamPhase)
         last = reports[-1].at
+        if container.now() - last <= timedelta(hours=settings.every_hours):
+            return (DreamPhase.REM,) if reports[-1].phase is DreamPhase.NREM else ()
         changed = max((each.mtime_ns for each in container.live.catalogue.records()), default=0)
-        return (
-            container.now() - last > timedelta(hours=settings.every_hours)
-            and changed / 1e9 > last.timestamp()
-            and len(self.waiting()) < MOST_WAITING
-        )
+        is_due = changed / 1e9 > last.timestamp() and len(self.waiting()) < MOST_WAITING
+        return tuple(DreamPhase) if is_due else ()
 
     # -- what -----------------------------------------------------------------------------------
 
@@ -216,6 +221,39 @@ class Dreaming:
         self._check(report, live)
         self.record.add(report.model_copy(update={"seconds": round(breaks.worked, 2)}), rationale)
         logger.info("%s: %.0f s, %d proposals", phase, time.monotonic() - began, len(report.found))
+        if phase is DreamPhase.NREM:
+            with suppress(TimeOver):
+                self._distil(live, now, go_on)
+
+    def _distil(self, live: Generation, now: datetime, go_on: GoOn) -> None:
+        """Distil the memories that are used most (REQ-AUTO-23)."""
+        container, embed = self._container, self._embed(go_on)
+        used, learnt = container.activity.all(), container.learning.learnt.state.memories
+        held = {each.path for each in container.quarantine.held()}
+        for memory in list(live.catalogue.all()):
+            activity = used.get(memory.id)
+            times = activity.access_count if activity is not None else 0
+            is_wanted = is_candidate(memory, times, learnt.get(memory.id), now)
+            if not is_wanted or memory.path in held or self.distilled.of(memory) is not None:
+                continue
+            note = parse_note(memory.path, container.guarded.read(memory.path))
+            if (distillate := distil(memory, note, embed)) is not None:
+                self.distilled.add([distillate], now)
+                logger.info("distilled %s to %d sentences", memory.path, len(distillate.sentences))
+
+    def _embed(self, go_on: GoOn) -> Embed:
+        """Embeds a few texts in a step."""
+
+        def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            rows = []
+            for first in range(0, len(texts), TEXTS_AT_ONCE):
+                go_on()
+                rows.append(
+                    self._container.embedder.embed_few(texts[first : first + TEXTS_AT_ONCE])
+                )
+            return np.concatenate(rows)
+
+        return embed
 
     def _check(self, report: PhaseReport, live: Generation) -> None:
         """Refuse a report that names what is not there, and every later dream (ERR-AUTO-05)."""
@@ -229,14 +267,7 @@ class Dreaming:
         container, by_id = self._container, live.catalogue.by_id
         learnt = container.learning.learnt
         read = container.guarded.read
-        leads = LeadSentences(read)
-
-        def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-            rows = []
-            for first in range(0, len(texts), TEXTS_AT_ONCE):
-                go_on()
-                rows.append(container.embedder.embed_few(texts[first : first + TEXTS_AT_ONCE]))
-            return np.concatenate(rows)
+        leads, embed = LeadSentences(read), self._embed(go_on)
 
         def lead(memory: Memory) -> Evidence | None:
             found = leads.of(memory)

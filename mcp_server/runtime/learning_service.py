@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ import numpy as np
 
 from mcp_server.hooks.clients import CLIENTS, is_same_client
 from memvault.capture.extract import says_little
+from memvault.consolidation.cases import CAPACITY, Case, by_similarity, cases
 from memvault.consolidation.learning import Learning, device_of
 from memvault.consolidation.modulation import (
     AFFECTIVE_WEIGHT,
@@ -20,8 +22,9 @@ from memvault.consolidation.modulation import (
     RewardSignal,
     RewardType,
 )
-from memvault.consolidation.rewards import FULL, Signal, SignalKind
+from memvault.consolidation.rewards import FULL, LearnedState, Signal, SignalKind
 from memvault.consolidation.signals import UseObserver, author_of, shortened
+from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory, Stage
 from memvault.model.note import Vector
 from memvault.model.search import Hit, Scope, SearchResult, Tuning
@@ -32,11 +35,15 @@ if TYPE_CHECKING:
 WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
 MOST_UNANSWERED_A_DAY = 20  # questions that are kept
+LIKE = 0.7  # cosine from which two questions ask nearly the same
 UNLIKE, ALIKE = 0.5, 0.9  # cosines at which a reward for another question counts not, and fully
 UNNAMED = "an unnamed client"  # an empty name would be the person
 PAGE = "page"  # the connection of the person
 _HOOKS = "hooks of "  # a client, whose sessions are not known to its other connections
 _AT_REST = Tuning()
+NO_CASES = "Case retrieval failure: unable to find relevant cases for current context"
+
+logger = logging.getLogger(__name__)
 
 
 class LearningService:
@@ -47,10 +54,12 @@ class LearningService:
         self.modulation = Modulation()
         self._writing = threading.Lock()
         self._vectors: dict[str, Vector] = {}  # of questions, about 2 kB each
+        self._bank: tuple[LearnedState | None, tuple[int, int], list[Case]] = (None, (0, 0), [])
         self.learnt = Learning(
             container.vault,
             device_of(container.state.root),
             keyvalue=lambda: container.live.stores.keyvalue,
+            clock=container.now,
         )
         self._uses = UseObserver(
             self._observe,
@@ -61,6 +70,7 @@ class LearningService:
             changes=lambda hashes: [container.curator.history.change(each) for each in hashes],
             stage=lambda: Stage.of(len(container.live.catalogue)),
             rate=self.modulation.learning_rate,
+            clock=container.now,
         )
         if self.is_on:
             container.curator.made = self._uses.changed
@@ -194,13 +204,33 @@ class LearningService:
         """What use says for the link between two memories, in (-1, 1)."""
         return self.learnt.link_weight(one, other) if self.is_on else 0.0
 
+    def cases(self) -> list[Case]:
+        """The questions that memories were read or passed over for, the most valuable first."""
+        state, today = self.learnt.state, self._container.now().astimezone(UTC).toordinal()
+        known_state, known_at, found = self._bank
+        if known_state is not state or known_at != (state.signals, today):
+            at, found = (state.signals, today), cases(state, today)
+            self._bank = state, at, found
+        return found
+
+    def cases_like(self, question: str, most: int) -> list[Case]:
+        """Cases of earlier questions like this one; none where that cannot be told."""
+        try:
+            vector = self._container.embedder.embed_query(question)
+        except MemvaultError as error:
+            logger.warning("%s: %s", NO_CASES, error.message)
+            return []
+        return by_similarity(self.cases(), self._vectors, vector, LIKE, most)
+
     def _embed_questions(self) -> None:
-        """Embed some of the questions that rewards were given for, those not embedded yet."""
-        contexts = list(self.learnt.state.contexts.values())
-        waiting = (q for each in contexts for q in list(each) if q and q not in self._vectors)
+        """Embed some of the questions of cases, those not embedded yet."""
+        waiting = (c.question for c in self.cases() if c.question not in self._vectors)
         if some := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
             vectors = self._container.embedder.embed_few(some)
             self._vectors.update(zip(some, vectors, strict=True))
+        if len(self._vectors) > CAPACITY:
+            kept = {case.question for case in self.cases()}
+            self._vectors = {q: v for q, v in self._vectors.items() if q in kept}
 
     def tuning(self) -> Tuning:
         """How modulation turns search at the moment."""

@@ -378,3 +378,24 @@ def test_a_sentence_of_a_client_is_shown_with_its_origin(container: Container) -
     assert all(each["origin"] == "client" and not each["verified"] for each in of_client)
     tasks = Caller(container, "full").ok("get_memetic_status")["curation_tasks"]
     assert "as good for wooden boats" not in str(tasks)
+
+
+def test_a_dream_that_was_cut_off_after_a_phase_goes_on_with_the_other(
+    vault_folder: Path, state: StateFolder, settings: Settings
+) -> None:
+    """EC-AUTO-17."""
+    (vault_folder / "Heron.md").write_text("A boat.\n", encoding="utf-8")
+    (vault_folder / "Tern.md").write_text("A boat, too.\n", encoding="utf-8")
+    soon = DreamSettings(idle_minutes=0.0001)
+    for phases in ([DreamPhase.NREM], [DreamPhase.NREM, DreamPhase.REM]):
+        container = Container(vault_folder, settings.model_copy(update={"dreams": soon}), state)
+        try:
+            container.start(watch=False)
+            if len(phases) == 1:
+                dream(container, DreamPhase.NREM)
+            else:
+                container.dreaming._look()
+                assert container.dreaming.wait(WAIT)
+            assert [each.phase for each in container.dreaming.record.reports()] == phases
+        finally:
+            container.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from mcp_server.server import build_server
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
+from memvault.consolidation.dreams.record import DreamPhase
+from memvault.consolidation.rewards import Signal, SignalKind
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
@@ -106,6 +109,34 @@ def test_a_session_starts_with_the_projects_decisions_and_the_persons_preference
     context = context_of(ask("SessionStart", source="startup"))
     assert "because it needs no server" in context and "tabs over spaces" in context
     assert "RabbitMQ" not in context  # of another project
+
+
+def test_a_note_that_is_read_much_is_distilled_in_a_dream_and_given_at_a_start(
+    container: Container, ask: Ask
+) -> None:
+    path = "projects/aurora/Tides.md"
+    said = [f"The tide at the quay of aurora turns {n} minutes after noon." for n in range(12)]
+    text = "---\ncreated: 2025-01-01\n---\n# Tides\n\n" + " ".join(said) + "\n"
+    (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written([path])
+    memory = container.live.catalogue.by_path(path)
+    assert memory is not None
+    assert "The tide" not in context_of(ask("SessionStart", source="startup"))
+    for _ in range(11):
+        container.activity.accessed([memory.id])
+    now = datetime.now(UTC)
+    cited = Signal(at=now, kind=SignalKind.CITED, thousandths=1_000, memory=memory.id)
+    container.learning.learnt.observe([cited])
+    container.learning.learnt.flush()
+    container.dreaming.trigger((DreamPhase.NREM,))
+    assert container.dreaming.wait(60.0)
+    assert container.dreaming.distilled.of(memory) is not None
+    start = context_of(ask("SessionStart", source="startup", session_id="s-2"))
+    (line,) = [each for each in start.splitlines() if path in each]
+    assert sum(each in line for each in said) in (2, 3)
+    (container.vault.root / path).write_text(text + "More.\n", encoding="utf-8")
+    container.indexing.index_written([path])
+    assert path not in context_of(ask("SessionStart", source="startup", session_id="s-3"))
 
 
 def test_a_prompt_gets_what_the_vault_knows_once_a_session(ask: Ask) -> None:

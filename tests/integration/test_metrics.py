@@ -144,6 +144,12 @@ def test_what_modulates_search_and_what_was_learnt_is_told(scraped: Scraped) -> 
     assert scraped.value("memvault_learning_signals_total") > 0
 
 
+def test_how_much_contexts_save_is_told(scraped: Scraped) -> None:
+    given = scraped.call("inject_context", query="kelp census", max_tokens=100, verbosity_level=1)
+    saved = scraped.value("predictive_compression_ratio")
+    assert saved == pytest.approx(given.structured_content["compression_ratio"])
+
+
 def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> None:
     container = scraped.container
     container.start()

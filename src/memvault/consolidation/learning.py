@@ -29,7 +29,7 @@ from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.files import Vault
-from memvault.vault.journal import COMPRESSED, Actor, Journal, JournalEntry
+from memvault.vault.journal import Actor, Journal, JournalEntry, file_of
 from memvault.vault.write import storage_errors
 
 logger = logging.getLogger(__name__)
@@ -170,9 +170,8 @@ class Learning:
         """Count what was appended since, here or by another process or device."""
         with self._reading, storage_errors(FOLDER.as_posix()):
             sizes = self._journal.sizes()
-            left = {name.removesuffix(COMPRESSED): size for name, size in sizes.items()}
-            shorter = {name.removesuffix(COMPRESSED): mark for name, mark in self._marks.items()}
-            if any(left.get(name, -1) < mark for name, mark in shorter.items()):
+            left = {file_of(name): size for name, size in sorted(sizes.items())}
+            if any(left.get(file_of(key), -1) < mark for key, mark in self._marks.items()):
                 self._read_all()
             elif sizes != self._marks:
                 entries, marks = self._journal.entries_after(self._marks)

@@ -25,6 +25,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
+from zlib import crc32
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -148,10 +149,11 @@ class Journal:
 
     def _compress(self, file: Path, target: Path) -> int:
         data = file.read_bytes()
-        size = len(data)
+        size = before = len(data)
         if not data.endswith(b"\n"):
             data += b"\n"
         if target.is_file():  # left by a crash, or an entry came late
+            before += target.stat().st_size
             try:
                 known = gzip.decompress(target.read_bytes())
             except _DAMAGED as error:
@@ -165,7 +167,7 @@ class Journal:
             with temporary_beside(target, packed) as temporary:
                 replace(temporary, target)
             file.unlink()
-        return size - len(packed)
+        return max(0, before - len(packed))
 
     def entries(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry]:
         """Every distinct entry, or those of some kinds, oldest file first. Invalid lines are
@@ -199,16 +201,18 @@ class Journal:
         reached: dict[str, int] = {}
         sizes = self.sizes()
         for name, size in sizes.items():
+            key, twin = name, name + COMPRESSED
             start = marks.get(name, marks.get(name.removesuffix(COMPRESSED), 0))
-            twin = name + COMPRESSED
-            if start and twin in sizes and twin not in marks:  # compressed, then made anew
-                entries, _ = self._entries_of(twin, sizes[twin], 0, start)
-                known.update(entry.id for entry in entries)
-                start = 0
-            reached[name] = size
+            if twin in sizes:  # left by a crash, or made anew by an entry that came late
+                key = f"{name}#{crc32(self._start_of(name))}"
+                if key not in marks and (seen := marks.get(twin, start)):
+                    entries, _ = self._entries_of(twin, sizes[twin], 0, seen)
+                    known.update(entry.id for entry in entries)
+                start = marks.get(key, 0)
+            reached[key] = size
             if start and size == start:  # as before: asked for every note read
                 continue
-            entries, reached[name] = self._entries_of(name, size, start)
+            entries, reached[key] = self._entries_of(name, size, start)
             for entry in entries:
                 if entry.id not in known:
                     found.setdefault(entry.id, entry)
@@ -230,6 +234,10 @@ class Journal:
                 if stream.tell() >= end:
                     break
             return found, size if name.endswith(COMPRESSED) else stream.tell()
+
+    def _start_of(self, name: str) -> bytes:
+        with (self._folder / name).open("rb") as stream:
+            return stream.read(64)  # with the id of the first entry
 
     def sizes(self) -> dict[str, int]:
         """The bytes of text in each of the journal's files, by name; a mark at its end."""
@@ -284,6 +292,11 @@ class Journal:
             raise OutsideVault(
                 "The vault's .memvault folder is a link out of the vault. Make it a real folder."
             )
+
+
+def file_of(mark: str) -> str:
+    """The name of the file that a mark is of, as it was before it was compressed."""
+    return mark.partition("#")[0].removesuffix(COMPRESSED)
 
 
 def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
