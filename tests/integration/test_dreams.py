@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,7 +24,14 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.tasks.dream_tasks import linked_line
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
 from memvault.model.errors import NoteConflict
-from memvault.model.graph import SHORTCUT_TRAVERSALS
+from memvault.model.graph import (
+    SHORTCUT_TRAVERSALS,
+    EdgeOrigin,
+    GraphNode,
+    NodeKind,
+    NoteGraph,
+    NotesIndexed,
+)
 from memvault.vault.journal import Journal
 from tests.integration.caller import Caller
 from tests.waiting import until
@@ -87,6 +95,31 @@ def test_a_dream_proposes_links_blind_spots_and_summaries_and_changes_no_note(
             text = before[said.path].decode().replace("[[", "").replace("]]", "")
             assert said.sentence in text
     assert {path: (vault_folder / path).read_bytes() for path in NOTES} == before
+
+
+def test_neither_code_nor_preferences_nor_guessed_persons_are_proposed(
+    container: Container, vault_folder: Path
+) -> None:
+    for path, text in {
+        "Syntax.md": "Write `Place: [[Slipway]]` in notes on wooden boats in winter.\n",
+        "permanent/preferences.md": "---\ntype: preference\n---\n- Boats: the Slipway, in winter.\n",
+    }.items():
+        (vault_folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault_folder / path).write_text(text, encoding="utf-8")
+    container.indexing.scan()
+    view = container.live.graph_view
+    ids = {path: Caller(container).id_of(path[:-3]) for path in ("Choir.md", "Tax return.md")}
+    guessed = GraphNode("person-linux", NodeKind.PERSON, "Linux")
+    for key in ids.values():
+        node, stated = view.node(key), view.stated_by(key)
+        assert node is not None
+        found = replace(
+            stated[0], target=guessed.id, origin=EdgeOrigin.ENTITY, sentence="On Linux."
+        )
+        view.apply(NotesIndexed(graphs=(NoteGraph(node, (found,), (guessed,)),)))
+    dream(container, DreamPhase.REM)
+    proposed = {path for each in container.dreaming.record.waiting() for path in each.paths}
+    assert proposed and not proposed & {"Syntax.md", "permanent/preferences.md", "Choir.md"}
 
 
 def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(

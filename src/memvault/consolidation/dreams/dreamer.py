@@ -40,7 +40,13 @@ from memvault.consolidation.dreams.record import (
     Strengthened,
 )
 from memvault.model.errors import MemvaultError
-from memvault.model.graph import SHORTCUT_REWARD, SHORTCUT_TRAVERSALS, NodeKind
+from memvault.model.graph import (
+    SHORTCUT_REWARD,
+    SHORTCUT_TRAVERSALS,
+    EdgeOrigin,
+    GraphNode,
+    NodeKind,
+)
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph_view import GraphView, edge_source
 
@@ -318,8 +324,8 @@ class Dreamer:
 
     def _proposed(self, link: MissingLink) -> Discovery | None:
         one, other = self.memory_of(link.source), self.memory_of(link.target)
-        if one is None or other is None:
-            return None
+        if one is None or other is None or (link.naming and "[[" in link.naming.sentence):
+            return None  # what brackets are left in a plain sentence stand in code
         if link.naming is not None:
             said = Evidence(path=one.path, line=link.naming.line, sentence=link.naming.sentence)
             reason = "one names the other without a link"
@@ -341,7 +347,7 @@ class Dreamer:
         sharing: dict[str, set[str]] = defaultdict(set)
         for key, around in linked.around.items():
             node = self.view.node(key)
-            if node is not None and node.kind in _SHARED_KINDS:
+            if node is not None and node.kind in _SHARED_KINDS and self._is_certain(node):
                 sharing[key] = around & ids
         for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
             self.go_on()
@@ -362,6 +368,13 @@ class Dreamer:
                     yield from self._spot(
                         one, other, shared, _SHARED_KINDS[NodeKind(node.kind)] if node else ""
                     )
+
+    def _is_certain(self, node: GraphNode) -> bool:
+        """Whether the person says that there is such a thing, rather than only the recogniser,
+        for which Linux is a person."""
+        if node.path is not None or node.kind is NodeKind.DATE:
+            return True
+        return any(edge.origin is not EdgeOrigin.ENTITY for edge in self.view.touching(node.id))
 
     def _spot(self, one: str, other: str, shared: str, kind: str) -> Iterator[Discovery]:
         first, second, node = self.memory_of(one), self.memory_of(other), self.view.node(shared)
@@ -451,7 +464,9 @@ class Dreamer:
 
     def _may_link(self, key: str) -> bool:
         memory = self.memory_of(key)
-        return memory is not None and memory.lifecycle is not Lifecycle.EPHEMERAL
+        if memory is None or memory.type == "preference":
+            return False
+        return memory.lifecycle is not Lifecycle.EPHEMERAL
 
     def _linked(self, one: str, other: str) -> bool:
         return are_linked(one, other, self.view)
@@ -482,10 +497,10 @@ class Dreamer:
         return [lead] if lead is not None else []
 
     def _saying(self, memory: Memory, about: str | None) -> list[Evidence]:
-        """The sentence of a note that names a node, or the node's own that names the note."""
-        edges = self.view.touching(memory.id) if about is not None else ()
-        for edge in sorted(edges, key=lambda each: each.source != memory.id):
-            source = edge_source(edge, self.view) if about in (edge.source, edge.target) else None
+        """The sentence of a note that names a node."""
+        for edge in self.view.stated_by(memory.id):
+            is_it = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
+            source = edge_source(edge, self.view) if is_it else None
             if source is not None and source.sentence:
                 return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
         return []
