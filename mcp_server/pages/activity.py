@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.learnt import LearntPart
+from mcp_server.pages.over_time import plots
 from mcp_server.pages.page_actions import PAGE_SIZE, Form, back_to, by_person, shown
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
@@ -76,6 +77,7 @@ class ActivityPage:
             hooked=self._hooked() if not asked.get("before") else [],
             gated=self._gated(client) if not asked.get("before") else [],
             learnt=self._learnt.shown() if not asked.get("before") else None,
+            over_time=plots(container) if not asked.get("before") else [],
             **filters,
         )
 

@@ -53,7 +53,9 @@ class AskPage:
         modes = ["auto", *(each.value for each in Mode)]
         shown: dict[str, Any] = {"query": query, "asked_mode": chosen or "auto", "modes": modes}
         if not query:
-            return self._site.render("ask.html", request, answered=None, reasons=[], **shown)
+            return self._site.render(
+                "ask.html", request, answered=None, reasons=[], earlier=[], **shown
+            )
         answered = self._site.container.live.searcher.search(query, mode=chosen)
         learning = self._site.container.learning
         learning.shown_to_person(query, answered.hits)

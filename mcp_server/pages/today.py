@@ -95,19 +95,6 @@ class PulseHistory:
         return self._course
 
 
-BARS_WIDTH, BARS_HEIGHT = 300, 40
-
-
-def bars(counts: Sequence[int]) -> list[tuple[float, float, float, float]]:
-    """Left, top, width and height of a bar for each count, the highest as high as the plot."""
-    wide, most = BARS_WIDTH / len(counts), max(*counts, 1)
-    tall = [BARS_HEIGHT * count / most for count in counts]
-    return [
-        (round(at * wide, 1), round(BARS_HEIGHT - high, 1), round(wide - 2, 1), round(high, 1))
-        for at, high in enumerate(tall)
-    ]
-
-
 DAYS = 30  # that the plot shows
 CAME_IN = (ChangeKind.CREATED, ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED,
            ChangeKind.PREFERENCE_SET)  # fmt: skip
@@ -137,16 +124,6 @@ class TodayPage:
         return container.curator.history.changes(
             kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=None
         )
-
-    def _dreamt_daily(self) -> list[int]:
-        """How many proposals dreams made on each of the last days, today last."""
-        container = self._site.container
-        today, counts = container.now().date(), [0] * DAYS
-        for report in container.dreaming.record.reports():
-            age = (today - report.at.date()).days
-            if 0 <= age < DAYS:
-                counts[-1 - age] += report.discoveries
-        return counts
 
     def _show(self, request: Request) -> Response:
         container = self._site.container
@@ -184,8 +161,7 @@ class TodayPage:
                 )
                 for each in container.dreaming.waiting()[-MOST_DREAMT:]
             ],
-            bars=bars,
-            dreamt_daily=self._dreamt_daily(),
+            has_dreamt=any(each.found for each in container.dreaming.record.reports()),
             waiting=standing.entities_waiting if standing else 0,
             silent=silent,
             full=container.without_room(),

@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from mcp_server.pages.over_time import plots
 from mcp_server.runtime import fading
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.consolidation.dreams.record import (
+    Discovery,
+    DiscoveryKind,
+    DreamPhase,
+    PhaseReport,
+)
 from memvault.consolidation.faded_text import SUMMARY_WORDS
+from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor, ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
@@ -267,6 +275,37 @@ def test_fading_can_be_turned_off_and_on(world: World) -> None:
     world.container.fading.log.switch(world.clock.at, person, on=True)
     world.days(8)
     assert world.stage() == "summary"
+
+
+def test_what_faded_was_learnt_and_dreamt_is_plotted_by_week_also_after_a_rebuild(
+    world: World,
+) -> None:
+    world.save("sessions/2026-01-10/Mast.md", TEXT)
+    world.days(31)
+    world.container.actions.reconstruct("Mast", ME)
+    learnt, now = world.container.learning.learnt, world.clock.at
+    for days, worth in ((0, 1_000), (9, -400)):
+        at = now - timedelta(days=days)
+        kind = SignalKind.EMITTED
+        learnt.observe([Signal(at=at, kind=kind, thousandths=worth, memory="quay")])
+    learnt.flush()
+    found = Discovery(kind=DiscoveryKind.QUESTION, notes=(), paths=(), title="Why?", reason="open")
+    report = PhaseReport(phase=DreamPhase.REM, at=now, found=(found, found))
+    world.container.dreaming.record.add(report, None)
+    before = plots(world.container)
+    assert [each.total.removesuffix(" in the last 40 weeks") for each in before] == [
+        "faded: 2, brought back: 1", "rewards: 1.0, penalties: 0.4", "proposals: 2",
+    ]  # fmt: skip
+    (up, down) = before[1].bars
+    assert (up.kind, down.kind) == ("bar", "less") and up.x > down.x
+    assert up.y + up.height == down.y == before[1].zero
+    assert up.height == pytest.approx(2.5 * down.height, abs=0.2)
+    world.container.indexing.rebuild()
+    assert plots(world.container) == before
+    world.reopen()
+    assert plots(world.container) == before
+    world.clock.at += timedelta(days=281)
+    assert plots(world.container) == []
 
 
 def test_a_client_gets_what_is_left_with_whose_words_it_is_and_can_ask_for_the_rest(

@@ -341,3 +341,19 @@ def test_every_sentence_of_what_is_left_stands_in_the_note(stage: Stage) -> None
     own = [line[2:].partition(" (line ")[0] for line in body.splitlines() if " (line " in line]
     assert bool(own) == (stage is Stage.SUMMARY)
     assert all(sentence.encode() in data for sentence in own)
+
+
+def test_a_summary_of_a_conversation_says_who_said_what() -> None:
+    turns = [
+        f"- **{'Ilse' if n % 2 else 'Tomas'}:** So it is. I lost the {thing} in the harbour.\n\n"
+        for n, thing in enumerate(["mast", "chain", "compass", "anchor", "rudder", "sail"])
+    ]
+    data = f"# Talk\n\n{''.join(turns)}And the keel was lost, too.\n\n## Later\n\nThe reader notes this.\n"
+    note = parsed(NAMES[0], data.encode())
+    body = faded_body(
+        Original(note, read_memory(NAMES[0], data.encode())), Stage.SUMMARY, embed, Rarity([])
+    )
+    assert "- I lost the mast in the harbour. (Tomas, line 3)" in body
+    assert "- I lost the chain in the harbour. (Ilse, line 5)" in body
+    assert "- And the keel was lost, too. (Ilse, line 15)" in body
+    assert "- The reader notes this. (line 19)" in body

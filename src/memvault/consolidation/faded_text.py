@@ -80,8 +80,11 @@ def faded_body(original: Original, stage: Stage, embed: Embed, rarity: Rarity) -
     # Another mark than the summary's, or both would be one list.
     keys = "\n".join(f"* {name}: {value}" for name, value in _keys(original, rarity))
     if stage is Stage.SUMMARY:
-        chosen = summary(note, embed, rarity)
-        lines = "\n".join(f"- {_ended(inert(each.text))} (line {each.line})" for each in chosen)
+        said_by = _said_by(note)
+        lines = "\n".join(
+            f"- {_ended(inert(each.text))} ({said_by.get(each, '')}line {each.line})"
+            for each in summary(note, embed, rarity)
+        )
         parts += [part for part in (lines, keys) if part]
     elif keys:
         parts.append(keys)
@@ -162,6 +165,22 @@ def _speakers(note: ParsedNote) -> list[str]:
         if sentence.relation
     )
     return [name for name, count in counted.items() if count > 1]
+
+
+def _said_by(note: ParsedNote) -> dict[Sentence, str]:
+    """Who said a sentence of a conversation that does not begin with its speaker, and a comma."""
+    names = set(_speakers(note))
+    found: dict[Sentence, str] = {}
+    speaker, heading = "", None
+    for block in note.blocks if len(names) > 1 else ():
+        if block.heading != heading:
+            speaker, heading = "", block.heading
+        for sentence in block.sentences:
+            if sentence.relation in names:
+                speaker = f"{inert(sentence.relation)}, "
+            elif sentence.relation is None and speaker:
+                found[sentence] = speaker
+    return found
 
 
 def _topics(note: ParsedNote, rarity: Rarity, known: Sequence[str]) -> list[str]:
