@@ -81,6 +81,7 @@ class Indexer:
             Callable[[int, float], object]
         ] = []  # called with the number of notes and the seconds they took
         self.problems: list[str] = []
+        self.progress: Progress | None = None  # while more than a few notes are indexed
         self._embedder = embedder
         self._lock = threading.RLock()
         self._stopped = threading.Event()
@@ -367,10 +368,15 @@ class Indexer:
         again -= set(pending.memories) | pending.gone
         self.catalogue.queue_relinking(again)
         self._remove(pending)
-        for batch in pending.batches(BATCH):
-            self._index_batch(batch, pending, flush=not finish_later)
-            result.indexed += len(batch)
-            report(Progress("indexing", result.indexed, len(pending.memories)))
+        total = len(pending.memories)
+        try:
+            for batch in pending.batches(BATCH):
+                self.progress = Progress("indexing", result.indexed, total) if total > FEW else None
+                self._index_batch(batch, pending, flush=not finish_later)
+                result.indexed += len(batch)
+                report(Progress("indexing", result.indexed, total))
+        finally:
+            self.progress = None
         result.removed = len(pending.gone)
         many = len(again) > FEW_LINKED
         result.unfinished = finish_later and bool(result.indexed or phrases or many)

@@ -10,6 +10,8 @@ from memvault.curation.manifest.reading import Action
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, UTLState
 
+MOST_PATHS = 100  # of a change
+
 
 class LineShape(Shape):
     """A line as it is (``before``) and would be (``after``); each is left out where there is none.
@@ -85,7 +87,7 @@ class ActorShape(Shape):
 
 
 class DoneShape(Shape):
-    """A change of the history."""
+    """A change of the history; ``paths`` are the first hundred."""
 
     reversal_hash: str
     kind: str
@@ -111,9 +113,11 @@ class MovedShape(Shape):
 
 
 class UndoneAnswer(Operated):
-    """``moved`` are the files that move back, also to or from the trash."""
+    """``moved`` are the files that move back, also to or from the trash; ``more_moved``
+    counts those that are not listed."""
 
     moved: list[MovedShape] | None = optional()
+    more_moved: int | None = optional()
     undone: list[DoneShape]
     conflicts: list[ConflictShape]
 
@@ -256,4 +260,7 @@ def actor_shape(change: Change) -> ActorShape:
 
 
 def done_shape(change: Change) -> DoneShape:
-    return DoneShape.of(change, actor=actor_shape(change), description=description(change))
+    return DoneShape.of(
+        change, actor=actor_shape(change), description=description(change),
+        paths=list(change.paths)[:MOST_PATHS],
+    )  # fmt: skip

@@ -228,7 +228,7 @@ class Container:
         vectors, graph = self.live.stores.vectors, self.live.stores.graph
         nodes, edges = _unless_silent(graph.counts) or (None, None)
         scanning, last = self.indexing.scanning, self.indexing.last_scan
-        standing = self.indexing.standing()
+        standing, progress = self.indexing.standing(), scanning or self.live.indexer.progress
         return {
             "vault": self.vault.root.name,
             "notes": len(self.live.catalogue),
@@ -245,8 +245,8 @@ class Container:
             "embedding": self.embedder.model_id,
             "watching": self.indexing.watching(),
             "indexing": None
-            if scanning is None
-            else {"stage": scanning.stage, "done": scanning.done, "total": scanning.total},
+            if progress is None
+            else {"stage": progress.stage, "done": progress.done, "total": progress.total},
             "loading": [
                 job.partition(" ")[2]
                 for job in self.worker.pending

@@ -44,7 +44,7 @@ from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory
 
-MOST_LINES = 100  # of a preview
+MOST_LINES = 100  # of a preview; also of files that an undo moves
 
 Importance = Annotated[
     float | None, Field(ge=0.0, le=1.0, description="The new importance, from 0 to 1.")
@@ -377,12 +377,14 @@ class OperationTools:
         self._box.touch(session_id)
         hashes = self._named_changes(change, client, day)
         undone = self._box.container.actions.undo(hashes, why_of(rationale), preview=preview)
+        moves = undone.plan.moves
         return UndoneAnswer(
             undone=[done_shape(each) for each in undone.undone],
             conflicts=[
                 ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
             ],
-            moved=[MovedShape(path=path, to=to) for path, to in undone.plan.moves] or None,
+            moved=[MovedShape(path=path, to=to) for path, to in moves[:MOST_LINES]] or None,
+            more_moved=max(0, len(moves) - MOST_LINES) or None,
             **self._operated(undone, preview),
         )
 

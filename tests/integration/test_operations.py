@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mcp_server.pages.page_actions import accept, by_person
 from memvault.curation.operations.brief import Brief, Sources
+from memvault.curation.operations.importing import import_conversations
 from tests.integration.caller import Caller
 from tests.snapshot import differences, snapshot
 
@@ -316,3 +318,22 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     assert (claim["before"], claim["after"]) == ("kelp", "kelp") and tree(writer) == before
     accept_move(writer)
     assert b"project: reef\n" in tree(writer)["projects/kelp/Counting by boat.md"]
+
+
+def test_an_undo_of_many_notes_lists_the_first_hundred_and_counts_the_rest(
+    writer: Caller,
+) -> None:
+    export = [
+        {"uuid": f"c-{k}", "name": f"Talk {k}", "created_at": "2026-01-01T00:00:00Z",
+         "updated_at": "2026-01-01T00:00:00Z",
+         "chat_messages": [{"uuid": f"m-{k}", "sender": "human", "text": f"Hello {k}.",
+                            "created_at": "2026-01-01T00:00:00Z"}]}
+        for k in range(130)
+    ]  # fmt: skip
+    file = root(writer).parent / "conversations.json"
+    file.write_text(json.dumps(export))
+    import_conversations(writer.container.curator, file, "claude")
+    (change,) = writer.container.curator.history.changes()
+    done = writer.ok("undo_change", change=change.reversal_hash, rationale=WHY)
+    assert len(done["moved"]) == len(done["undone"][0]["paths"]) == 100
+    assert done["more_moved"] == 30 and not list(root(writer).rglob("sessions/**/Talk*"))

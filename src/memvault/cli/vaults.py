@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _FOLDERS = ("permanent", "projects", "sessions")
+_MANY = 100  # notes, which are not indexed at once
 _RATIONALE = "Written from the command line."
 
 
@@ -233,6 +234,8 @@ def _import_conversations(
         f"{len(report.added):,} added, {len(report.updated):,} updated, "
         f"{report.unchanged:,} unchanged."
     )
+    if len(report.added) + len(report.updated) > _MANY:
+        print_line("They are found as they are indexed: `memvault status` shows the progress.")
     for left in report.left_alone:
         print_line((f"not updated: {left.path or left.title} ({left.reason})", "yellow"))
     for skipped in report.skipped:
