@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +157,16 @@ def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> 
         answered += work.is_alive()
     work.join()
     assert answered >= 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads share the niceness of their process")
+def test_a_batch_is_computed_by_threads_that_give_way_to_questions(model: OpenVinoModel) -> None:
+    Embedder(model, "model").embed([f"The {number}. mast broke." for number in range(40)])
+    nicer = 0
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(ProcessLookupError):  # it has ended
+            nicer += os.getpriority(os.PRIO_PROCESS, int(thread.name)) > os.nice(0)
+    assert nicer >= 2
 
 
 def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> None:

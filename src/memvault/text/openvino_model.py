@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 import re
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -142,6 +145,8 @@ _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
 # A query has a dozen tokens: a second thread costs as much as it saves.
 _LATENCY = (("PERFORMANCE_HINT", "LATENCY"), ("INFERENCE_NUM_THREADS", "1"))
 _THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)))
+# Batches give way to questions: how nice the threads are that compute them.
+_NICENESS = 10
 _FEW = 16  # windows, as of a saved note, that the model for queries encodes as well
 _first_use = threading.Lock()
 
@@ -193,14 +198,25 @@ class OpenVinoModel:
 
         with self._queue_lock:
             if self._queue is None:
-                bulk = _compiled(self._folder, _THROUGHPUT)
-                self._queue = openvino.AsyncInferQueue(bulk, _STREAMS)
+                self._queue = self._nice_queue()
             self._queue.set_callback(keep)
             for index, batch in enumerate(batches):
                 self._queue.start_async(self._inputs(batch), index)
             self._queue.wait_all()
             self._queue_used = time.monotonic()
         return results
+
+    def _nice_queue(self) -> Any:
+        """The model for batches, whose threads are as nice as the one that compiles it."""
+
+        def compiled() -> Any:
+            if sys.platform == "linux":  # elsewhere a process has one niceness for all threads
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+            bulk = _compiled(self._folder, _THROUGHPUT)
+            return openvino.AsyncInferQueue(bulk, _STREAMS)
+
+        with ThreadPoolExecutor(1) as nice:
+            return nice.submit(compiled).result()
 
     def release(self, idle_seconds: float) -> bool:
         """Unload the model for batches if it has not been used for so long; whether it was."""

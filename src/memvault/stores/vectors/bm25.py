@@ -66,6 +66,7 @@ _ENDINGS = {
     "hungarian": ("ban", "ben", "nak", "nek", "ból", "ből", "hoz", "hez", "ság", "ség"),
     "turkish": ("lar", "ler", "dan", "den", "nın", "nin", "yor", "dır", "dir"),
 }  # fmt: skip
+_ANY_ENDING = tuple(ending for endings in _ENDINGS.values() for ending in endings)
 _ENDED_CHARS = 6  # of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
 _LANGUAGE_OF_SCRIPT = {
@@ -90,7 +91,11 @@ _SURELY_ENGLISH = 7  # more of its words than texts in other languages have
 def language_of(text: str) -> str | None:
     """The language of a text, one of `LANGUAGES`; None for English, for a language without a
     Snowball stemmer, and for a text too short to decide."""
-    sample = text[:_SAMPLE_CHARS].lower()
+    return _language_of(text[:_SAMPLE_CHARS].lower())
+
+
+@lru_cache(maxsize=1_000)  # more than are written at once, when each is asked for twice
+def _language_of(sample: str) -> str | None:
     if not sample.isascii():
         for language, letters in _LANGUAGE_OF_SCRIPT.items():
             if 2 * len(letters.findall(sample)) > len(sample) // 2:
@@ -100,11 +105,10 @@ def language_of(text: str) -> str | None:
         return None
     counts = {language: len(words & own) for language, own in _LANGUAGE_OF_WORDS.items()}
     if max(counts.values()) <= 2 * _FEWEST_WORDS:
+        long = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
+        ended = [word for word in long if word.endswith(_ANY_ENDING)]
         for language, endings in _ENDINGS.items():
-            counts[language] += sum(
-                len(word) >= _ENDED_CHARS and word.rstrip(".,:;!?").endswith(endings)
-                for word in words
-            )
+            counts[language] += sum(word.endswith(endings) for word in ended)
     best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
 
