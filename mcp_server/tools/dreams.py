@@ -10,7 +10,7 @@ from pydantic import Field
 from mcp_server.answers.status import DreamAnswer, DreamPhaseShape, ProposalShape
 from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
 from mcp_server.tools.toolbox import Toolbox
-from memvault.consolidation.dreams.record import DreamPhase
+from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase
 
 PATIENCE_SECONDS = 8.0  # clients give up on a call after some 60 seconds, people sooner
 _PHASES = {"nrem": (DreamPhase.NREM,), "rem": (DreamPhase.REM,), "full": tuple(DreamPhase)}
@@ -49,6 +49,11 @@ class DreamTools:
         return DreamAnswer(
             running=dreaming.running,
             phases=[DreamPhaseShape.of(each) for each in dreaming.record.reports()[before:]],
-            proposals=[ProposalShape.of(each) for each in waiting],
+            proposals=[
+                ProposalShape.of(
+                    each, title="" if each.kind is DiscoveryKind.ANSWER else each.title
+                )
+                for each in waiting
+            ],
             pulse=self._box.meter.of_vault(),
         )

@@ -338,6 +338,9 @@ def test_a_question_that_found_nothing_is_asked_again_when_a_note_has_come(
     dream(container, DreamPhase.REM)
     (task,) = [e for e in dreamt_tasks(container) if e.task_type is TaskType.ANSWERED_QUESTION]
     assert task.paths == ("Piano.md",) and "asked this on" in task.detail
+    told = Caller(container, "full")
+    shown = [told.ok("trigger_dream", phase="nrem"), told.ok("get_memetic_status")]
+    assert "town hall?" not in str(shown)
     found = container.dreaming.proposal(task.proposal)
     assert found is not None and "Otto Reed" in found.evidence[0].sentence
     keep_dreamt(container, task)

@@ -94,8 +94,10 @@ def type_of(found: Discovery) -> TaskType:
 
 
 def _detail(found: Discovery) -> str:
-    """Without the sentences, which may be others' than the person's."""
-    return f"{found.title}: {found.reason}" if found.title else found.reason
+    """Without the sentences, which may be others' than the person's, and without what somebody
+    asked, which is not for all clients."""
+    asked = found.kind is DiscoveryKind.ANSWER
+    return found.reason if asked or not found.title else f"{found.title}: {found.reason}"
 
 
 def _calls(found: Discovery, memories: list[Memory]) -> tuple[TaskAction, ...]:
