@@ -26,6 +26,7 @@ from memvault.verification.sensitive_topics import GatedQuestion
 MOST_READ = 12  # memories of a session that are named
 MOST_SESSIONS = 20
 MOST_GATED = 20
+_WITHOUT_FADINGS = [kind for kind in ChangeKind if kind is not ChangeKind.FADED]  # they are many
 PERSON = "you"
 
 
@@ -58,7 +59,7 @@ class ActivityPage:
         container, asked = self._site.container, request.query_params
         client, kind = asked.get("client", ""), asked.get("kind", "")
         day = _day(asked.get("day", ""))
-        kinds = _kinds(kind)
+        kinds = _kinds(kind) or (None if client or day else _WITHOUT_FADINGS)
         before = asked.get("before") or None
         changes = self._chosen(client, day, kinds, before, PAGE_SIZE + 1)
         chosen_day = day.isoformat() if day else ""

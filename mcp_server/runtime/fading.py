@@ -101,7 +101,12 @@ class FadingService:
         if source is None:
             return None
         original = Original(parse_note(memory.path, source), memory, self._people(memory))
-        body = faded_body(original, fading.stage, container.embedder.embed, rarity)
+        body = faded_body(
+            original, fading.stage, container.embedder.embed, rarity, is_order=self._is_order
+        )
+        if self._is_order(body):
+            self._judged[memory.content_hash] = False
+            return None
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
         why = Attribution(client="memvault", rationale=_REASONS[fading.stage], kind="system")
         try:
@@ -110,6 +115,10 @@ class FadingService:
             logger.info("%s", error.message)
             self._judged[memory.content_hash] = False
             return None
+
+    def _is_order(self, text: str) -> bool:
+        """Whether a text of memvault's would be put in quarantine."""
+        return self._container.immunity.check(text).adversarial
 
     def rarity(self) -> Rarity:
         """How rare words are in the notes of this vault, by a sample of them."""

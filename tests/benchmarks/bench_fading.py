@@ -200,7 +200,8 @@ def lost_bytes(container: Container, originals: Mapping[str, bytes]) -> int:
     """The bytes of lines that no note has once every full text was brought back."""
     lost = 0
     for path, data in originals.items():
-        if container.live.catalogue.by_path(path).faded:  # type: ignore[union-attr]
+        memory = container.live.catalogue.by_path(path)
+        if memory is not None and memory.faded:
             container.actions.reconstruct(path, ME)
         now = container.vault.read(path)
         lost += sum(len(line) for line in data.splitlines() if line not in now.splitlines())

@@ -17,13 +17,19 @@ from mcp_server.runtime.container import Container
 from mcp_server.runtime.dreaming import LOOK
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
-from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase, DreamRecord
+from memvault.consolidation.dreams.record import (
+    DiscoveryKind,
+    DreamPhase,
+    DreamRecord,
+    PhaseReport,
+    Strengthened,
+)
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.tasks.dream_tasks import linked_line
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
-from memvault.model.errors import NoteConflict
+from memvault.model.errors import GraphQueryError, NoteConflict
 from memvault.model.graph import (
     SHORTCUT_TRAVERSALS,
     EdgeOrigin,
@@ -435,3 +441,14 @@ def test_a_dream_that_was_cut_off_after_a_phase_goes_on_with_the_other(
             assert [each.phase for each in container.dreaming.record.reports()] == phases
         finally:
             container.close()
+
+
+def test_after_a_report_that_cannot_be_true_the_engine_dreams_no_more(container: Container) -> None:
+    """ERR-AUTO-05."""
+    strong = Strengthened(first="a", second="b", added=2.0)
+    report = PhaseReport(phase=DreamPhase.NREM, at=container.now(), strengthened=(strong,))
+    with pytest.raises(GraphQueryError, match="integrity check failed after consolidation"):
+        container.dreaming._check(report, container.live)
+    assert container.dreaming.record.reports() == () and not container.dreaming.available
+    with pytest.raises(GraphQueryError):
+        container.dreaming.trigger(tuple(DreamPhase))

@@ -20,6 +20,7 @@ from mcp_server.server import build_server
 from memvault.config.settings import IndexSettings, LearningSettings, Settings
 from memvault.consolidation.learning import Learning
 from memvault.consolidation.rewards import Signal, SignalKind
+from memvault.model.errors import ModelUnavailable
 from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
 from memvault.search.pipeline import preferred
@@ -240,6 +241,22 @@ def test_a_memory_that_was_opened_often_comes_first(container: Container, talk: 
     )
     learnt(container)
     assert talk(lambda one: one.recall(question))[:2] == [second, first]
+
+
+def test_a_question_like_an_earlier_one_finds_what_helped_then(
+    container: Container, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, second = talk(open_second)
+    learnt(container)
+    (case,) = container.learning.cases_like("In what way is the kelp counted?", 5)
+    assert (case.question, case.memory, case.value) == (QUESTION, second, 0.5)
+    assert container.learning.cases_like("Who plays the cello?", 5) == []
+
+    def gone(question: str) -> None:
+        raise ModelUnavailable("the model was deleted")
+
+    monkeypatch.setattr(container.embedder, "embed_query", gone)
+    assert container.learning.cases_like(QUESTION, 5) == []  # ERR-AUTO-07
 
 
 def test_switched_off_nothing_is_recorded_or_ranked(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from memvault.consolidation.faded_text import Stage
+from memvault.consolidation.fading import Fading
 from memvault.consolidation.rewards import Signal, SignalKind
 from tests.pages.browser import Browser, wait_until
 from tests.pages.notes import NOTES
@@ -192,6 +194,22 @@ def test_activity_shows_which_claims_were_withheld_and_which_were_asked_for(
     assert shown.count("What does the insurance of the boat cost?") == 2
     assert shown.index("shown at its request") < shown.index("withheld")
     assert "Boat insurance" in shown
+
+
+def test_activity_lists_what_faded_only_if_it_is_asked_for(browser: Browser, site: Served) -> None:
+    text = "# Boat day\n\n" + "\n".join(f"Ilse sold {n} masts to Tomas." for n in range(70)) + "\n"
+    site.edit("sessions/2024-01-01/Boat day.md", text)
+    container, id = site.container, site.id_of("Boat day")
+    memory = container.live.catalogue.by_id(id)
+    assert memory is not None
+    due = datetime.now(UTC)
+    fading = Fading(memory, Stage.SUMMARY, due, due)
+    assert container.fading.fade(fading, container.fading.rarity()) is not None
+    browser.open(f"{site.url}/activity")
+    assert "Boat day" not in browser.one("main ol.list").text
+    browser.sees("Faded: 1 in the last 40 weeks")
+    browser.click("Which ones")
+    browser.sees("Boat day")
 
 
 def test_what_was_learnt_is_shown_forgotten_and_brought_back(

@@ -68,22 +68,33 @@ class Original:
     people: tuple[str, ...] = ()
 
 
-def faded_body(original: Original, stage: Stage, embed: Embed, rarity: Rarity) -> str:
+def faded_body(
+    original: Original,
+    stage: Stage,
+    embed: Embed,
+    rarity: Rarity,
+    *,
+    is_order: Callable[[str], bool] = lambda text: False,
+) -> str:
     """The text that takes the place of the note's body, with ``\\n`` line ends.
 
     Args:
         embed: (n, dim) of texts, L2-normalised.
+        is_order: whether a line looks like an order to a model; such lines are left out, since what
+            was harmless where it stood would put the note in quarantine.
     """
     note = original.note
     has_title = bool(note.headings) and note.headings[0].text == note.title
     parts = [f"# {inert(note.title)}"] if has_title else []
     # Another mark than the summary's, or both would be one list.
-    keys = "\n".join(f"* {name}: {value}" for name, value in _keys(original, rarity))
+    told = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
+    keys = "\n".join(line for line in told if not is_order(line))
     if stage is Stage.SUMMARY:
         said_by = _said_by(note)
         lines = "\n".join(
             f"- {_ended(inert(each.text))} ({said_by.get(each, '')}line {each.line})"
             for each in summary(note, embed, rarity)
+            if not is_order(each.text)
         )
         parts += [part for part in (lines, keys) if part]
     elif keys:

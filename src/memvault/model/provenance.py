@@ -158,13 +158,18 @@ def _holds(text: str, words: str) -> bool:
     return bool(words) and f" {words} " in f" {text} "
 
 
+_FADED = re.compile(rb"(?:faded|archived): \"?[0-9a-z]+\"?")
+
+
 def own_lines(data: bytes, provenance: Provenance) -> bytes:
-    """A note's bytes without the sentences of others; every line keeps its number."""
+    """A note's bytes without the sentences of others; every line keeps its number. That it has
+    faded is still said."""
     parts = _LINE_END.split(data)  # lines, and between them their ends
     kept = dict(provenance.own_parts)
     for span in provenance.spans:
         for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
-            parts[2 * (number - 1)] = kept.get(number, "").encode()
+            if not _FADED.fullmatch(parts[2 * (number - 1)]):
+                parts[2 * (number - 1)] = kept.get(number, "").encode()
     return b"".join(parts)
 
 
