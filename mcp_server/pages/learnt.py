@@ -11,19 +11,23 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.page_actions import PERSON, Form
 from mcp_server.pages.site import Site
+from memvault.consolidation.cases import Case, by_value
 from memvault.model.change import Actor
+from memvault.model.memory import Memory
 
 MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """``gained`` and ``lost`` are ids and titles of memories with their utilities, ``unanswered``
-    the questions that found nothing, with when they were asked and by which client."""
+    """``gained`` and ``lost`` are ids and titles of memories with their utilities, ``helped`` the
+    questions that memories helped most with, ``unanswered`` those that found nothing, with when
+    they were asked and by which client."""
 
     memories: int
     gained: list[tuple[str, str, float]]
     lost: list[tuple[str, str, float]]
+    helped: list[tuple[Case, Memory]]
     unanswered: list[tuple[str, datetime, str]]
     reset_at: datetime | None
 
@@ -56,6 +60,11 @@ class LearntPart:
             memories=len(known),
             gained=nlargest(MOST_SHOWN, [e for e in known if e[2] > 0], key=lambda e: e[2]),
             lost=nlargest(MOST_SHOWN, [e for e in known if e[2] < 0], key=lambda e: -e[2]),
+            helped=[
+                (case, memory)
+                for case in by_value(service.cases(), MOST_SHOWN)
+                if (memory := by_id(case.memory)) is not None
+            ],
             unanswered=unanswered,
             reset_at=resets[-1].ts if resets else None,
         )

@@ -218,12 +218,14 @@ def test_what_was_learnt_is_shown_forgotten_and_brought_back(
     learning, id = site.container.learning.learnt, site.id_of("Clay oven")
     before = learning.utility(id)
     read = Signal(at=datetime.now(UTC), kind=SignalKind.KEPT, thousandths=900, memory=id)
-    learning.observe([read])
+    helped = {"kind": SignalKind.OPENED, "thousandths": 500, "question": "How is bread baked?"}
+    learning.observe([read, read.model_copy(update=helped)])
     learning.flush()
     gained = learning.utility(id)
     assert gained > before
     browser.open(f"{site.url}/activity")
     assert f"Clay oven {gained:+.2f}" in browser.text().split("Learnt from use")[1]
+    assert "Clay oven with “How is bread baked?”" in browser.text()
     browser.click("Forget what was learnt")
     wait_until(lambda: learning.utility(id) == 0.0, "not forgotten")
     browser.sees("Bring it back")

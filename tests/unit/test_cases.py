@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from memvault.consolidation.cases import Case, by_similarity, by_value, cases
+from memvault.consolidation.cases import by_similarity, by_value, cases
 from memvault.consolidation.distillation import (
     DistillationLog,
     distil,
@@ -49,7 +49,6 @@ def test_a_case_is_worth_what_use_said_of_it_and_each_outcome_moves_that() -> No
     state.add(signal("How deep?", "ferry", 1_000))
     assert [each.memory for each in cases(state, TODAY)] == ["ferry", "quay"]
     assert by_value(cases(state, TODAY), 1)[0].value == 0.9
-    assert len({each.fingerprint for each in cases(state, TODAY)}) == 2
 
 
 def test_cases_are_found_by_a_question_like_theirs() -> None:
@@ -140,8 +139,3 @@ def test_the_journal_tells_what_was_distilled_until_the_note_changes(tmp_path: P
         assert each.of(memory) == found
         assert each.of(memory.model_copy(update={"content_hash": "0" * 32})) is None
     assert DEEP[0] not in "".join(f.read_text() for f in Journal(Vault(tmp_path)).files())
-
-
-def test_the_same_case_has_one_fingerprint() -> None:
-    one = Case("How deep?", "quay", 0.5, NOON.date())
-    assert one.fingerprint == Case("How deep?", "quay", 0.9, NOON.date()).fingerprint

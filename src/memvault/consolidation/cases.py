@@ -15,7 +15,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from hashlib import blake2b
 from heapq import nlargest
 
 import numpy as np
@@ -30,7 +29,7 @@ NEVER_EVICTED = 0.9  # value above which a case stays
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question and one memory that was read, or passed over, for it.
+    """One question and one memory that was read, or passed over, for it; both are its key.
 
     Attributes:
         value: the rewards for it, faded by their age (its Q-value).
@@ -41,10 +40,6 @@ class Case:
     memory: str
     value: float
     recorded: date
-
-    @property
-    def fingerprint(self) -> str:
-        return blake2b(f"{self.question}\n{self.memory}".encode(), digest_size=16).hexdigest()
 
 
 def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Case]:
