@@ -3,9 +3,9 @@
 Every set's questions are asked of its own vault, and of another's, where nothing can be right.
 Printed are the reliability and the expected calibration error (ECE, 10 bins; Guo et al. 2017) of
 the map in use, the coefficients that these sets would give, and how a map fitted on one set does on
-the others. Sets are folders of ``../shared/eval`` with ``vault/`` and ``queries.json``.
+the others. Sets are folders as `run_sets` asks them.
 
-usage: python -m tests.benchmarks.bench_calibration [--sets DIR] [--limit N]
+usage: python -m tests.benchmarks.bench_calibration [--sets DIR …] [--limit N]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memvault.search.calibration import (
     features,
     relevance_shift,
 )
-from tests.benchmarks.run_sets import SETS
+from tests.benchmarks.run_sets import SETS, vault_of
 
 Array = npt.NDArray[np.float64]
 SHOWN = 10
@@ -71,7 +71,7 @@ def asked(container: Container, questions: list[dict[str, object]], *, own: bool
 def measured(folder: Path, other: Path | None, scratch: Path, limit: int) -> tuple[Rows, Rows]:
     """A set's questions, and another's asked of the same vault."""
     vault = scratch / folder.name
-    shutil.copytree(folder / "vault", vault)
+    shutil.copytree(vault_of(folder), vault)
     settings = Settings(index=IndexSettings(ner="off"))
     container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
     try:
@@ -140,12 +140,14 @@ def shown(name: str, calibration: Calibration) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--sets", type=Path, nargs="+", default=[SETS], help="folders of sets")
     parser.add_argument("--limit", type=int, default=0, help="questions of each set; 0: all")
     given = parser.parse_args()
-    folders = sorted(queries.parent for queries in given.sets.glob("*/queries.json"))
+    folders = sorted(
+        queries.parent for sets in given.sets for queries in sets.glob("*/queries.json")
+    )
     if not folders:
-        print(f"No question sets at {given.sets}: nothing is measured.")
+        print(f"No question sets in {', '.join(map(str, given.sets))}: nothing is measured.")
         return
     found: dict[str, tuple[Rows, Rows]] = {}
     with tempfile.TemporaryDirectory() as scratch:
