@@ -96,12 +96,19 @@ def e5(folder: Path) -> Path:
     script = (
         "import sys, numpy\n"
         "from sentence_transformers import SentenceTransformer\n"
-        "from sentence_transformers.models import Pooling, Transformer\n"
+        "from sentence_transformers.models import Pooling, StaticEmbedding, Transformer\n"
         "layers = Transformer(sys.argv[1] + '/raw', max_seq_length=64)\n"
         "model = SentenceTransformer(modules=[layers, Pooling(64, 'mean')])\n"
         "model.save(sys.argv[1] + '/multilingual-e5-small')\n"
         "for name, text in (('passage', 'passage: a short one'), ('query', 'query: a short one')):\n"
         "    numpy.save(f'{sys.argv[1]}/{name}.npy', model.encode(text, normalize_embeddings=True))\n"
+        "cut = SentenceTransformer(modules=list(model), truncate_dim=16)\n"
+        "words = model.tokenizer.backend_tokenizer\n"
+        "static = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=32)])\n"
+        "for name, each in (('cut', cut), ('static', static)):\n"
+        "    each.save(f'{sys.argv[1]}/{name}')\n"
+        "    vector = each.encode('a short one', normalize_embeddings=True)\n"
+        "    numpy.save(f'{sys.argv[1]}/{name}.npy', vector)\n"
     )
     subprocess.run([sys.executable, "-c", script, str(folder)], check=True, capture_output=True)
     return folder / "multilingual-e5-small"
@@ -142,6 +149,17 @@ def test_prefixes_follow_the_family_of_a_model(
 def test_pytorch_says_the_same_where_openvino_is_not_wanted(folder: Path) -> None:
     settings = EmbeddingSettings(model=str(folder / "model"), backend="torch")
     assert_agrees(open_embedder(settings, None), folder)
+
+
+@pytest.mark.parametrize(("name", "dimension"), [("cut", 16), ("static", 32)])
+def test_models_cut_to_few_dimensions_and_models_of_words_alone_are_run(
+    e5: Path, name: str, dimension: int
+) -> None:
+    embedder = open_embedder(EmbeddingSettings(model=str(e5.parent / name), backend="torch"), None)
+    alone, among_longer_ones = embedder.embed(["a short one", "another one. with more words?"])
+    assert embedder.dimension == dimension
+    assert float(alone @ np.load(e5.parent / f"{name}.npy")) > 0.99
+    assert float(alone @ among_longer_ones) < 0.99
 
 
 def test_another_model_embeds_all_notes_again_next_to_the_old_index(

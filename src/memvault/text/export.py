@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from filelock import FileLock
+from tokenizers import Tokenizer
 
 from memvault.model.errors import ModelUnavailable
 from memvault.text.openvino_model import (
@@ -38,6 +39,8 @@ _SAME = 0.999  # minimum cosine of an export to the original model
 _NEAR = 0.995  # the same with 8-bit weights
 _REFUSED = 3  # exit code of an export that reports why it failed
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+_INPUTS = ("input_ids", "attention_mask")
+_WINDOW = 512  # tokens, of a model that names no length
 _LARGE = 50_000  # values; smaller matrices gain nothing from 8-bit weights
 _SAMPLES = (
     "A short line.",
@@ -92,15 +95,42 @@ def meta_of(original: SentenceTransformer, model: str) -> ModelMeta:
     document = next((prompts[key] for key in _DOCUMENT_PROMPTS if key in prompts), "")
     if not prompts and (family := family_prefixes(model)) is not None:
         query, document = family
-    names = [str(name) for name in original.tokenizer.model_input_names]
+    is_static = isinstance(original.tokenizer, Tokenizer)
     return ModelMeta(
         dimension=int(original.get_embedding_dimension() or 0),
-        window=int(original.max_seq_length or 512),
-        inputs=tuple(names),
-        padding=int(original.tokenizer.pad_token_id or 0),
+        window=_WINDOW if is_static else int(original.max_seq_length or _WINDOW),
+        inputs=_INPUTS if is_static else tuple(map(str, original.tokenizer.model_input_names)),
+        padding=0 if is_static else int(original.tokenizer.pad_token_id or 0),
         query_prompt=query,
         document_prompt=document,
     )
+
+
+def tokenizer_of(original: SentenceTransformer) -> Tokenizer:
+    """The tokenizer of a loaded model; that of a static one adds no special tokens."""
+    own = original.tokenizer
+    if not isinstance(own, Tokenizer):
+        whole: Tokenizer = own.backend_tokenizer
+        return whole
+    return Tokenizer.from_str(json.dumps({**json.loads(own.to_str()), "post_processor": None}))
+
+
+def pooled(original: SentenceTransformer, meta: ModelMeta, features: dict[str, Any]) -> Any:
+    """The vectors of padded windows, (n, dim), normalised.
+
+    A static model, the mean of its tokens' vectors, knows no padding, so it is computed here. A
+    model may be meant to be cut to its first dimensions."""
+    import torch
+
+    if isinstance(original.tokenizer, Tokenizer):
+        mask = features["attention_mask"].unsqueeze(-1)
+        vectors = original[0].embedding.weight[features["input_ids"]] * mask
+        features = {"sentence_embedding": vectors.sum(1) / mask.sum(1).clamp(min=1)}
+        for module in list(original)[1:]:
+            features = module(features)
+    else:
+        features = original(features)
+    return torch.nn.functional.normalize(features["sentence_embedding"][:, : meta.dimension], dim=1)
 
 
 def export(model: str, folder: Path) -> None:
@@ -144,9 +174,7 @@ def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
             self.original = original
 
         def forward(self, *inputs: Any) -> Any:
-            features = dict(zip(meta.inputs, inputs, strict=True))
-            pooled = self.original(features)["sentence_embedding"]
-            return torch.nn.functional.normalize(pooled, dim=1)
+            return pooled(self.original, meta, dict(zip(meta.inputs, inputs, strict=True)))
 
     example = tuple(
         torch.zeros(2, 8, dtype=torch.long)
@@ -157,7 +185,7 @@ def _write(original: SentenceTransformer, folder: Path, model: str) -> None:
     folder.mkdir()
     converted = openvino.convert_model(Normalised().eval(), example_input=example)
     openvino.save_model(converted, str(folder / "model.xml"), compress_to_fp16=False)
-    original.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    tokenizer_of(original).save(str(folder / "tokenizer.json"))
     (folder / "meta.json").write_text(json.dumps(asdict(meta)), encoding="utf-8")
 
 
@@ -228,7 +256,7 @@ class TorchModel:
     def __init__(self, model: str, backend: str = "torch") -> None:
         self._original = load_original(model, backend)
         self.meta = meta_of(self._original, model)
-        self.tokenizer = self._original.tokenizer.backend_tokenizer
+        self.tokenizer = tokenizer_of(self._original)
         self._lock = threading.Lock()
 
     def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
@@ -264,6 +292,5 @@ class TorchModel:
         }
         given = {name: features[name].to(self._original.device) for name in self.meta.inputs}
         with self._lock, torch.inference_mode():
-            pooled = self._original(given)["sentence_embedding"]
-            normalised = torch.nn.functional.normalize(pooled, dim=1)
-        return np.asarray(normalised.cpu().numpy(), np.float32)
+            vectors = pooled(self._original, self.meta, given)
+        return np.asarray(vectors.cpu().numpy(), np.float32)
