@@ -262,8 +262,12 @@ class Journal:
 
     def files(self) -> list[Path]:
         """The journal's files, oldest month first."""
-        kinds = ("*.jsonl", f"*.jsonl*{COMPRESSED}")
-        return sorted(file for kind in kinds for file in self._folder.glob(kind))
+        try:
+            files = sorted(self._folder.iterdir())
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return []
+        kinds = (".jsonl", COMPRESSED)
+        return [file for file in files if file.suffix in kinds and ".jsonl" in file.name]
 
     def _read(self, kinds: Collection[str] | None = None) -> Iterator[JournalEntry | TornLine]:
         seen: set[str] = set()
