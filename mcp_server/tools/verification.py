@@ -77,6 +77,7 @@ class VerificationTools:
             contradiction_count=len(found),
             contradicting_nodes=[ContradictionShape.of(each) for each in found],
             suggested_action=advice,
+            notice=None if found else "No memory contradicts this, which does not confirm it.",
             pulse=self._box.meter.of(ids, [each.confidence for each in found]),
         )
 

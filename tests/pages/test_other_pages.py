@@ -39,7 +39,7 @@ def test_today_tells_what_came_in_from_whom_and_what_waits(browser: Browser, sit
     site.settled()
     browser.open(site.url)
     row = browser.one("main .change").text
-    assert row.startswith("Mcp stored Fog horn")
+    assert row.startswith("mcp stored Fog horn")
     assert "subjects" in browser.text() and "epistemic" not in browser.text()
     browser.press(Keys.ENTER)
     assert browser.driver.current_url == f"{site.url}/curate"
