@@ -25,9 +25,7 @@ NEAREST = 10  # notes to which each note is compared
 AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
 EDGES_AT_ONCE = 500
 NAME_WEIGHT = 2.5  # of a link probability, beside Adamic-Adar
-LEAST_SHARED = (
-    1.5  # Adamic-Adar of two notes that do not name each other: a friend of all is little
-)
+LEAST_SHARED = 1.5  # Adamic-Adar of two notes that do not name each other
 SAME = 0.95  # cosine from which two notes are duplicates rather than related
 GoOn = Callable[[], None]
 
