@@ -80,6 +80,8 @@ class Indexer:
         self.on_batch: list[
             Callable[[int, float], object]
         ] = []  # called with the number of notes and the seconds they took
+        # Called between two notes of many, unless a tool waits for them: questions go first.
+        self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
         self.progress: Progress | None = None  # while more than a few notes are indexed
         self._embedder = embedder
@@ -138,7 +140,8 @@ class Indexer:
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             few = len(present) <= FEW  # a tool finds what it wrote, even while the engine stops
-            report = report_nothing if few else self._until_stopped(report_nothing)
+            report = self._until_stopped(report_nothing, hurried=finish_later)
+            report = report_nothing if few else report
             result = self._apply(present, gone, report, finish_later=finish_later)
             self._graphs.leave_out_forgotten()
             return result
@@ -335,8 +338,10 @@ class Indexer:
     def _paths(self, note_ids: Collection[str]) -> set[str]:
         return {m.path for m in map(self.catalogue.by_id, note_ids) if m is not None}
 
-    def _until_stopped(self, report: Report) -> Report:
+    def _until_stopped(self, report: Report, *, hurried: bool = False) -> Report:
         def tell(progress: Progress) -> None:
+            if not hurried:
+                self.let_pass()
             report(progress)
             if self._stopped.is_set():
                 raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")

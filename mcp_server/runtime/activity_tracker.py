@@ -47,11 +47,15 @@ class ActivityTracker:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
+PASSING_SECONDS = 0.005  # some three times what indexing takes to read a note
+
+
 class Questions:
     """The requests that somebody waits for: of tools, resources, pages and hooks. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._none_runs = threading.Condition(self._lock)
         self._running = 0
         self._began = self._ended = time.monotonic()
 
@@ -68,6 +72,12 @@ class Questions:
             with self._lock:
                 self._running -= 1
                 self._ended = time.monotonic()
+                self._none_runs.notify_all()
+
+    def let_pass(self) -> None:
+        """Wait while requests run, but only a moment: before a step of work that must go on."""
+        with self._none_runs:
+            self._none_runs.wait_for(lambda: not self._running, PASSING_SECONDS)
 
     def running_seconds(self) -> float | None:
         """How long requests have been running without a gap; None if none runs."""

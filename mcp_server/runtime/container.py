@@ -374,6 +374,7 @@ class Container:
         )
         generation.indexer.on_change.append(partial(self._after_change, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
+        generation.indexer.let_pass = self.questions.let_pass
         return generation
 
     def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:

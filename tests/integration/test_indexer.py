@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.indexer import FEW_LINKED, LINKED_AT_ONCE, Indexer
+from indexer.indexer import FEW, FEW_LINKED, LINKED_AT_ONCE, Indexer
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
@@ -42,6 +42,21 @@ def test_a_first_scan_makes_every_note_findable(indexer: Indexer, write: Write) 
     report = indexer.scan()
     assert (report.indexed, report.removed) == (2, 0)
     assert found(indexer, "sourdough starter") == ["permanent/Bread.md"]
+
+
+def test_questions_go_before_every_note_of_many_but_not_before_one_that_a_tool_wrote(
+    indexer: Indexer, write: Write
+) -> None:
+    passed: list[int] = []
+    indexer.let_pass = lambda: passed.append(len(indexer.catalogue))
+    many = [f"n{number}.md" for number in range(FEW + 1)]
+    for path in many:
+        write(path, "A thing.\n")
+    indexer.index(many[:1], finish_later=True)
+    indexer.index(many[:3], finish_later=False)
+    assert not passed
+    indexer.scan()
+    assert len(passed) >= len(many) - 3
 
 
 def test_an_unchanged_vault_is_not_indexed_again(indexer: Indexer, write: Write) -> None:
