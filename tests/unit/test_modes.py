@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.search import Hit, Mode
+from memvault.model.search import Hit, Mode, Status, Verification
 from memvault.search.calibration import (
     ANSWERS,
     CONCERNS,
     DEFAULT_BACKGROUND,
     background,
+    confidence,
     features,
     relevance_shift,
 )
@@ -169,3 +170,10 @@ def test_a_model_that_finds_everything_alike_is_not_surer_for_it():
 
 def test_the_default_model_is_the_one_that_the_maps_were_fitted_with(embedder: Embedder):
     assert background(embedder.embed_few) == pytest.approx(DEFAULT_BACKGROUND, abs=0.01)
+
+
+def test_what_hardly_answers_stays_unsure_though_the_person_states_what_is_asked():
+    own = Verification(Status.VERIFIED, 1.0, by_person=True, answers=True)
+    assert confidence(0.05, own) < 0.1
+    assert confidence(0.6, own) > 0.8
+    assert confidence(1.0, own) == 1.0

@@ -168,13 +168,14 @@ def confidence(likely: float, check: Verification) -> float:
     Contradicted: its chance times its share of the witnesses. A claim that the person's words
     confirm in what the question asks, or that they marked as verified: 1 (FR-46), or half of the
     way to 1 where it states nothing that is asked. The person's own words, which no other note
-    confirms: the chance that they answer, half of the way to 1 where they state what is asked. A
-    claim that nobody confirms: its chance, but under 0.7.
+    confirms: the chance that they answer, and where they state what is asked, the chance that this
+    or the statement does: a hundredth says little even so. A claim that nobody confirms: its
+    chance, but under 0.7.
     """
     if check.status is Status.CONTRADICTED:
         return likely * check.score
     if not check.verified:
         return min(likely, UNVERIFIED_MOST)
     if check.by_person and not check.marked and not check.confirmed_by:
-        return (1.0 + likely) / 2.0 if check.answers else likely
+        return 1.0 - (1.0 - likely) ** 2 if check.answers else likely
     return 1.0 if check.answers else (1.0 + likely) / 2.0
