@@ -359,13 +359,13 @@ def test_what_was_learnt_is_reported_reset_and_brought_back(
     learning.observe([read])
     learning.flush()
     assert run(["learnt"]) == 0
-    assert "1 signals about 1 notes" in capsys.readouterr().out
+    assert "Signals: 1. Notes: 1." in capsys.readouterr().out
     assert run(["learnt", "--reset"]) == 0
-    assert "0 signals about 0 notes" in capsys.readouterr().out
+    assert "Signals: 0. Notes: 0." in capsys.readouterr().out
     learning.refresh()
     assert learning.state.memories == {}
     assert run(["learnt", "--undo-reset"]) == 0
-    assert "1 signals" in capsys.readouterr().out
+    assert "Signals: 1." in capsys.readouterr().out
 
 
 def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,15 +67,26 @@ class Newcomer:
 
         return asyncio.run(call())
 
-    def opens(self, path: str) -> tuple[int, str]:
-        """The status and text of a page."""
+    def address(self) -> str:
+        """Host and port of the engine."""
         if not self.page:
             address = json.loads(self.types("status", "--json"))["page"]
             self.page = address.removeprefix("http://").rstrip("/")
-        connection = http.client.HTTPConnection(self.page, timeout=30)
+        return self.page
+
+    def opens(self, path: str) -> tuple[int, str]:
+        """The status and text of a page."""
+        connection = http.client.HTTPConnection(self.address(), timeout=30)
         connection.request("GET", path, headers={"Accept": "text/html"})
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 
     def recalled(self, question: str) -> list[dict[str, Any]]:
-        return list(self.calls("recall_memory", query=question)["nodes"])
+        """What a client finds that speaks to the engine over HTTP."""
+
+        async def call() -> list[dict[str, Any]]:
+            async with Client(f"http://{self.address()}/mcp") as client:
+                result = await client.call_tool("recall_memory", {"query": question})
+                return list((result.structured_content or {})["nodes"])
+
+        return asyncio.run(call())

@@ -92,6 +92,53 @@ def test_a_client_corrects_a_note_after_a_preview(newcomer: Newcomer) -> None:
     assert "18 mm" in first["content"]
 
 
+def test_an_edit_of_what_the_person_saved_meanwhile_is_refused(newcomer: Newcomer) -> None:
+    (note,) = newcomer.vault.rglob("Label printer.md")
+    change = {
+        "target": "label printer",
+        "operation": "replace_text",
+        "find": "18 mm",
+        "content": "24 mm",
+        "rationale": "The person measured it again.",
+    }
+    assert newcomer.calls("edit_memory", **change, preview=True)["after"] == "24 mm"
+    own = note.read_bytes()
+    note.write_bytes(own.replace(b"18 mm", b"twelve or eighteen millimetres"))
+    with pytest.raises(Exception, match="does not contain the text to replace"):
+        newcomer.calls("edit_memory", **change)
+    assert b"twelve or eighteen millimetres" in note.read_bytes()
+    note.write_bytes(own)
+
+
+def test_an_import_is_undone_as_one(newcomer: Newcomer) -> None:
+    talks = [
+        {"uuid": f"talk-{number}", "name": f"Talk {number}", "created_at": "2026-01-01T00:00:00Z",
+         "updated_at": "2026-01-01T00:00:00Z",
+         "chat_messages": [{"uuid": f"said-{number}", "sender": "human", "text": "Which seeds?",
+                            "created_at": "2026-01-01T00:00:00Z"}]}
+        for number in range(30)
+    ]  # fmt: skip
+    export = newcomer.home / "conversations.json"
+    export.write_text(json.dumps(talks))
+    assert "30 added" in newcomer.types("import", "claude", str(export))
+    change = newcomer.types("log").splitlines()[0]
+    assert "and 27 more" in change
+    printed = newcomer.types("undo", change.split("\t")[0])
+    assert "and 10 more" in printed
+    assert not list((newcomer.vault / "sessions").rglob("Talk*"))
+
+
+def test_a_client_moves_a_note_of_the_persons_only_when_they_agree(newcomer: Newcomer) -> None:
+    note = newcomer.vault / "projects" / "seed-library" / "Keep seeds in glass jars.md"
+    before = note.read_bytes()
+    moved = newcomer.calls(
+        "archive_project", project="seed-library", rationale="The person seems to be done with it."
+    )
+    assert moved["moved"] == {} and "waits for them" in moved["notice"]
+    assert note.read_bytes() == before
+    assert "asks to move the project seed-library to the archive" in newcomer.opens("/curate")[1]
+
+
 def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: Newcomer) -> None:
     note = newcomer.vault / "permanent" / "people" / "Rowan Achterberg.md"
     before = note.read_bytes()
@@ -106,7 +153,7 @@ def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: New
 
 def test_the_log_lists_each_change_and_undo_takes_it_back(newcomer: Newcomer) -> None:
     rows = [line.split("\t") for line in newcomer.types("log").splitlines()]
-    assert len(rows) == 4
+    assert len(rows) == 6
     edited, stored = [row for row in rows if "Label printer" in row[2]]
     (note,) = newcomer.vault.rglob("Label printer.md")
     newcomer.types("undo", edited[0])

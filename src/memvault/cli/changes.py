@@ -113,7 +113,7 @@ def learnt(
         print_json(counts)
         return
     print_line(
-        f"{state.signals} signals about {len(state.memories)} notes and {len(state.edges)} links."
+        f"Signals: {state.signals}. Notes: {len(state.memories)}. Links: {len(state.edges)}."
     )
     for question, at, client in learning.unanswered():
         print_line(f"Found nothing, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
