@@ -101,6 +101,16 @@ def test_a_vault_that_is_not_there_is_one_line_that_says_what_to_do(
     assert "memvault init" in message
 
 
+def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = home / "drive"
+    (find_places(str(away), None).state.root / "indexes").mkdir(parents=True)
+    assert run(["--vault", str(away), "doctor"]) != 0
+    said = capsys.readouterr().err
+    assert 'The vault folder "drive" is missing' in said and "memvault init" not in said
+
+
 def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(["status", "--vault", str(home / "nowhere"), "--debug"])
     assert "Traceback" in capsys.readouterr().err

@@ -82,8 +82,12 @@ def find_places(vault: str | None, config: str | None) -> Places:
 
 
 def require_vault(places: Places) -> None:
-    """Raises InvalidParams when the vault does not exist."""
+    """Raises InvalidParams when the vault does not exist, VaultMissing when it did."""
     if not places.vault.is_dir():
+        if (places.state.root / "indexes").is_dir():
+            from memvault.vault.files import vault_missing
+
+            raise vault_missing(places.vault)
         raise InvalidParams(
             f"There is no vault at {places.vault}. Create one with `memvault init`, or name yours "
             "with --vault or MEMVAULT_VAULT."
