@@ -20,6 +20,7 @@ from memvault.consolidation.fading import (
 )
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.fade import FadedText, body_stands, counted_from, last_fading
+from memvault.curation.provenance import units
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
 from memvault.model.graph import EdgeOrigin, NodeKind
@@ -104,7 +105,9 @@ class FadingService:
         body = faded_body(
             original, fading.stage, container.embedder.embed, rarity, is_order=self._is_order
         )
-        if self._is_order(body):
+        known = {unit.words for unit in units(source)}
+        own = "\n".join(u.text for u in units(body.encode()) if u.words not in known)
+        if self._is_order(own):
             self._judged[memory.content_hash] = False
             return None
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)

@@ -271,8 +271,14 @@ class GuardedVault(Vault):
 
 
 def _foreign(data: bytes, provenance: Provenance) -> str:
-    """The lines of others, frontmatter included, without its keys that memvault writes."""
+    """The lines of others, frontmatter included, without its keys that memvault writes, and without
+    the person's sentences that memvault quotes in a line of its own."""
     lines = lines_of(data.decode("utf-8", "replace"))
+    quoted = dict(provenance.own_parts)
+    for span in provenance.spans if quoted else ():
+        for number in range(span.first, span.last + 1):
+            if span.origin.kind is OriginKind.MEMVAULT and number in quoted:
+                lines[number - 1] = lines[number - 1].replace(quoted[number], "", 1)
     kept = [line for span in provenance.spans for line in lines[span.first - 1 : span.last]]
     return "\n".join(line for line in kept if not _STAMPS.match(line))
 
