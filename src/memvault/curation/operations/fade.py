@@ -146,11 +146,16 @@ def last_fading(history: History, memory: Memory) -> Change | None:
     are not trusted: whoever can edit them could bring the text of another note into this one.
     """
     kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
+    own: list[Change] = []
     for change in history.changes(kinds=kinds, limit=None):
-        is_own = memory.id in change.node_ids or change.files[0].after == memory.content_hash
-        if is_own and change.undone_by is None:
-            return change if change.kind is ChangeKind.FADED else None
-    return None
+        is_same = change.files[0].after == memory.content_hash
+        if change.undone_by is None and (is_same or memory.id in change.node_ids):
+            own.append(change)
+            # A copy of a note has its id, too: what happened to this file counts first.
+            if is_same or memory.path in change.paths:
+                own = [change] if change.kind is ChangeKind.FADED or not memory.faded else own
+                break
+    return own[0] if own and own[0].kind is ChangeKind.FADED else None
 
 
 def counted_from(last: Change | None, memory: Memory, saved: datetime) -> datetime | None:
