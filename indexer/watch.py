@@ -42,7 +42,7 @@ from memvault.vault.ignore import IGNORE_FILE
 
 logger = logging.getLogger(__name__)
 # watchdog prints its table of watches for every folder that is created and deleted quickly.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
+warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
 RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
 PROBE_SECONDS = 1.0  # until the event of the test file must have come
