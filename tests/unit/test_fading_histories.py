@@ -357,3 +357,17 @@ def test_a_summary_of_a_conversation_says_who_said_what() -> None:
     assert "- I lost the chain in the harbour. (Ilse, line 5)" in body
     assert "- And the keel was lost, too. (Ilse, line 15)" in body
     assert "- The reader notes this. (line 19)" in body
+
+
+def test_lines_that_look_like_an_order_only_together_are_not_left_together() -> None:
+    def is_order(text: str) -> bool:
+        return "masts" in text and "chains" in text
+
+    things = ["masts" if n % 2 else "chains" for n in range(80)]
+    data = "# Talk\n\n" + "\n".join(
+        f"- Ilse sold {n} {each} to Tomas." for n, each in enumerate(things)
+    )
+    original = Original(parsed(NAMES[0], data.encode()), read_memory(NAMES[0], data.encode()))
+    assert is_order(faded_body(original, Stage.SUMMARY, embed, Rarity([])))
+    body = faded_body(original, Stage.SUMMARY, embed, Rarity([]), is_order=is_order)
+    assert "Ilse sold" in body and not is_order(body)

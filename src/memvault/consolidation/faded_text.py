@@ -80,26 +80,42 @@ def faded_body(
 
     Args:
         embed: (n, dim) of texts, L2-normalised.
-        is_order: whether a line looks like an order to a model; such lines are left out, since what
-            was harmless where it stood would put the note in quarantine.
+        is_order: whether a text looks like an order to a model; lines that do, alone or below those
+            before them, are left out, since what was harmless where it stood would put the note in
+            quarantine.
     """
     note = original.note
     has_title = bool(note.headings) and note.headings[0].text == note.title
     parts = [f"# {inert(note.title)}"] if has_title else []
-    # Another mark than the summary's, or both would be one list.
-    told = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
-    keys = "\n".join(line for line in told if not is_order(line))
+    said: list[str] = []
     if stage is Stage.SUMMARY:
         said_by = _said_by(note)
-        lines = "\n".join(
+        said = [
             f"- {_ended(inert(each.text))} ({said_by.get(each, '')}line {each.line})"
             for each in summary(note, embed, rarity)
             if not is_order(each.text)
-        )
-        parts += [part for part in (lines, keys) if part]
-    elif keys:
-        parts.append(keys)
+        ]
+    # Another mark than the summary's, or both would be one list.
+    told = [f"* {name}: {value}" for name, value in _keys(original, rarity)]
+    told = [line for line in told if not is_order(line)]
+    if is_order("\n".join([*said, *told])):
+        said, told = _harmless(said, told, is_order)
+    parts += ["\n".join(lines) for lines in (said, told) if lines]
     return "\n\n".join([*parts, ARCHIVED]) + "\n"
+
+
+def _harmless(
+    said: list[str], told: list[str], is_order: Callable[[str], bool]
+) -> tuple[list[str], list[str]]:
+    """Without the lines that look like an order below those before them."""
+    kept: list[str] = []
+    parts: tuple[list[str], list[str]] = [], []
+    for lines, part in zip((said, told), parts, strict=True):
+        for line in lines:
+            if not is_order("\n".join([*kept, line])):
+                kept.append(line)
+                part.append(line)
+    return parts
 
 
 def is_worth_fading(note: ParsedNote) -> bool:
