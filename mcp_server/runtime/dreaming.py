@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -289,21 +290,6 @@ class Dreaming:
                 if memory is not None and (said := lead(memory)) is not None
             ]
 
-        def answer(question: str, since: datetime) -> Found | None:
-            """By a whole search only where something new is near."""
-            new = {each.memory.id for each in live.catalogue.records()
-                   if each.mtime_ns / 1e9 > since.timestamp()}  # fmt: skip
-            if not any(each.memory.id in new for each in ask(question)):
-                return None
-            result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
-            hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
-            if not hits:
-                return None
-            (said,) = container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
-            memory = hits[0].memory
-            told = Evidence(path=memory.path, line=said.lines.first, sentence=said.text)
-            return Found(memory, hits[0].relevance, told)
-
         def questions() -> list[tuple[str, tuple[str, ...]]]:
             found = open_questions(
                 container.curation.tasks(), list(live.catalogue.all()), live.graph_view
@@ -327,10 +313,32 @@ class Dreaming:
             ask=ask,
             questions=questions,
             unanswered=learnt.unanswered(),
-            answer=answer,
+            answer=partial(self._answer, live, ask),
             known=self.record.known(),
             go_on=go_on,
         )
+
+    def _answer(
+        self,
+        live: Generation,
+        ask: Callable[[str], list[Found]],
+        question: str,
+        since: datetime,
+    ) -> Found | None:
+        """What was written since then and answers a question; by a whole search only where
+        something new is near."""
+        records = live.catalogue.records()
+        new = {each.memory.id for each in records if each.mtime_ns / 1e9 > since.timestamp()}
+        if not any(each.memory.id in new for each in ask(question)):
+            return None
+        result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
+        hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
+        if not hits:
+            return None
+        (said,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
+        memory = hits[0].memory
+        told = Evidence(path=memory.path, line=said.lines.first, sentence=said.text)
+        return Found(memory, hits[0].relevance, told)
 
     def _recent(self, most: int) -> list[str]:
         """The memories that were last used or written."""
