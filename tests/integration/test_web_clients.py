@@ -48,6 +48,8 @@ class Web:
         page = urllib.request.urlopen(address, timeout=PATIENCE_SECONDS)
         self.shown = page.read().decode()
         if self.decision:
+            back = urlsplit(parse_qs(urlsplit(address).query)["redirect_uri"][0])
+            until(lambda: listens(back.hostname, back.port))  # a client opens the browser first
             assert run(["clients", self.decision, number_on(self.shown)]) == 0
             with suppress(HTTPError):  # a client answers 400 to a refusal
                 urllib.request.urlopen(page.url, timeout=PATIENCE_SECONDS).read()
@@ -60,6 +62,11 @@ class Web:
         connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.headers, answer.read().decode()
+
+
+def listens(host: str | None, port: int | None) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((host or "", port or 0)) == 0
 
 
 def number_on(page: str) -> str:
@@ -167,7 +174,7 @@ def test_without_a_decision_there_is_a_number_and_nothing_else(
     web.decision = ""
     with pytest.raises(RuntimeError, match="timed out"):
         connect_from_the_web(web, OAuth(client_name="<b>Waiting</b>", callback_timeout=1.0))
-    assert "&lt;b&gt;Waiting" in web.shown
+    assert "&lt;b&gt;Waiting" in until(lambda: web.shown)
     capsys.readouterr()
     assert run(["clients"]) == 0
     assert f"memvault clients approve {number_on(web.shown)}" in capsys.readouterr().out
