@@ -102,7 +102,3 @@ def unleeted(folded: str) -> str:
 def squeezed(folded: str) -> str:
     """Letters only, so that spacing and punctuation inside words hide nothing."""
     return _NOT_LETTERS.sub("", folded)
-
-
-def without_invisible(text: str) -> str:
-    return _INVISIBLE.sub("", text)
