@@ -19,8 +19,9 @@ from prometheus_client import Histogram
 
 from mcp_server.runtime.activity_tracker import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
-from memvault.consolidation.dreams.dreamer import Chain, Dreamer, Found, TimeOver
 from memvault.consolidation.dreams.links import GoOn
+from memvault.consolidation.dreams.nrem import Nrem
+from memvault.consolidation.dreams.phase import Chain, Found, Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
     DreamPhase,
@@ -28,6 +29,7 @@ from memvault.consolidation.dreams.record import (
     Evidence,
     PhaseReport,
 )
+from memvault.consolidation.dreams.rem import Rem
 from memvault.curation.operations.brief import Embed, key_facts
 from memvault.curation.tasks.questions import open_questions
 from memvault.model.change import TaskType
@@ -45,6 +47,7 @@ logger = logging.getLogger(__name__)
 DREAM, LOOK = "dream", "look whether to dream"
 LOOK_SECONDS = 30.0
 AFTER_SESSION_SECONDS = 60.0  # of rest; the engine may end before it has been idle for long
+_PHASES: dict[DreamPhase, type[Phase]] = {DreamPhase.NREM: Nrem, DreamPhase.REM: Rem}
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MOST_WAITING = 12  # proposals; while so many wait, the engine does not dream by itself
 UNASKED = ("gap", TaskType.UNRESOLVED_LINKS)  # other open questions are tasks already
@@ -217,8 +220,7 @@ class Dreaming:
 
         self.phase, began = phase, time.monotonic()
         live.similarity_index.load()
-        dreamer = self._dreamer(live, now, go_on)
-        report = dreamer.nrem(now) if phase is DreamPhase.NREM else dreamer.rem(now)
+        report = self._prepare(_PHASES[phase], live, now, go_on).run(now)
         self._check(report, live)
         self.record.add(report.model_copy(update={"seconds": round(breaks.worked, 2)}), rationale)
         logger.info("%s: %.0f s, %d proposals", phase, time.monotonic() - began, len(report.found))
@@ -264,7 +266,7 @@ class Dreaming:
             logger.error("%s: %s", CORRUPT, report.model_dump_json())
             raise GraphQueryError(CORRUPT)
 
-    def _dreamer(self, live: Generation, now: datetime, go_on: GoOn) -> Dreamer:
+    def _prepare(self, kind: type[Phase], live: Generation, now: datetime, go_on: GoOn) -> Phase:
         container, by_id = self._container, live.catalogue.by_id
         learnt = container.learning.learnt
         read = container.guarded.read
@@ -296,7 +298,7 @@ class Dreaming:
             )
             return [(each.text, each.settles) for each in found if each.reason in UNASKED]
 
-        return Dreamer(
+        return kind(
             view=live.graph_view,
             index=live.similarity_index,
             memory_of=by_id,

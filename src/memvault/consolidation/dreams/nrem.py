@@ -1,0 +1,202 @@
+"""NREM: replay (REQ-AUTO-34).
+
+Pairs of recent memories that mean much the same, or were used together, get stronger by the Hebbian
+rule Δw = η · pre · post, and clusters without a summary are proposed for one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+import igraph
+import numpy as np
+
+from memvault.consolidation.dreams.phase import Phase, TimeOver
+from memvault.consolidation.dreams.record import (
+    MOST_STRENGTHENED,
+    Discovery,
+    DiscoveryKind,
+    DreamPhase,
+    PhaseReport,
+    Strengthened,
+)
+from memvault.model.graph import SHORTCUT_REWARD, SHORTCUT_TRAVERSALS
+
+REPLAYED = 100  # recent memories
+LEARNING_RATE = 0.1  # η of the Hebbian rule
+STRONG = 0.25  # strength from which two memories should be linked: some ten replays
+RELATED_COSINE = 0.7  # from which two linked memories are strengthened together
+RELATED = 20  # of each memory that are compared
+CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
+CLUSTER_SIZES = (4, 12)
+CLUSTER_COSINE = 0.45  # mean, of a cluster about one subject
+SUBJECT_SPREAD = 3  # notes that name the subject of a cluster, for each one in it
+KEY_SENTENCES = 6
+MOST_SHORTCUTS = MOST_STRONG = 1
+MOST_SUMMARIES = 2
+"""What one dream proposes at most, best first: a person decides about each."""
+
+
+class Nrem(Phase):
+    """Replays recent memories."""
+
+    def run(self, now: datetime) -> PhaseReport:
+        """Replay recent memories."""
+        found: list[Discovery] = []
+        strengthened: dict[tuple[str, str], float] = {}
+        replayed: list[str] = []
+        complete = True
+        try:
+            for key in self.recent(REPLAYED):
+                self.go_on()
+                strengthened.update(self._replay(key))
+                replayed.append(key)
+            self.add(found, self._shortcuts(), MOST_SHORTCUTS)
+            self.add(found, self._strong(strengthened), MOST_STRONG)
+            self.add(found, self._summaries(replayed), MOST_SUMMARIES)
+        except TimeOver:
+            complete = False
+        strongest = sorted(strengthened.items(), key=lambda item: (-item[1], item[0]))
+        stronger = {key for pair in strengthened for key in pair}
+        return PhaseReport(
+            phase=DreamPhase.NREM,
+            at=now,
+            complete=complete,
+            replayed=len(replayed),
+            consolidated=len(stronger & set(replayed)),
+            strengthened=tuple(
+                Strengthened(first=one, second=other, added=round(added, 4))
+                for (one, other), added in strongest[:MOST_STRENGTHENED]
+            ),
+            found=tuple(found),
+        )
+
+    def _replay(self, key: str) -> dict[tuple[str, str], float]:
+        """What a memory's relations gain, by pair."""
+        together = {other for pair in self.together if key in pair for other in pair}
+        others = {*self.index.related(key, RELATED), *together} - {key}
+        vectors = self.index.vectors([key, *others])
+        own = vectors.get(key)
+        gained: dict[tuple[str, str], float] = {}
+        for other in others:
+            vector = vectors.get(other)
+            near = own is not None and vector is not None and float(own @ vector) > RELATED_COSINE
+            if near or other in together:
+                pair = (key, other) if key < other else (other, key)
+                gained[pair] = LEARNING_RATE * self._activation(key) * self._activation(other)
+        return gained
+
+    def _activation(self, key: str) -> float:
+        """Of a replayed memory, in [0, 1]: its importance, or what use says for it if that is
+        more."""
+        return max(self.index.importance(key), min(1.0, self.utility(key)))
+
+    def _shortcuts(self) -> Iterator[Discovery]:
+        """Chains that were walked more than five times and rewarded, and whose ends are not
+        linked."""
+        walked = sorted(self.chains, key=lambda chain: (-chain.times, chain.nodes))
+        for chain in walked:
+            self.go_on()
+            if chain.times <= SHORTCUT_TRAVERSALS or chain.reward <= SHORTCUT_REWARD:
+                continue
+            one, other = self.memory_of(chain.nodes[0]), self.memory_of(chain.nodes[-1])
+            if one and other and one.id != other.id and not self.linked(one.id, other.id):
+                names = [node.name for key in chain.nodes[1:-1] if (node := self.view.node(key))]
+                reason = f"you went {chain.times} times from one to the other by {', '.join(names)}"
+                yield self.link(DiscoveryKind.SHORTCUT, (one, other), reason)
+
+    def _strong(self, gained: Mapping[tuple[str, str], float]) -> Iterator[Discovery]:
+        """Pairs that many dreams have strengthened and that are not linked, the strongest first."""
+        strong = [
+            (self.strengths(one).get(other, 0.0) + added, one, other)
+            for (one, other), added in gained.items()
+        ]
+        for strength, one, other in sorted(strong, reverse=True):
+            self.go_on()
+            first, second = self.memory_of(one), self.memory_of(other)
+            if strength < STRONG:
+                return
+            if first and second and not self.linked(one, other):
+                reason = "they were used together, or are about the same, and in use for some time"
+                yield self.link(DiscoveryKind.LINK, (first, second), reason)
+
+    def _summaries(self, recent: Sequence[str]) -> Iterator[Discovery]:
+        """Clusters of recent memories about one subject that no note sums up, the tightest first.
+
+        Leiden: Traag and others, From Louvain to Leiden, Scientific Reports 9, 2019.
+        """
+        scored = []
+        for members in self._clusters(recent):
+            self.go_on()
+            rows = self.index.rows(members)
+            if len(rows.ids) < CLUSTER_SIZES[0]:
+                continue
+            centre = rows.matrix.mean(axis=0)
+            cohesion = float(centre @ centre)  # the mean cosine of all pairs, their own included
+            if cohesion >= CLUSTER_COSINE and not self._summed_up(rows.ids):
+                nearest = np.argsort(-(rows.matrix @ centre))[: CLUSTER_SIZES[1]]
+                scored.append((cohesion, [rows.ids[place] for place in nearest.tolist()]))
+        for _, ids in sorted(scored, key=lambda each: (-each[0], each[1])):
+            self.go_on()
+            memories = [memory for key in ids if (memory := self.memory_of(key)) is not None]
+            subject = self._subject([memory.id for memory in memories])
+            sentences = self.key_sentences(memories, KEY_SENTENCES) if subject else ()
+            if sentences:
+                yield Discovery(
+                    kind=DiscoveryKind.SUMMARY,
+                    notes=tuple(memory.id for memory in memories),
+                    paths=tuple(memory.path for memory in memories),
+                    title=f"About {subject}",
+                    reason=f"no note sums up {len(memories)} notes about {subject}",
+                    evidence=tuple(sentences),
+                )
+
+    def _clusters(self, recent: Sequence[str]) -> list[list[str]]:
+        """Clusters of the recent memories and what they are linked with; of the right size."""
+        place: dict[str, int] = {}
+        for key in recent:
+            for near in (key, *self.index.related(key, RELATED)):
+                if len(place) < CLUSTERED and self.may_link(near):
+                    place.setdefault(near, len(place))
+            self.go_on()
+        weights: dict[tuple[int, int], float] = defaultdict(float)
+        for key, at in place.items():
+            for other in self.index.related(key, RELATED):
+                if other in place:
+                    pair = (min(at, place[other]), max(at, place[other]))
+                    weights[pair] += 1.0
+            self.go_on()
+        if not weights:
+            return []
+        graph = igraph.Graph(n=len(place), edges=list(weights))
+        parts = graph.community_leiden(
+            objective_function="modularity", weights=list(weights.values())
+        )
+        ids = list(place)
+        return [[ids[at] for at in part] for part in parts if len(part) >= CLUSTER_SIZES[0]]
+
+    def _subject(self, ids: Sequence[str]) -> str | None:
+        """The name of what at least half of these notes are linked with or name, and few others."""
+        counts = Counter(
+            end
+            for key in ids
+            for end in {e for edge in self.view.touching(key) for e in (edge.source, edge.target)}
+            if end != key
+        )
+        for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            if count * 2 < len(ids):
+                break
+            node, edges = self.view.node(key), self.view.touching(key)
+            if node is not None and len({edge.source for edge in edges}) <= SUBJECT_SPREAD * count:
+                return node.name
+        return None
+
+    def _summed_up(self, ids: Sequence[str]) -> bool:
+        """Whether some note links to half of these or more."""
+        linking: dict[str, int] = defaultdict(int)
+        for key in ids:
+            for source in {edge.source for edge in self.view.touching(key)} - {key}:
+                linking[source] += 1
+        return max(linking.values(), default=0) * 2 >= len(ids)

@@ -1,0 +1,146 @@
+"""What both phases of a dream read, and how they word a proposal."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memvault.cognition.similarity_index import SimilarityIndex
+from memvault.consolidation.dreams.links import GoOn, are_linked
+from memvault.consolidation.dreams.record import Discovery, DiscoveryKind, Evidence, PhaseReport
+from memvault.model.errors import MemvaultError
+from memvault.model.graph import EdgeOrigin
+from memvault.model.memory import Lifecycle, Memory
+from memvault.stores.graph_view import GraphView, edge_source
+
+logger = logging.getLogger(__name__)
+
+
+class TimeOver(Exception):
+    """The time of a phase is over; what it found until then counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Nodes that were walked from the first to the last, how often, and the reward of that."""
+
+    nodes: tuple[str, ...]
+    times: int
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that answers a question, with the sentence that does."""
+
+    memory: Memory
+    relevance: float
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Phase(ABC):
+    """One phase of a dream: what it reads. Nothing is changed here; what it found is recorded at
+    its end.
+
+    Args:
+        memory_of: the indexed memory of an id.
+        recent: ids of so many memories, the last used or written first.
+        together: pairs of memories that were used together.
+        chains: chains of nodes that led to memories.
+        strengths: what dreams added to the relations of a memory so far, by the other memory.
+        utility: the rewards of a memory; negative if use speaks against it.
+        key_sentences: the most central sentences of some notes.
+        lead: a note's first sentence.
+        ask: what the vault finds for a question, best first.
+        questions: what the notes leave open, with the ids of the notes concerned, the weightiest
+            first.
+        unanswered: questions that found nothing, with when they were asked and by which client
+            (empty for the person).
+        answer: what was written since then and answers such a question.
+        known: keys of the proposals that were made before.
+        go_on: called between steps of some milliseconds; may pause, and raises to stop.
+    """
+
+    view: GraphView
+    index: SimilarityIndex
+    memory_of: Callable[[str], Memory | None]
+    recent: Callable[[int], Sequence[str]]
+    together: Sequence[tuple[str, str]]
+    chains: Sequence[Chain]
+    strengths: Callable[[str], Mapping[str, float]]
+    utility: Callable[[str], float]
+    key_sentences: Callable[[Sequence[Memory], int], Sequence[Evidence]]
+    lead: Callable[[Memory], Evidence | None]
+    ask: Callable[[str], Sequence[Found]]
+    questions: Callable[[], Sequence[tuple[str, tuple[str, ...]]]]
+    unanswered: Sequence[tuple[str, datetime, str]]
+    answer: Callable[[str, datetime], Found | None]
+    known: Collection[str]
+    go_on: GoOn
+
+    @abstractmethod
+    def run(self, now: datetime) -> PhaseReport:
+        """Dream until nothing is left to do or `go_on` raises `TimeOver`."""
+
+    def may_link(self, key: str) -> bool:
+        memory = self.memory_of(key)
+        if memory is None or memory.type == "preference":
+            return False
+        return memory.lifecycle is not Lifecycle.EPHEMERAL
+
+    def linked(self, one: str, other: str) -> bool:
+        return are_linked(one, other, self.view)
+
+    def link(
+        self,
+        kind: DiscoveryKind,
+        ends: tuple[Memory, Memory],
+        reason: str,
+        said: tuple[list[Evidence], list[Evidence]] = ([], []),
+    ) -> Discovery:
+        """With one sentence about each note: the given one, or its first."""
+        both = [
+            sentence
+            for memory, given in zip(ends, said, strict=True)
+            for sentence in given or self.leads(memory)
+        ]
+        return Discovery(
+            kind=kind,
+            notes=tuple(memory.id for memory in ends),
+            paths=tuple(memory.path for memory in ends),
+            reason=reason,
+            evidence=tuple(both),
+        )
+
+    def leads(self, memory: Memory) -> list[Evidence]:
+        lead = self.lead(memory)
+        return [lead] if lead is not None else []
+
+    def saying(self, memory: Memory, about: str | None) -> list[Evidence]:
+        """The sentence of a note that names a node."""
+        for edge in self.view.stated_by(memory.id):
+            is_it = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
+            source = edge_source(edge, self.view) if is_it else None
+            if source is not None and source.sentence:
+                return [Evidence(path=source.path, line=source.line, sentence=source.sentence)]
+        return []
+
+    def add(
+        self, found: list[Discovery], candidates: Iterator[Discovery | None], most: int
+    ) -> None:
+        """Add the first that were never proposed."""
+        known = {*self.known, *(each.key for each in found)}
+        try:
+            for each in candidates:
+                if each is not None and each.key not in known:
+                    known.add(each.key)
+                    found.append(each)
+                    most -= 1
+                if most <= 0:
+                    break
+        except MemvaultError as error:  # a store or a note that cannot be read now
+            logger.warning("a dream is incomplete: %s", error.message)

@@ -1,0 +1,201 @@
+"""REM: exploration (REQ-AUTO-35).
+
+It looks for missing links and for blind spots, and asks the vault questions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import combinations
+
+from memvault.cognition.blind_spots import FAR_APART, MOST_AROUND, blind_spots
+from memvault.consolidation.dreams.links import NAMED, Linked, MissingLink, missing_links
+from memvault.consolidation.dreams.phase import Phase, TimeOver
+from memvault.consolidation.dreams.record import (
+    Discovery,
+    DiscoveryKind,
+    DreamPhase,
+    Evidence,
+    PhaseReport,
+)
+from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
+
+QUERIES = 50
+WALK_STEPS = 6
+WALK_CHOICES = 20  # neighbours that each step of a walk chooses from
+ANSWERED = 0.5  # relevance from which a memory answers a question
+MOST_LINKS, MOST_SPOTS, MOST_QUESTIONS, MOST_ANSWERS = 3, 2, 2, 2
+"""What one dream proposes at most, best first: a person decides about each."""
+_SHARED_KINDS = {
+    NodeKind.PERSON: "person", NodeKind.DATE: "date", NodeKind.EVENT: "event",
+}  # fmt: skip
+
+
+class Rem(Phase):
+    """Explores: links, blind spots, questions."""
+
+    def run(self, now: datetime) -> PhaseReport:
+        """Explore: links, blind spots, questions."""
+        found: list[Discovery] = []
+        asked: list[bool] = []
+        complete = True
+        try:
+            ids = [key for key in self.index.memory_ids() if self.may_link(key)]
+            rows = self.index.rows(ids)
+            links = missing_links(self.view, rows, len(self.known) + 10 * MOST_LINKS, self.go_on)
+            self.add(found, map(self._proposed, links), MOST_LINKS)
+            self.add(found, self._blind_spots(set(ids)), MOST_SPOTS)
+            self.add(found, self._answered(asked), MOST_ANSWERS)
+            self.add(found, self._asked(asked), MOST_QUESTIONS)
+            self._walk(ids, random.Random(now.toordinal()), asked)
+        except TimeOver:
+            complete = False
+        return PhaseReport(
+            phase=DreamPhase.REM,
+            at=now,
+            complete=complete,
+            queries=len(asked),
+            unanswered=asked.count(False),
+            found=tuple(found),
+        )
+
+    def _proposed(self, link: MissingLink) -> Discovery | None:
+        one, other = self.memory_of(link.source), self.memory_of(link.target)
+        if one is None or other is None or (link.naming and "[[" in link.naming.sentence):
+            return None  # what brackets are left in a plain sentence stand in code
+        if link.naming is not None:
+            said = Evidence(path=one.path, line=link.naming.line, sentence=link.naming.sentence)
+            reason = "one names the other without a link"
+            return self.link(DiscoveryKind.LINK, (one, other), reason, ([said], []))
+        node = self.view.node(link.shared or "")
+        reason = "they are about similar things"
+        if node is not None:
+            reason += f" and both linked with {node.name}"
+        said_of = (self.saying(one, link.shared), self.saying(other, link.shared))
+        return self.link(DiscoveryKind.LINK, (one, other), reason, said_of)
+
+    def _blind_spots(self, ids: set[str]) -> Iterator[Discovery]:
+        """Notes that are far apart in meaning and share a cause; then a person or a day."""
+        for spot in blind_spots(self.view, self.index, go_on=self.go_on):
+            self.go_on()
+            if spot.first in ids and spot.second in ids:
+                yield from self._spot(spot.first, spot.second, spot.shared, "cause or effect")
+        linked = Linked.of(self.view, ids, self.go_on)
+        sharing: dict[str, set[str]] = defaultdict(set)
+        for key, around in linked.around.items():
+            node = self.view.node(key)
+            if node is not None and node.kind in _SHARED_KINDS and self._is_certain(node):
+                sharing[key] = around & ids
+        for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
+            self.go_on()
+            if edge.source in ids and edge.target in sharing:
+                sharing[edge.target].add(edge.source)
+        rare = sorted(sharing.items(), key=lambda item: (len(item[1]), item[0]))
+        for shared, some in rare:
+            if not 2 <= len(some) <= MOST_AROUND:
+                continue
+            self.go_on()
+            vectors = self.index.vectors(some)
+            for one, other in combinations(sorted(some), 2):
+                first, second = vectors.get(one), vectors.get(other)
+                if first is None or second is None or float(first @ second) >= FAR_APART:
+                    continue
+                if linked.around.get(one, set()) & linked.around.get(other, set()) <= {shared}:
+                    node = self.view.node(shared)
+                    yield from self._spot(
+                        one, other, shared, _SHARED_KINDS[NodeKind(node.kind)] if node else ""
+                    )
+
+    def _is_certain(self, node: GraphNode) -> bool:
+        """Whether the person says that there is such a thing, rather than only the recogniser,
+        for which Linux is a person."""
+        if node.path is not None or node.kind is NodeKind.DATE:
+            return True
+        return any(edge.origin is not EdgeOrigin.ENTITY for edge in self.view.touching(node.id))
+
+    def _spot(self, one: str, other: str, shared: str, kind: str) -> Iterator[Discovery]:
+        first, second, node = self.memory_of(one), self.memory_of(other), self.view.node(shared)
+        if first and second and node and not self.linked(one, other):
+            reason = f"they are about different things and have a {kind} in common: {node.name}"
+            said = (self.saying(first, shared), self.saying(second, shared))
+            yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, said)
+
+    def _answered(self, asked: list[bool]) -> Iterator[Discovery]:
+        """Notes that may answer what found nothing when it was asked."""
+        for question, at, client in self.unanswered[:QUERIES]:
+            self.go_on()
+            found = self.answer(question, at)
+            asked.append(found is not None)
+            if found is not None:
+                yield Discovery(
+                    kind=DiscoveryKind.ANSWER,
+                    notes=(found.memory.id,),
+                    paths=(found.memory.path,),
+                    title=question,
+                    reason=f"{client or 'you'} asked this on {at:%Y-%m-%d} and no note told; "
+                    f"“{found.memory.title}” now may",
+                    evidence=(found.evidence,),
+                )
+
+    def _asked(self, asked: list[bool]) -> Iterator[Discovery]:
+        """What the notes leave open: a note that may answer it, or the question itself."""
+        for question, ids in self.questions()[:QUERIES]:
+            self.go_on()
+            concerned = [memory for key in ids if (memory := self.memory_of(key)) is not None]
+            if not concerned:
+                continue
+            answers = [each for each in self.ask(question) if each.memory.id not in ids]
+            asked.append(bool(answers) and answers[0].relevance >= ANSWERED)
+            if asked[-1] and not self.linked(concerned[0].id, answers[0].memory.id):
+                yield self.link(
+                    DiscoveryKind.LINK,
+                    (concerned[0], answers[0].memory),
+                    f"the second may answer what the first leaves open: {question}",
+                    ([], [answers[0].evidence]),
+                )
+            elif not asked[-1]:
+                title, _, reason = question.partition("?")
+                yield Discovery(
+                    kind=DiscoveryKind.QUESTION,
+                    notes=tuple(memory.id for memory in concerned[:2]),
+                    paths=tuple(memory.path for memory in concerned[:2]),
+                    title=f"{title}?",
+                    reason=reason.strip(" .") or "no note answers it",
+                    evidence=tuple(each for one in concerned[:2] for each in self.leads(one)),
+                )
+
+    def _walk(self, ids: Sequence[str], dice: random.Random, asked: list[bool]) -> None:
+        """Walk from one subject to a far one, and ask what both have to do with each other."""
+        for start in dice.sample(ids, min(len(ids), QUERIES)):
+            if len(asked) >= QUERIES:
+                return
+            self.go_on()
+            end = self._far_from(start, dice)
+            one, other = self.memory_of(start), self.memory_of(end)
+            if one is not None and other is not None and start != end:
+                answers = self.ask(f"{one.title} {other.title}")
+                asked.append(
+                    any(
+                        each.memory.id not in (start, end) and each.relevance >= ANSWERED
+                        for each in answers
+                    )
+                )
+
+    def _far_from(self, start: str, dice: random.Random) -> str:
+        """Where a walk from a memory ends that goes to what is farthest in meaning."""
+        own, at = self.index.vectors([start]).get(start), start
+        for _ in range(WALK_STEPS):
+            near = self.index.related(at, WALK_CHOICES)
+            vectors = self.index.vectors(near)
+            far = [
+                (float(own @ vector), key)
+                for key, vector in vectors.items()
+                if own is not None and vector is not None and key != start
+            ]
+            if not far:
+                break
+            at = dice.choice([key for _, key in sorted(far)[:3]])
+        return at
