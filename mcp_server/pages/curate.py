@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.memory import obsidian_address, resolver
-from mcp_server.pages.note_text import marked, note_html
+from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
     PERSON,
     Form,
@@ -268,13 +268,10 @@ class CuratePage:
 
     def _texts(self, task: CurationTask, memories: Sequence[Memory]) -> list[Markup]:
         """What the notes say; of two that are compared, with their differences marked."""
-        bodies = [self._body(memory) for memory in memories]
-        if len(bodies) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
-            return list(marked(*bodies))
-        return [
-            note_html(body, resolver(self._site, memory.path))
-            for body, memory in zip(bodies, memories, strict=True)
-        ]
+        notes = [(self._body(each), resolver(self._site, each.path)) for each in memories]
+        if len(notes) == 2 and task.task_type is not TaskType.SUPERSEDED and not task.proposal:
+            return list(compared(*notes))
+        return [note_html(body, resolve) for body, resolve in notes]
 
     def _body(self, memory: Memory) -> str:
         text = self._raw(memory).replace("\r\n", "\n").replace("\r", "\n")

@@ -8,7 +8,7 @@ the web by http(s) and mail, and nowhere else; pictures are named, not loaded.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
@@ -19,32 +19,11 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
-
-MOST_WORDS = 3_000  # of each that are compared; comparing takes time that grows with the square
-_WORD = re.compile(r"\s+|[^\s]+")
-
-
-def marked(one: str, other: str) -> tuple[Markup, Markup]:
-    """Both texts escaped, their differences in ``<mark>``. What is longer than `MOST_WORDS` words
-    ends with an ellipsis."""
-    left, right = _WORD.findall(one), _WORD.findall(other)
-    first, second = left[:MOST_WORDS], right[:MOST_WORDS]
-    shown: tuple[list[Markup], list[Markup]] = ([], [])
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        for words, into in ((first[i1:i2], shown[0]), (second[j1:j2], shown[1])):
-            text = "".join(words)
-            is_other = tag != "equal" and text.strip()
-            into.append(Markup("<mark>{}</mark>").format(text) if is_other else escape(text))
-    return (
-        Markup("").join(shown[0]) + ("…" if len(left) > MOST_WORDS else ""),
-        Markup("").join(shown[1]) + ("…" if len(right) > MOST_WORDS else ""),
-    )
-
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _BOM = "\ufeff"
@@ -96,7 +75,7 @@ def _usual_end(lines: list[str]) -> str:
 
 MAX_CHARS = 30_000  # that are laid out; a hostile note takes under a second
 # The mark of a task; a tag in front of it is the renderer's own, since text has none.
-_TASK = re.compile(r"(<li>\n?(?:<p>)?)\[([ xX/-])\](?= )")
+_TASK = re.compile(r"(<li>\n?(?:<p>)?(?:<mark[^>]*>)?)\[([ xX/-])\](?=(?:</mark>)? )")
 _CALLOUT = re.compile(r"\[!([\w-]{1,30})\][+-]?[ \t]*([^\n]*)(?:\n|\Z)")
 _BLOCK_ID = re.compile(r"(?:^|\s)\^[A-Za-z0-9-]+[ \t]*\Z")
 _HIGHLIGHT = re.compile(r"==(?=\S)([^=\n]+?)(?<=\S)==")
@@ -118,6 +97,86 @@ def note_html(text: str, resolve: Resolve) -> Markup:
     return Markup(_TASK.sub(_task_box, html))
 
 
+MOST_WORDS = (
+    3_000  # of each text that are compared; comparing takes time that grows with the square
+)
+_WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
+# Around what differs, until the text is HTML: characters that no text may use.
+_MARK, _MARK_END = "\ufdd0", "\ufdd1"
+_TO_HTML = {ord(_MARK): '<mark class="differs">', ord(_MARK_END): "</mark>"}
+_SPLIT = ("text", "code_inline", "code_block", "fence")  # tokens of which single words can differ
+_Words = list[tuple[str, tuple[str, ...]]]  # each with the links and emphasis that it is in
+
+
+def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Markup, Markup]:
+    """Both texts as `note_html`, with their differences marked. What is longer than `MOST_WORDS`
+    words ends with an ellipsis."""
+    parsed = [_parser().parse(_first_words(text), {}) for text, _ in (one, other)]
+    words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
+    differ: tuple[set[int], set[int]] = (set(), set())
+    for tag, i1, i2, j1, j2 in SequenceMatcher(
+        None, words[0], words[1], autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            differ[0].update(range(i1, i2))
+            differ[1].update(range(j1, j2))
+    html = []
+    for tokens, found, (_, resolve) in zip(parsed, differ, (one, other), strict=True):
+        _mark(tokens, found)
+        shown = _parser().renderer.render(tokens, _parser().options, {"resolve": resolve})
+        html.append(Markup(_TASK.sub(_task_box, shown.translate(_TO_HTML))))
+    return html[0], html[1]
+
+
+def _first_words(text: str) -> str:
+    words = _WORD.findall(text.translate(dict.fromkeys(_TO_HTML))[:MAX_CHARS])
+    return "".join(words[:MOST_WORDS]) + (" …" if len(words) > MOST_WORDS else "")
+
+
+def _leaves(tokens: Sequence[Token]) -> Iterator[tuple[Token, tuple[str, ...]]]:
+    """The tokens that hold text, each with the links and emphasis around it."""
+    for block in tokens:
+        around: list[str] = []
+        for token in [block] if block.children is None else block.children:
+            if token.nesting == 1 and block.children is not None:
+                around.append(f"{token.type} {token.attrs}")
+            elif token.nesting == -1 and around:
+                around.pop()
+            elif token.type in _SPLIT or token.type in ("wikilink", "tag", "image"):
+                yield token, tuple(around)
+
+
+def _words(token: Token, around: tuple[str, ...]) -> _Words:
+    if token.type in _SPLIT:
+        return [(word, around) for word in _WORD.findall(token.content)]
+    return [(f"{token.type} {token.content} {token.meta} {token.attrs}", around)]
+
+
+def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
+    """Puts marks around the words of these numbers. White space and the signs of a highlight are
+    never marked, so that tags nest."""
+    at = 0
+    for token, around in _leaves(tokens):
+        words = _words(token, around)
+        flags = [at + k in differ for k in range(len(words))]
+        at += len(words)
+        if token.type in _SPLIT:
+            token.content = "".join(
+                f"{_MARK}{word}{_MARK_END}" if is_other and word.strip() and word != "==" else word
+                for (word, _), is_other in zip(words, flags, strict=True)
+            ).replace(f"{_MARK_END} {_MARK}", " ")
+        elif flags[0]:
+            token.meta["differs"] = True
+
+
+def _marked(rule: Callable[..., str]) -> Callable[..., str]:
+    def render(self: RendererHTML, tokens: Sequence[Token], at: int, *rest: Any) -> str:
+        html = rule(self, tokens, at, *rest)
+        return f'<mark class="differs">{html}</mark>' if tokens[at].meta.get("differs") else html
+
+    return render
+
+
 def _task_box(found: re.Match[str]) -> str:
     done = " checked" if found[2].strip() else ""
     item = found[1].replace("<li>", '<li class="task">')
@@ -133,12 +192,12 @@ def _parser() -> MarkdownIt:
     md.core.ruler.after("block", "obsidian", _obsidian)
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
     rules: dict[str, Callable[..., str]] = {
-        "wikilink": _wikilink,
-        "tag": _tag,
+        "wikilink": _marked(_wikilink),
+        "tag": _marked(_tag),
         "comment": _nothing,
         "comment_mark": _nothing,
         "link_open": _link,
-        "image": _image,
+        "image": _marked(_image),
         "th_open": _cell,
         "td_open": _cell,
         "table_open": _table,

@@ -72,8 +72,9 @@ def test_duplicates_stand_side_by_side_with_what_differs_marked(
     browser: Browser, site: Served
 ) -> None:
     show(browser, site, "near_duplicates")
-    marked = {each.text for each in browser.all("#task mark")}
+    marked = {each.text for each in browser.all("#task mark.differs")}
     assert {"storm.", "gale.", "eighteenth", "nineteenth"} <= marked
+    assert len(browser.all("#task .note p")) > 2 and not browser.all("#task .compared")
 
 
 @pytest.mark.parametrize(

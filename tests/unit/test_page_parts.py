@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_server.pages.note_text import editable, edited, marked, note_html
+from mcp_server.pages.note_text import MOST_WORDS, compared, editable, edited, note_html
 from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
@@ -115,10 +115,62 @@ def test_links_lead_to_memories_and_what_is_missing_says_so() -> None:
     assert '<a href="/memory/1">c</a>' in html
 
 
-@given(st.text(max_size=60), st.text(max_size=60))
-def test_marked_texts_say_what_they_said(one: str, other: str) -> None:
-    for text, shown in zip((one, other), marked(one, other), strict=True):
-        assert shown.replace("<mark>", "").replace("</mark>", "") == type(shown).escape(text)
+class _Nested(HTMLParser):
+    """The text outside of tags; refuses tags that do not nest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag != "input":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _read(html: str) -> str:
+    nested = _Nested()
+    nested.feed(html)
+    nested.close()
+    assert not nested.open
+    return nested.text
+
+
+def _nowhere(_: str) -> None:
+    return None
+
+
+@given(PIECES, PIECES)
+@example("- [x] a ==b c== [[d]]\n", "- [ ] a ==b e== [[f]]\n")
+def test_compared_texts_say_what_they_say_alone(one: str, other: str) -> None:
+    both = compared((one, _nowhere), (other, _nowhere))
+    for text, shown in zip((one, other), both, strict=True):
+        assert _read(str(shown)) == _read(str(note_html(text, _nowhere)))
+    if one == other:
+        assert both[0] == both[1] == note_html(one, _nowhere)
+
+
+def test_what_differs_is_marked_where_it_is_laid_out() -> None:
+    one, other = compared(
+        ("**Ada** has the *old* key, [[Hut|here]].\n\n- [x] swept\n", _nowhere),
+        ("Ada has the *new* key, [[Inn|here]].\n\n- [ ] swept\n", _nowhere),
+    )
+    one, other = (str(each).replace(' class="differs"', "") for each in (one, other))
+    assert "<strong><mark>Ada</mark></strong> has the <em><mark>old</mark></em> key" in one
+    assert "<p><mark>Ada</mark> has the <em><mark>new</mark></em> key" in other
+    assert '<mark><span class="missing" title="no note yet">here</span></mark>.' in one
+    assert '<mark><input type="checkbox" disabled checked aria-label="task"></mark> swept' in one
+    long = "word " * (MOST_WORDS + 1)
+    assert str(compared((long, _nowhere), ("word", _nowhere))[0]).endswith("…</mark></p>\n")
 
 
 def test_a_list_comes_a_page_at_a_time() -> None:
