@@ -182,10 +182,19 @@ class OpenVinoModel:
         return vector
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """Vectors of a few windows, (n, dim) float32, normalised."""
-        with self._single_lock:
-            result = self._single_request.infer(self._inputs(windows, _PADDED_TO))
-            return np.array(result[0], np.float32)
+        """Vectors of a few windows, (n, dim) float32, normalised.
+
+        Those of about the same length are computed together, so that none is padded to the longest.
+        """
+        alike: dict[int, list[int]] = {}
+        for place, window in enumerate(windows):
+            alike.setdefault(-(-len(window) // _PADDED_TO), []).append(place)
+        vectors = np.empty((len(windows), self.meta.dimension), np.float32)
+        for places in alike.values():
+            inputs = self._inputs([windows[place] for place in places], _PADDED_TO)
+            with self._single_lock:
+                vectors[places] = self._single_request.infer(inputs)[0]
+        return vectors
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""
