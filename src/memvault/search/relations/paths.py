@@ -12,9 +12,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memvault.search.relations.edge_index import OFTEN, Flags, Floats, Ints, StepGraph
 from memvault.search.relations.edge_templates import MASK
@@ -332,16 +333,24 @@ class PathFinder:
         }
 
     def _apart(self, texts: Ints) -> Floats:
-        """How well the steps fit words that do not overlap, each its own."""
-        length = texts.shape[1]
-        best = np.full(len(texts), -1.0, np.float32)
-        for choice in product(range(len(self._best_spans)), repeat=length):
-            spans = [self._best_spans[c, texts[:, k]] for k, c in enumerate(choice)]
-            worth = sum(self._best_worth[c, texts[:, k]] for k, c in enumerate(choice)) / length
-            for k in range(length):
-                for other in range(k):
-                    worth = worth - 0.3 / length * self._overlap[spans[k], spans[other]]
-            best = np.maximum(best, worth)
+        """How well the steps fit words that do not overlap, each its own.
+
+        Every choice of one of the best spans for each step is an entry of an array with an axis
+        for each step.
+        """
+        count, length = texts.shape
+        spans, worth = self._best_spans[:, texts], self._best_worth[:, texts]
+
+        def along(values: npt.NDArray[Any], *steps: int) -> npt.NDArray[Any]:
+            axes = [len(spans) if k in steps else 1 for k in range(length)]
+            return values.reshape(*axes, count)
+
+        total = sum(along(worth[:, :, k], k) for k in range(length)) / length
+        for k in range(length):
+            for other in range(k):
+                meet = self._overlap[spans[None, :, :, k], spans[:, None, :, other]]
+                total = total - 0.3 / length * along(meet, other, k)
+        best: Floats = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
         return best
 
     def _scores(self, level: _Level, tried: Ints) -> list[float]:
