@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
+from memvault.search.context.outline import Outlines
+from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -29,13 +31,16 @@ class Shelf:
         self.notes: dict[str, bytes] = {}
         self.excerpts = Excerpts(self.notes.__getitem__, embedder)
 
-    def shown(self, query: str, text: str, limit: int) -> Excerpt:
+    def noted(self, text: str) -> Hit:
         data = text.encode()
         note = parse_note("Note.md", data)
         memory = memory_of(note, fallback_time=NOW)
         chunk_notes([(note, memory)], self.embedder)
         self.notes["Note.md"] = data
-        return self.excerpts.of(query, [Hit(memory, 0.5, text=text)], [limit])[0]
+        return Hit(memory, 0.5, text=text)
+
+    def shown(self, query: str, text: str, limit: int) -> Excerpt:
+        return self.excerpts.of(query, [self.noted(text)], [limit])[0]
 
 
 @pytest.fixture
@@ -152,6 +157,23 @@ def test_code_is_shown_with_the_sentence_that_introduces_it(shelf):
     text = f"{FILLER}\n\nStart the lamp with this command:\n\n```sh\nlamp --on\n```\n\n{FILLER}\n"
     shown = shelf.shown("command that starts the lamp", text, 80).text
     assert "Start the lamp with this command:\n```sh\nlamp --on\n```" in shown
+
+
+def test_code_is_shown_with_the_sentence_behind_it_that_explains_it(shelf):
+    code = "```sh\nlamp --on\n```"
+    text = f"{FILLER}\n\n## Shell\n\n{code}\n\nThis starts the lamp by a command.\n\n## End\n\n{FILLER}"
+    shown = shelf.shown("command that starts the lamp", text, 90).text
+    assert f"{code}\nThis starts the lamp by a command." in shown
+
+
+def test_a_heading_about_something_else_takes_nothing_from_a_sentence(shelf):
+    sentence, query = "Our grumpy old feline refuses salmon.", "which fish will the kitten not eat?"
+    hit = shelf.noted(f"## Insurance and tax returns\n\n{sentence}\n")
+    outline = Outlines(shelf.notes.__getitem__, shelf.embedder).of([hit])
+    vector = shelf.embedder.embed_query(query)
+    alone = float(shelf.embedder.embed([sentence])[0] @ vector)
+    score = scores(query, vector, [hit], outline)[0].statements[0]
+    assert score >= hit.relevance * DENSE * alone - 1e-3
 
 
 def test_one_endless_sentence_is_cut_after_a_word(shelf):

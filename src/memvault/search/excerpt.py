@@ -17,7 +17,7 @@ from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 CUT = "…"
-READ_WHOLE = 5  # notes whose every sentence is compared; of later ones the passage that was found
+READ_WHOLE = 10  # notes whose every sentence is compared; of later ones the passage that was found
 _LONGEST = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
@@ -139,8 +139,14 @@ def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
 
 def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limit: int) -> Excerpt:
     statements = outline.statements
-    chosen = _chosen(statements, owns, limit)
-    code = _code_of(outline, chosen, limit - sum(_size(statements[place]) for place in chosen))
+    chosen = _best(statements, owns, limit)
+    left = limit - sum(_size(statements[place]) for place in chosen)
+    code: dict[int, Code] = {}
+    left -= _add_code(code, outline, chosen, left)
+    near = _neighbours(statements, chosen, left)
+    chosen += near
+    left -= sum(_size(statements[place]) for place in near)
+    _add_code(code, outline, chosen, left)
     best = statements[chosen[0]]
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
@@ -173,11 +179,11 @@ def _is_label(text: str) -> bool:
     return len(text) < _LABEL_CHARS and " | " not in text and not _ENDED.search(text)
 
 
-def _chosen(
+def _best(
     statements: Sequence[Statement], owns: Sequence[Sequence[float]], limit: int
 ) -> list[int]:
-    """For each question the sentence with the best score of its own, then the worthiest that fit,
-    then those next to them in their sections."""
+    """For each question the sentence with the best score of its own, then the worthiest that fit
+    into so many bytes; the first one is chosen even if it does not."""
     worth = [
         max(each)
         for each in zip(*(_relative(_worth(statements, own)) for own in owns), strict=True)
@@ -187,49 +193,54 @@ def _chosen(
         max(range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place))
         for own in owns
     ]
-    sizes = [_size(each) for each in statements]
     chosen = bests[:1]
-    left = limit - sizes[bests[0]]
-
-    def take(place: int) -> bool:
-        nonlocal left
-        size = sizes[place]
-        if size <= left and place not in chosen:
-            if size:
-                chosen.append(place)
+    left = limit - _size(statements[bests[0]])
+    for place in (*bests, *(place for place in order if worth[place] >= _LEAST)):
+        size = _size(statements[place])
+        if 0 < size <= left and place not in chosen:
+            chosen.append(place)
             left -= size
-            return True
-        return place in chosen
+    return chosen
 
-    for place in bests:
-        take(place)
-    for place in order:
-        if worth[place] >= _LEAST:
-            take(place)
-    for place in tuple(chosen):
+
+def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
+    """The sentences next to the chosen ones in their sections that fit into so many bytes."""
+    found: list[int] = []
+    for place in chosen:
         for step in (1, -1):
             near = place + step
             while 0 <= near < len(statements) and (
-                statements[near].heading == statements[place].heading and take(near)
+                statements[near].heading == statements[place].heading
             ):
+                if near not in chosen and near not in found:
+                    size = _size(statements[near])
+                    if size > left:
+                        break
+                    if size:
+                        found.append(near)
+                    left -= size
                 near += step
-    return chosen
+    return found
 
 
 def _size(statement: Statement) -> int:
     return len(statement.shown.encode())
 
 
-def _code_of(outline: Outline, chosen: Collection[int], left: int) -> dict[int, Code]:
-    """Code whose introducing sentence is shown, by the place of that sentence, while it fits."""
-    found: dict[int, Code] = {}
+def _add_code(code: dict[int, Code], outline: Outline, chosen: Collection[int], left: int) -> int:
+    """Add the code that a chosen sentence introduces or else explains, by the place of that
+    sentence, while it fits into so many bytes; returns their number."""
+    taken = 0
     for each in outline.code:
         size = len(each.block.text.encode())
-        lead = each.lead
-        if lead is not None and lead in chosen and lead not in found and size <= left:
-            found[lead] = each
-            left -= size
-    return found
+        places = [each.lead, each.follower]
+        if each in code.values() or taken + size > left:
+            continue
+        place = next((at for at in places if at in chosen and at not in code), None)
+        if place is not None:
+            code[place] = each
+            taken += size
+    return taken
 
 
 def _joined(
@@ -243,9 +254,12 @@ def _joined(
         before = statements[chosen[number - 1]] if number else None
         if len(headings) > 1 and (before is None or before.heading != one.heading):
             text = f"{text.rstrip()}\n{_heading(title, one.heading)}\n".lstrip("\n")
+        own = code.get(place)
+        if own is not None and own.lead != place:
+            text = f"{text.rstrip()}\n{fenced(own.block)}\n".lstrip("\n")
         text += one.shown
-        if place in code:
-            text += f"\n{fenced(code[place].block)}"
+        if own is not None and own.lead == place:
+            text += f"\n{fenced(own.block)}"
         text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
     return text.strip()
 

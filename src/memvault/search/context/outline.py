@@ -69,11 +69,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code, the row of the sentence in front of it (None without one), and its words."""
+    """Code, its words, and the rows of the sentences in front of it and behind it in its section
+    (None without one)."""
 
     block: CodeBlock
     tokens: int
     lead: int | None
+    follower: int | None
     terms: tuple[int, ...]
 
     @property
@@ -84,11 +86,12 @@ class Code:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """``tokens`` counts all its sentences and code; ``vectors`` are those of its units, each
-    with the title and headings above it, weighted as in a chunk."""
+    with the title and headings above it, weighted as in a chunk, ``bare`` those without."""
 
     statements: tuple[Statement, ...]
     code: tuple[Code, ...]
     vectors: Vectors
+    bare: Vectors
     tokens: int
 
 
@@ -139,7 +142,8 @@ class Outlines:
     def of_passage(self, hit: Hit) -> Outline:
         """A quick outline of the found passage only, without vectors and tokens."""
         statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
-        return Outline(statements, (), np.zeros((1, self._embedder.dimension), np.float16), 0)
+        unknown = np.zeros((1, self._embedder.dimension), np.float16)
+        return Outline(statements, (), unknown, unknown, 0)
 
     def _pieces(self, hit: Hit) -> tuple[str, _Read] | None:
         """The text to outline, and its key in the cache (empty for a part of a large note)."""
@@ -188,19 +192,21 @@ class Outlines:
     ) -> Outline:
         units, owners = embedded
         vectors = np.zeros((len(units), self._embedder.dimension), np.float16)
+        bare = np.zeros_like(vectors)
         for row, unit in enumerate(units):
             vector, name = known.get(unit.text), known.get(_section(note, unit))
             if vector is not None and name is not None:
                 vectors[row] = normalised(vector + NAME_WEIGHT * name)
+                bare[row] = vector
         statements = tuple(
             _statement(piece, text, size, unit)
             for piece, text, size, unit in zip(note.pieces, note.shown, sizes, owners, strict=True)
         )
         code = tuple(
-            Code(block, size, _lead(block, statements), _terms(some_words(composed(block.text))))
+            Code(block, size, *_around(block, statements), _terms(some_words(composed(block.text))))
             for block, size in zip(note.code, code_sizes, strict=True)
         )
-        return Outline(statements, code, vectors, sum(sizes) + sum(code_sizes))
+        return Outline(statements, code, vectors, bare, sum(sizes) + sum(code_sizes))
 
     def _remembered(self, key: str) -> Outline | None:
         with self._lock:
@@ -269,14 +275,12 @@ def _of_passage(hit: Hit) -> list[Unit]:
     return found
 
 
-def _lead(block: CodeBlock, statements: Sequence[Statement]) -> int | None:
-    """The last sentence above the code under the same heading."""
-    above = [
-        place
-        for place, each in enumerate(statements)
-        if each.lines.last < block.lines.first and each.heading == block.heading
-    ]
-    return above[-1] if above else None
+def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:
+    """The last sentence above the code and the first below it, under the same heading."""
+    section = [place for place, each in enumerate(statements) if each.heading == block.heading]
+    above = [place for place in section if statements[place].lines.last < block.lines.first]
+    below = [place for place in section if statements[place].lines.first > block.lines.last]
+    return max(above, default=None), min(below, default=None)
 
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"

@@ -2,8 +2,9 @@
 
     score = relevance of its memory * (DENSE * cosine + (1 - DENSE) * words)
 
-``cosine`` is that of the question and the text that the sentence was embedded with, at least 0, and
-reduced to a quarter if the sentence has few content words ("What's new?"). ``words`` is the share
+``cosine`` is that of the question and the text that the sentence was embedded with, alone or with
+its title and headings, whichever is nearer, at least 0, and reduced to a quarter if the sentence
+has few content words ("What's new?"). ``words`` is the share
 of the question's words that it contains, each weighted by its inverse document frequency among the
 compared sentences, as in BM25 (Robertson and Zaragoza 2009),
 
@@ -181,8 +182,10 @@ class _Scorer:
         self._title = frozenset(bm25.terms(hit.memory.title)) & self._asked
         self._above: dict[tuple[str, ...], frozenset[int]] = {}
         self._shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
-        rows = outline.vectors.astype(np.float32)
-        self._cosines: list[float] = np.clip(rows @ vector, 0.0, 1.0).tolist()
+        alone, below = (
+            rows.astype(np.float32) @ vector for rows in (outline.bare, outline.vectors)
+        )
+        self._cosines: list[float] = np.clip(np.maximum(alone, below), 0.0, 1.0).tolist()
         self._own = [self._asked.intersection(each.terms) for each in outline.statements]
         self._around: dict[int, frozenset[int]] = {}
         for each, own in zip(outline.statements, self._own, strict=True):
