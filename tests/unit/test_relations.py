@@ -63,6 +63,22 @@ PEOPLE = {
 }
 
 
+def test_a_plain_name_behind_a_label_is_a_name_in_other_notes_too():
+    notes = Notes(
+        {
+            "Fernhill.md": "region:: Upper Vale",
+            "Ada.md": "- Home: Port of Vale.\n- Motto: Never give up on a good plan.",
+            "Emil.md": "Emil grew up in Upper Vale and never gave up on Port of Vale.",
+        }
+    )
+    assert notes.relations("Fernhill.md") == [("region", "concept:Upper Vale", "field")]
+    assert [name for _, name, _ in notes.relations("Emil.md")] == [
+        "concept:Upper Vale",
+        "concept:Port of Vale",
+    ]
+    assert not notes.names.knows("Never give up on a good plan")
+
+
 def test_the_name_in_front_relates_links_and_unlinked_names_alike():
     notes = Notes(
         {**PEOPLE, "Plan.md": "Lead: [[Ada Berg]]. Team: [[Helga Moe|Helga]], Emil, Greta Tanaka."}

@@ -1,8 +1,9 @@
 """The names of a vault: the names that each note adds, and what each name means.
 
 Names come from the vault alone: titles, file names and aliases, the projects, people and tags in
-frontmatter, and links to notes that do not exist. The names that a note adds depend on that note
-alone (`names_of`); the meaning of a name depends on all notes (`NameBook`).
+frontmatter, plain names behind labels in the text, and links to notes that do not exist. The names
+that a note adds depend on that note alone (`names_of`); the meaning of a name depends on all notes
+(`NameBook`).
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ _ATTACHMENT = re.compile(
 _NOTE_SUFFIX = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
 MAX_FIELD_CHARS = 80
 MAX_NAME_WORDS = 14  # nobody repeats a longer title word for word
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+MAX_VALUE_WORDS = 5
 
 
 class NameRank(IntEnum):
@@ -58,6 +61,7 @@ class NameRank(IntEnum):
     and an ambiguous name has no meaning.
     """
 
+    VALUE = -1  # a plain name behind a label in the text: ``region:: Upper Vale``
     SINGLE = 0  # a frontmatter field that names a person with one word
     GIVEN = 1  # the given name of a person
     PLURAL = 2
@@ -204,11 +208,28 @@ def names_of(note: ParsedNote, memory: Memory) -> tuple[Name, ...]:
         field_kind = KIND_OF_FIELD.get(str(field).lower())
         if field_kind is not None:
             names += [_field_name(composed(text), field_kind) for text in field_values(value)]
+    for line in note.fields if kind != "preference" else ():  # settings relate nothing
+        value = composed(line.value).strip(" .")
+        if _is_plain_name(value):
+            id = id_of_entity(NodeKind.CONCEPT, name_key(value))
+            names.append(Name(value, id, NodeKind.CONCEPT, None, NameRank.VALUE))
     for link in note.links:
         concept = concept_of(link)
         if concept:
             names.append(Name(concept[1], concept[0], NodeKind.CONCEPT, None, NameRank.LINKED))
     return tuple(dict.fromkeys(names))
+
+
+def _is_plain_name(text: str) -> bool:
+    """Whether all words begin with a capital, but for short ones between them: *Port of Vale*."""
+    parts = text.split(" ")
+    return (
+        len(parts) <= MAX_VALUE_WORDS
+        and all(_LETTERS.fullmatch(part) for part in parts)
+        and all(part[0].isupper() or len(part) <= 3 for part in parts)
+        and parts[0][0].isupper()
+        and parts[-1][0].isupper()
+    )
 
 
 def _project_names(memory: Memory, kind: str) -> list[Name]:

@@ -21,7 +21,7 @@ from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import PhraseVectors, Question, Thing, stem
 from memvault.search.relations.question_masking import NamedSpan, Vocabulary
 from memvault.text.entities import NameMatcher
-from memvault.text.names import KIND_OF_TYPE
+from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.words import composed, name_key
 
 
@@ -232,12 +232,13 @@ class Lexicon:
         self.vocabulary = Vocabulary(self.find_names, words, roles, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
-        """Names of the vault in a question, except tags (everyday words) and words for kinds of
-        notes."""
+        """Names of the vault in a question, except everyday words: tags, words for kinds of notes,
+        and single words behind labels (``status:: Done``) that the question has in lower case."""
         found = []
         for mention in self._names.find(text, question=True):
-            word = mention.text
-            everyday = word.islower() and " " not in word and stem(word) in self._stems
+            word, is_value = mention.text, mention.name.rank is NameRank.VALUE
+            one_word = word.islower() and " " not in word
+            everyday = one_word and (is_value or stem(word) in self._stems)
             if mention.name.kind != NodeKind.TAG and not everyday:
                 found.append(NamedSpan(mention.start, mention.end, (mention.name.target,)))
         return found
