@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from memvault.model.errors import InvalidParams
 from memvault.model.search import NodeRef, Scope
 from memvault.reasoning.bayes.inference import posterior, propagate
-from memvault.reasoning.bayes.influences import Influence, Influences, wilson
+from memvault.reasoning.bayes.influences import Influence, Influences, Kind, wilson
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, Surroundings, surroundings
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.stores.graph_view import GraphView, node_ref
@@ -243,7 +243,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Influences from cause to effect. ``strength`` is the product of their strengths."""
+    """Influences from cause to effect. ``strength`` is the product of their strengths; ``raises``
+    is whether the chain makes its end more likely."""
 
     links: tuple[Influence, ...]
 
@@ -253,6 +254,10 @@ class Chain:
         for each in self.links:
             product *= each.strength
         return product
+
+    @property
+    def raises(self) -> bool:
+        return sum(each.kind is Kind.LOWERS for each in self.links) % 2 == 0
 
     @property
     def things(self) -> tuple[str, ...]:
