@@ -135,7 +135,7 @@ def claimant(memory: Memory | None) -> str:
 def origin_shown(memory: Memory, lines: object = None) -> Origin:
     """Whose the lines are that an answer shows of a memory; of the whole note without lines: the
     person only if all of it is theirs."""
-    if isinstance(lines, list) and len(lines) == 2:
+    if isinstance(lines, list) and [type(each) for each in lines] == [int, int]:
         return memory.provenance.of_lines(LineRange(*lines))
     provenance = memory.provenance
     return provenance.origin if provenance.is_person else provenance.spans[0].origin
