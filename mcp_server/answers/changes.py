@@ -165,7 +165,7 @@ class ForgottenAnswer(Answer):
     ``restorable_until`` is left out for a concept without a note, of which nothing is deleted, and
     for what is deleted at once. ``linked_from`` are notes that link to it or name it; they are not
     changed. ``deletion`` answers the wish to delete for good: ``done``, or ``proposed`` to the
-    person, as the note holds words of theirs and went to the trash; in a preview what it would be.
+    person, as the note holds words of theirs and stays where it is; in a preview what it would be.
     """
 
     name: str

@@ -28,6 +28,8 @@ from mcp_server.pages.page_actions import (
     settle,
 )
 from mcp_server.pages.site import Site
+from memvault.curation.changes.history import done
+from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import Actor, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
@@ -38,6 +40,12 @@ from memvault.vault.parse import parse_note
 
 MOST_HELD = 20  # texts in quarantine, and proposals, that are shown at once
 _PERSON = Actor(kind="person", name=PERSON)
+MOST_NAMED = 3  # changes of a proposal that are named
+_CLAIMS = {
+    ProposalKind.VERIFIED: "says: you confirmed this",
+    ProposalKind.WRONG: "says: you called this wrong",
+    ProposalKind.PERMANENT: "says: keep this for good",
+}
 FIRST_SECOND = ("the first", "the second")
 
 
@@ -233,9 +241,48 @@ class CuratePage:
             left=left[0] if left else None,
             released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held()[:MOST_HELD],
-            proposals=self._site.container.waiting_proposals()[:MOST_HELD],
+            proposals=self._proposals(),
             **(self._told(task) if task else {}),
         )
+
+    def _proposals(self) -> list[dict[str, Any]]:
+        """What waits, each with what its client asks for, the note, and the page that shows what
+        that changes."""
+        by_id = self._site.container.live.catalogue.by_id
+        return [
+            {
+                "waiting": each,
+                "wish": self._wish(each),
+                "note": by_id(each.note_id),
+                "page": Answer("", "", (each.call,)).preview if each.call and merges else None,
+            }
+            for each in self._site.container.waiting_proposals()[:MOST_HELD]
+            for merges in [each.kind is ProposalKind.MERGED]
+        ]
+
+    def _wish(self, proposal: Proposal) -> str:
+        if proposal.call is None:
+            return _CLAIMS[proposal.kind]
+        given, container = proposal.call.arguments, self._site.container
+        match proposal.call.tool:
+            case "archive_project":
+                return f"asks to move the project {given['project']} to the archive"
+            case "set_lifecycle":
+                return f"asks to move this note to the folder of {given['lifecycle']} notes"
+            case "forget_concept" if given["soft_delete"]:
+                return "asks to move this note to the trash"
+            case "forget_concept":
+                return "asks to delete this note for good"
+            case "merge_concepts":
+                into = container.live.catalogue.by_id(given["target"])
+                return f"asks to merge this note into {into.title if into else 'another'}"
+            case "undo_change":
+                found = map(container.curator.history.find, given["changes"])
+                names = [done(each) for each in found if each is not None]
+                more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+                return f"asks to undo: {'; '.join(names[:MOST_NAMED] + more)}"
+        project = given["content"].strip()
+        return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 
     def _open_tasks(self) -> list[CurationTask]:
         """The tasks that are not answered, of notes that still exist."""

@@ -215,7 +215,8 @@ def settle(container: Container, call: TaskAction) -> None:
             verify(container, given["target"], verified=given["verified"])
         case "forget_concept":
             why = by_person("forgotten on the page", given.get("reason"))
-            actions.forget([actions.target(given["target"])], why)
+            target, permanent = actions.target(given["target"]), not given.get("soft_delete", True)
+            actions.forget([target], why, permanent=permanent)
         case "annotate_node":
             actions.annotate(given["target"], given["note"], by_person("annotated on the page"))
         case "merge_concepts":
@@ -230,6 +231,11 @@ def settle(container: Container, call: TaskAction) -> None:
                 EditOperation(given["operation"]), given["content"], property=given["property"]
             )
             actions.edit(given["target"], edit, by_person("moved on the page"))
+        case "undo_change":
+            done = actions.undo(given["changes"], by_person("undone on the page"))
+            if done.conflicts:
+                kept = done.conflicts[0]
+                raise NoteConflict(f"{kept.path} stays as it is: {kept.reason}", path=kept.path)
         case "store_memory" if "content" in given:
             actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
         case _:
@@ -243,9 +249,7 @@ def accept(container: Container, proposal: Proposal, *, move: bool = False) -> N
         move: whether a note that becomes permanent moves to that folder, too.
     """
     actions = container.actions
-    if proposal.kind is ProposalKind.DELETED:
-        actions.delete_forgotten(proposal.forgotten, Actor(kind="person", name=PERSON))
-    elif proposal.call is not None:
+    if proposal.call is not None:
         settle(container, proposal.call)
     elif proposal.kind is ProposalKind.PERMANENT:
         why = by_person("made permanent on the page")

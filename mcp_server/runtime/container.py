@@ -213,7 +213,12 @@ class Container:
 
     def waiting_proposals(self) -> list[Proposal]:
         """What clients proposed and the person has not decided, the newest first."""
-        return self.proposals.waiting(self.live.catalogue.by_id, self.curator.forgotten.kept())
+
+        def is_undone(reversal_hash: str) -> bool:
+            change = self.curator.history.find(reversal_hash)
+            return change is None or change.undone_by is not None
+
+        return self.proposals.waiting(self.live.catalogue.by_id, is_undone)
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         """Index the vault and watch it, as `IndexingService.start`; then capture what waits."""

@@ -26,21 +26,19 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.toolbox import Toolbox
-from memvault.curation.changes.forgetting import check_permanent
+from memvault.curation.changes.forgetting import USER_REQUESTED, check_permanent
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
 from memvault.curation.manifest.reading import RequestedEdit
 from memvault.curation.operations.draft import check_rationale
+from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
+from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams, OutsideVault
 from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 
 MOST_LINKS = 20  # notes that a preview lists
-PROPOSED = (
-    "Not deleted for good: the person wrote or changed it, so it goes to the trash, and only they "
-    "can delete it, on the Curate page. Tell them so."
-)
 
 Reason = Annotated[
     str | None,
@@ -52,10 +50,7 @@ Reason = Annotated[
 ReversalHash = Annotated[str | None, Field(min_length=1, max_length=64)]
 Soft = Annotated[
     bool,
-    Field(
-        description="false: delete for good, only with reason user_requested; what the person "
-        "wrote or changed goes to the trash, and they decide."
-    ),
+    Field(description="false: delete for good, only with reason user_requested."),
 ]
 
 
@@ -78,20 +73,26 @@ class CurationTools:
     ) -> ForgottenAnswer:
         """Move a note to the trash, or hide a concept that has no note of its own.
 
-        Only if the person wants it gone. restore_concept brings it back within 30 days.
+        Only if the person wants it gone. restore_concept brings it back within 30 days. What the
+        person wrote or changed stays until they agree on the Curate page.
         """
         self._box.touch(session_id)
         why = why_of(rationale, reason)
         check_permanent(not soft_delete, reason)
         container = self._box.container
         found = container.actions.target(target)
-        if preview:
-            return self._preview(found, at_once=not soft_delete)
+        container.actions.check_forgettable(found)
+        notice, note = None, found.note
+        if note is not None and self._box.is_persons(note):
+            call = TaskAction.by(
+                "forget_concept", target=note.id, reason=USER_REQUESTED, soft_delete=soft_delete
+            )
+            about, kind = (note.id, note.path), ProposalKind.FORGOTTEN
+            notice = self._box.propose(kind, call, about, why, preview=preview)
+        if preview or notice:
+            return self._planned(found, notice, at_once=not soft_delete, preview=preview)
         change = container.actions.forget([found], why, permanent=not soft_delete)
         (tombstone,) = change.forgot
-        proposed = not (soft_delete or tombstone.permanent)
-        if proposed:
-            container.proposals.propose_deletion(tombstone, why.actor, why.rationale)
         until = None if tombstone.permanent else tombstone.restorable_until
         return ForgottenAnswer(
             name=found.name,
@@ -100,8 +101,7 @@ class CurationTools:
             preview=False,
             restorable_until=until,
             reversal_hash=None if tombstone.permanent else tombstone.reversal_hash,
-            deletion=None if soft_delete else "proposed" if proposed else "done",
-            notice=PROPOSED if proposed else None,
+            deletion="done" if tombstone.permanent else None,
             pulse=self._box.meter.of_vault(),
         )
 
@@ -137,21 +137,24 @@ class CurationTools:
             pulse=self._box.meter.of_vault(),
         )
 
-    def _preview(self, found: Target, *, at_once: bool) -> ForgottenAnswer:
+    def _planned(
+        self, found: Target, notice: str | None, *, at_once: bool, preview: bool
+    ) -> ForgottenAnswer:
+        """The answer of a preview, and of a call that waits for the person, as ``notice`` says."""
         container = self._box.container
         ids = set(found.node_ids)
         naming = {e.source for e in container.live.stores.graph.neighbours(ids) if e.target in ids}
         known = (container.live.catalogue.by_id(source) for source in naming - ids)
         paths = sorted(memory.path for memory in known if memory is not None)
-        proposed = at_once and not (is_person() or container.actions.deletable(found))
+        deletion: Literal["done", "proposed"] = "proposed" if notice else "done"
         return ForgottenAnswer(
             name=found.name,
-            node_ids=list(found.node_ids),
-            paths=[found.note.path] if found.note else [],
-            preview=True,
+            node_ids=list(found.node_ids) if preview else [],
+            paths=[found.note.path] if found.note and preview else [],
+            preview=preview,
             linked_from=paths[:MOST_LINKS],
-            deletion=None if not at_once else "proposed" if proposed else "done",
-            notice=PROPOSED if proposed else None,
+            deletion=deletion if at_once and found.note else None,
+            notice=notice,
             pulse=self._box.meter.of_vault(),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
 
@@ -36,6 +37,8 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.curation import why_of
 from mcp_server.tools.toolbox import Toolbox
 from memvault.curation.changes.curator import ChangeResult, UndoResult
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
@@ -108,7 +111,8 @@ class OperationTools:
         edit = NoteEdit(operation, content, section, find, property)
         if edit.sets("lifecycle") and not is_person():
             raise InvalidParams("A lifecycle is set with set_lifecycle")
-        if edit.sets("project") and (note := self._persons_note(target)) is not None:
+        note = self._persons_note(target) if edit.sets("project") else None
+        if note is not None:
             call = TaskAction.by(
                 "edit_memory", target=note.id, operation=operation, content=content,
                 property=property,
@@ -116,7 +120,7 @@ class OperationTools:
             now = note.project or ""
             return EditedAnswer(
                 node_id=note.id, path=note.path, before=now, after=now, preview=preview,
-                notice=self._propose_move(call, note, rationale, preview=preview),
+                notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
                 pulse=self._box.meter.of_vault(),
             )  # fmt: skip
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
@@ -141,13 +145,29 @@ class OperationTools:
         """Merge memories or concepts that the person agrees are the same.
 
         The target's note gains the text of the others, each under a heading with its origin, and
-        their names as aliases; links to them then lead to it, and they move to the trash. Concepts
-        without notes are merged without changing a note.
+        their names as aliases; links to them then lead to it, and they move to the trash; notes of
+        the person's only once they agree on the Curate page. Concepts without notes are merged
+        without changing a note.
         """
         self._box.touch(session_id)
         actions = self._box.container.actions
-        done = actions.merge(sources, target, why_of(rationale), preview=preview)
+        done = actions.merge(sources, target, why_of(rationale), preview=True)
         own = done.result.node_ids[0]
+        trashed = (path for path, to in done.plan.moves if is_in_trash(to))
+        notes = map(self._box.container.live.catalogue.by_path, trashed)
+        note = next((each for each in notes if self._box.is_persons(each)), None)
+        if note is not None:
+            ids = [actions.target(each).node_ids[0] for each in sources]
+            call = TaskAction.by("merge_concepts", sources=ids, target=own)
+            notice = self._propose(ProposalKind.MERGED, call, note, rationale, preview=preview)
+            merged = (
+                done.result if preview else replace(done.result, merged_from=(), notes_changed=())
+            )
+            return MergedAnswer.of(
+                merged, node_id=own, notice=notice, **self._operated(done, preview)
+            )
+        if not preview:
+            done = actions.merge(sources, target, why_of(rationale))
         return MergedAnswer.of(done.result, node_id=own, **self._operated(done, preview))
 
     @tool(annotations=ADDS, tags=FULL, title="Annotate a memory")
@@ -238,12 +258,13 @@ class OperationTools:
         self._box.touch(session_id)
         if lifecycle is Lifecycle.PERMANENT and not is_person():
             return self._proposed(ProposalKind.PERMANENT, target, rationale, preview=preview)
-        if move and (note := self._persons_note(target)) is not None:
+        note = self._persons_note(target) if move else None
+        if note is not None:
             call = TaskAction.by("set_lifecycle", target=note.id, lifecycle=lifecycle, move=True)
             return SetAnswer(
                 node_id=note.id, path=note.path, proposed_path=lifecycle_path(note, lifecycle),
                 before=note.lifecycle, after=note.lifecycle, preview=preview,
-                notice=self._propose_move(call, note, rationale, preview=preview),
+                notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
                 pulse=self._box.meter.of_vault(),
             )  # fmt: skip
         done = self._box.container.actions.set_lifecycle(
@@ -271,7 +292,7 @@ class OperationTools:
         note = next(filter(None, map(self._persons_note, planned.result)), None)
         if note is not None:
             call = TaskAction.by("archive_project", project=project)
-            notice = self._propose_move(call, note, rationale, preview=preview)
+            notice = self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview)
             moved = planned.result if preview else {}
             return ArchivedAnswer(moved=moved, notice=notice, **self._operated(planned, preview))
         done = planned
@@ -306,22 +327,14 @@ class OperationTools:
 
     def _persons_note(self, name: str) -> Memory | None:
         """The note that this names, if a client calls and the person wrote in the note."""
-        actions = self._box.container.actions
-        found = actions.target(name)
-        is_theirs = found.note is not None and not is_person() and not actions.deletable(found)
-        return found.note if is_theirs else None
+        note = self._box.container.actions.target(name).note
+        return note if self._box.is_persons(note) else None
 
-    def _propose_move(
-        self, call: TaskAction, note: Memory, rationale: str, *, preview: bool
+    def _propose(
+        self, kind: ProposalKind, call: TaskAction, note: Memory, rationale: str, *, preview: bool
     ) -> str:
-        """Only the person moves their notes; gives what the client is told."""
-        why = why_of(rationale)
-        if not preview:
-            self._box.container.proposals.propose_move(call, note, why.actor, why.rationale)
-        return (
-            f"{note.path} is the person's own note, which only they move: this waits for them on "
-            "the Curate page. Nothing is changed until they agree."
-        )
+        about = (note.id, note.path)
+        return self._box.propose(kind, call, about, why_of(rationale), preview=preview)
 
     def _proposed(
         self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
@@ -372,14 +385,19 @@ class OperationTools:
         """Undo one change (its `reversal_hash`), or all of a client or day.
 
         Notes edited since stay as they are and are listed in `conflicts`. An undo can itself be
-        undone.
+        undone. What the person changed waits for them.
         """
         self._box.touch(session_id)
+        actions, why = self._box.container.actions, why_of(rationale)
         hashes = self._named_changes(change, client, day)
-        undone = self._box.container.actions.undo(hashes, why_of(rationale), preview=preview)
-        moves = undone.plan.moves
+        undone = actions.undo(hashes, why, preview=preview or not is_person())
+        notice = self._wait_for_person(undone, why, preview=preview)
+        if not (preview or notice or undone.change):
+            undone = actions.undo(hashes, why)
+        moves = undone.plan.moves if preview or not notice else []
         return UndoneAnswer(
-            undone=[done_shape(each) for each in undone.undone],
+            notice=notice,
+            undone=[done_shape(each) for each in undone.undone] if preview or not notice else [],
             conflicts=[
                 ConflictShape.of(each, lines=each.lines[:MOST_LINES]) for each in undone.conflicts
             ],
@@ -387,6 +405,17 @@ class OperationTools:
             more_moved=max(0, len(moves) - MOST_LINES) or None,
             **self._operated(undone, preview),
         )
+
+    def _wait_for_person(
+        self, planned: UndoResult, why: Attribution, *, preview: bool
+    ) -> str | None:
+        """What a client is told that would undo changes of the person's."""
+        own = next((each for each in planned.undone if each.actor.kind == "person"), None)
+        if own is None or is_person():
+            return None
+        call = TaskAction.by("undo_change", changes=[each.reversal_hash for each in planned.undone])
+        about = ((*own.node_ids, own.reversal_hash)[0], (*own.paths, *own.names, "a note")[0])
+        return self._box.propose(ProposalKind.UNDONE, call, about, why, preview=preview)
 
     def _named_changes(
         self, change: str | None, client: str | None, day: date | None

@@ -16,13 +16,21 @@ from mcp_server.answers.memories import (
 )
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
 from mcp_server.engine.startup import Startup
-from mcp_server.middleware.client_identity import ToolSet, client_name, connection_id, wanted_set
+from mcp_server.middleware.client_identity import (
+    ToolSet,
+    client_name,
+    connection_id,
+    is_person,
+    wanted_set,
+)
 from mcp_server.runtime.learning_service import UNNAMED
 from memvault.cognition.memory_loader import MemoryNodes
 from memvault.cognition.pulse import PulseMeter
 from memvault.cognition.sessions import Session
-from memvault.curation.targets import nearest_names, resolve
-from memvault.model.change import TaskType
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.proposals import ProposalKind
+from memvault.curation.targets import Target, nearest_names, resolve
+from memvault.model.change import TaskAction, TaskType
 from memvault.model.errors import (
     GraphQueryError,
     InvalidParams,
@@ -73,6 +81,12 @@ def thing_called(container: Container, name: str) -> NodeRef:
 CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts")
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 LOOK_SECONDS = 0.5
+_THEIRS = {
+    ProposalKind.MOVED: "{} is their own note, which only they move",
+    ProposalKind.FORGOTTEN: "{} is their own note, which only they forget",
+    ProposalKind.MERGED: "{} is their own note, which only they merge into another",
+    ProposalKind.UNDONE: "they changed {} themselves, which only they undo",
+}
 MOST_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
@@ -132,6 +146,33 @@ class Toolbox:
 
     def _read(self, path: str) -> bytes:
         return self.container.guarded.read(path)
+
+    def is_persons(self, note: Memory | None) -> bool:
+        """Whether a client calls, and the person wrote, changed or moved this note."""
+        if note is None or is_person():
+            return False
+        return not self.container.actions.deletable(Target(note.title, note))
+
+    def propose(
+        self,
+        kind: ProposalKind,
+        call: TaskAction,
+        about: tuple[str, str],
+        why: Attribution,
+        *,
+        preview: bool,
+    ) -> str:
+        """Let a client's call wait for the person; gives what the client is told.
+
+        Args:
+            about: id and path of the note that is theirs, or that they changed.
+        """
+        if not preview:
+            self.container.proposals.propose_call(kind, call, about, why.actor, why.rationale)
+        return (
+            f"This waits for the person: {_THEIRS[kind].format(about[1])}. Tell them that it is on "
+            "the Curate page. Nothing is changed until they agree."
+        )
 
     def touch(self, session_id: str | None = None) -> Session:
         """The session of this call; without an id, the connection's own.

@@ -18,6 +18,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from tests.benchmarks.measure import Figure, median, percentile, show
 from tests.benchmarks.vaults import opened, parser_for
+from tests.integration.caller import the_person
 
 TIMES = 20
 LEAST = "100"
@@ -30,7 +31,8 @@ async def measure(container: Container) -> list[Figure]:
     """Over one connection: closing it waits for what is measured in the background."""
     dice, spent = random.Random(4), defaultdict[str, list[float]](list)
     drawn = iter(dice.sample(_hardly_linked(container), 2 * TIMES + 2))
-    async with Client(build_server(container, tools="full")) as client:
+    server = build_server(container, tools="full")
+    async with Client(server, client_info=the_person()) as client:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
             await asyncio.sleep(PAUSE_SECONDS)

@@ -78,14 +78,17 @@ class Caller:
         self.server = build_server(container, tools="full")
 
     def __call__(self, name: str, client: str = "eve", **arguments: Any) -> dict[str, Any]:
+        result = self.raw(name, client, **arguments)
+        assert not result.is_error, result.content
+        return dict(result.structured_content or {})
+
+    def raw(self, name: str, client: str = "eve", **arguments: Any) -> Any:
         async def run() -> Any:
             info = Implementation(name=client, version="1")
             async with Client(self.server, client_info=info) as one:
                 return await one.call_tool_mcp(name, arguments)
 
-        result = asyncio.run(run())
-        assert not result.is_error, result.content
-        return dict(result.structured_content or {})
+        return asyncio.run(run())
 
     def error(self, name: str, **arguments: Any) -> str:
         async def run() -> Any:

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import json
+from copy import copy
 from typing import Any
 
 from fastmcp import Client, FastMCP
+from mcp_types import Implementation
 
-from mcp_server.middleware.client_identity import ToolSet
+from mcp_server.engine.client import COMMAND_LINE, proof_of_person
+from mcp_server.middleware.client_identity import ToolSet, accept_person
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+
+
+def the_person() -> Implementation:
+    """How the command line introduces itself to an engine in this process."""
+    token = "the engine's token"
+    accept_person(token)
+    return Implementation(name=COMMAND_LINE, version="1", title=proof_of_person(token))
 
 
 class Caller:
     def __init__(self, container: Container, tools: ToolSet = "core") -> None:
         self.container = container
         self.server: FastMCP[Any] = build_server(container, tools=tools)
+        self._info: Implementation | None = None
+
+    @property
+    def person(self) -> Caller:
+        """The same, but as the person at the command line."""
+        caller = copy(self)
+        caller._info = the_person()
+        return caller
 
     def raw(self, name: str, **arguments: Any):
         async def run():
-            async with Client(self.server) as client:
+            async with Client(self.server, client_info=self._info) as client:
                 return await client.call_tool_mcp(name, arguments)
 
         return asyncio.run(run())

@@ -139,7 +139,7 @@ def test_ec_core_004_finding_nothing_is_no_error_and_suggests_to_explore(reader)
 
 def test_ec_core_011_a_forgotten_memory_is_as_if_it_did_not_exist(writer):
     memory_id = writer.id_of("Clay oven")
-    writer.ok("forget_concept", target=memory_id, rationale=REASON)
+    writer.person.ok("forget_concept", target=memory_id, rationale=REASON)
     never = writer.error("get_memory", id="00000000-0000-4000-8000-000000000000")
     forgotten = writer.error("get_memory", id=memory_id)
     assert forgotten["code"] == never["code"] == -32602

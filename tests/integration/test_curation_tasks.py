@@ -20,9 +20,8 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.curation.operations.draft import Draft
-from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskType
-from tests.integration.caller import Caller
+from tests.integration.caller import Caller, the_person
 
 Write = Callable[..., Path]
 LONG = (
@@ -207,8 +206,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.waiting_proposals():
-            if proposal.kind in (ProposalKind.VERIFIED, ProposalKind.MOVED):
-                accept(container, proposal)
+            accept(container, proposal)
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
@@ -292,7 +290,7 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
 
     async def forget() -> None:
         why = {"target": "Island", "rationale": "It is of no use to them."}
-        async with Client(build_server(container)) as client:
+        async with Client(build_server(container), client_info=the_person()) as client:
             await client.call_tool("forget_concept", why)
 
     asyncio.run(forget())

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcp_server.pages.page_actions import by_person
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Forgetting
 from memvault.curation.changes.staging import Staging
-from memvault.model.change import Change, ChangeKind
+from memvault.model.change import Actor, Change, ChangeKind
+from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from tests.benchmarks.trust_attempts import WHY, Caller, Pages, opened
@@ -79,19 +84,19 @@ def test_a_client_deletes_for_good_what_clients_alone_wrote(
     assert not kept_anywhere(container, "A draft of eve.")
 
 
-def test_a_persons_note_goes_to_the_trash_and_waits_for_the_person(
+def test_a_persons_note_stays_and_its_deletion_waits_for_the_person(
     call: Caller, container: Container, will: str
 ) -> None:
     for preview in (True, False):
         answer = call("forget_concept", target=will, soft_delete=False, reason="user_requested",
                       preview=preview, rationale=WHY)  # fmt: skip
         assert answer["deletion"] == "proposed"
-        assert "Not deleted for good" in answer["notice"]
-    assert answer["restorable_until"]
-    assert (container.vault.root / ".trash" / "Will.md").read_text() == OWN
+        assert "This waits for the person: Will.md" in answer["notice"]
+    assert answer["paths"] == answer["node_ids"] == [] and "reversal_hash" not in answer
+    assert (container.vault.root / "Will.md").read_text() == OWN
     (waiting,) = container.waiting_proposals()
-    assert (waiting.kind, waiting.path, waiting.client) == ("deleted", "Will.md", "eve")
-    call("restore_concept", target="Will.md", rationale=WHY)
+    assert (waiting.kind, waiting.path, waiting.client) == ("forgotten", "Will.md", "eve")
+    container.proposals.decide(waiting.key, Actor(kind="person"))
     assert container.waiting_proposals() == []
 
 
@@ -117,7 +122,10 @@ def merged_away(call: Caller, container: Container) -> str:
     path = typed(container, f"Will {next(number)}.md", OWN)
     stored = claimed(call, "Mine.")
     call("merge_concepts", sources=[path, stored], target=stored, rationale=WHY)
-    return stored
+    assert stored in call("merge_concepts", sources=[path, stored], target=path, rationale=WHY)[
+        "notes_changed"
+    ]  # fmt: skip
+    return path
 
 
 def moved(call: Caller, container: Container) -> str:
@@ -161,7 +169,7 @@ def at_the_place_of_the_persons_note(call: Caller, container: Container) -> str:
     (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
     typed(container, path, OWN)
     call("edit_memory", target=path, operation="append", content="x", rationale=WHY)
-    call("forget_concept", target=path, rationale=WHY)
+    removed(container, path)
     stored = call("store_memory", content="y", title=title, project="wills", rationale=WHY)
     assert stored["path"] == path
     return path
@@ -177,9 +185,10 @@ def test_no_way_around_deletes_the_persons_words(
     call: Caller, container: Container, way: Way
 ) -> None:
     target = way(call, container)
+    before = (container.vault.root / target).read_bytes()
     assert deleted(call, target, "mallory")["deletion"] == "proposed"
-    call.error("forget_concept", target=target, soft_delete=False, reason="user_requested",
-               rationale=WHY)  # fmt: skip
+    assert "notice" in call("forget_concept", target=target, rationale=WHY)
+    assert (container.vault.root / target).read_bytes() == before
     assert kept_anywhere(container, "The house goes to Ada.")
 
 
@@ -230,25 +239,80 @@ def test_what_the_person_forgot_no_client_restores(
     key = removed(container, will)
     for arguments in ({"target": will}, {"reversal_hash": key}):
         assert "only they" in call.error("restore_concept", rationale=WHY, **arguments)
-    assert "only they" in call.error("undo_change", change=key, rationale=WHY)
+    assert "only they" in call("undo_change", change=key, rationale=WHY)["notice"]
     assert not (container.vault.root / will).exists()
     container.actions.restore(key, by_person("restored on the page"))
     assert (container.vault.root / will).read_text() == OWN
+    assert not [each for each in container.waiting_proposals() if each.path == will]
 
 
-def test_what_the_person_forgot_again_or_took_back_no_client_restores(
-    call: Caller, container: Container, will: str
+def test_what_the_person_took_back_no_client_brings_back(
+    call: Caller, container: Container
 ) -> None:
-    first = call("forget_concept", target=will, rationale=WHY)["reversal_hash"]
-    back = call("restore_concept", target=will, rationale=WHY)["reversal_hash"]
-    container.actions.undo([back], by_person("undone on the page"))
-    assert "only they" in call.error("undo_change", change=first, rationale=WHY)
     stored = call("store_memory", content="A claim.", title="Claimed", rationale=WHY)
     done = container.curator.history.changes(node_id=stored["node_id"])[0].reversal_hash
     undone = container.actions.undo([done], by_person("undone on the page")).change
     assert undone is not None
-    assert "only they" in call.error("undo_change", change=undone.reversal_hash, rationale=WHY)
-    assert not (container.vault.root / stored["path"]).exists()
+    for change in ({"change": undone.reversal_hash}, {"day": date.today().isoformat()}):
+        answer = call("undo_change", rationale=WHY, **change)
+        assert "only they undo" in answer["notice"] and answer["undone"] == []
+        assert not (container.vault.root / stored["path"]).exists()
+
+
+Ask = tuple[str, dict[str, Any]]
+_TITLES = st.sampled_from(["Own one", "Own two", "Theirs one", "Theirs two"])
+_CALLS: st.SearchStrategy[Ask] = st.one_of(
+    st.builds(lambda t: ("forget_concept", {"target": t}), _TITLES),
+    st.builds(
+        lambda one, two: ("merge_concepts", {"sources": [one, two], "target": two}),
+        _TITLES, _TITLES,
+    ),
+    st.integers(0, 9).map(lambda number: ("undo_change", {"number": number})),
+    st.builds(lambda t: ("pin", {"target": t}), st.sampled_from(["Own one", "Own two"])),
+)  # fmt: skip
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(_CALLS, min_size=1, max_size=6))
+def test_whatever_a_client_calls_the_persons_notes_and_changes_stay(
+    call: Caller, container: Container, calls: list[Ask]
+) -> None:
+    own = [typed(container, f"Own {each}.md", f"Words {each}.\n") for each in ("one", "two")]
+    for title in ("Theirs one", "Theirs two"):
+        call("store_memory", content=f"A claim, {title}.", title=title, rationale=WHY)
+    for tool, arguments in calls:
+        if tool == "pin":  # by the person
+            with suppress(MemvaultError):
+                container.actions.pin(arguments["target"], by_person("pinned"), pinned=True)
+            continue
+        if tool == "undo_change":
+            changes = container.curator.history.changes(limit=10)
+            arguments["change"] = changes[arguments.pop("number") % len(changes)].reversal_hash
+        pinned = [b"pinned: true" in (container.vault.root / path).read_bytes() for path in own]
+        call.raw(tool, rationale=WHY, **arguments)
+        for path, before in zip(own, pinned, strict=True):
+            after = (container.vault.root / path).read_bytes()
+            assert f"Words {path[4:7]}.".encode() in after
+            assert before == (b"pinned: true" in after)
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_a_merge_and_an_undo_wait_on_curate(call: Caller, container: Container, yes: bool) -> None:
+    path, other = typed(container, f"Well {yes}.md", f"Water, {yes}.\n"), claimed(call, "Deep.")
+    change = container.actions.pin(path, by_person("pinned on the page"), pinned=True).change
+    assert change is not None
+    call("undo_change", change=change.reversal_hash, rationale=WHY)
+    call("merge_concepts", sources=[path, other], target=other, rationale=WHY)
+    pages = Pages(container)
+    page = pages.get("/curate")
+    assert "eve asks to merge this note into Mine" in page and "See what changes" in page
+    assert "eve asks to undo:" in page
+    for each in [each for each in container.waiting_proposals() if each.path == path][::-1]:
+        pages.post(f"/curate/{'accept' if yes else 'decline'}", proposal=each.key)
+    assert (container.vault.root / path).exists() is not yes
+    assert (f"Water, {yes}." in (container.vault.root / other).read_text()) is yes
+    assert container.curator.history.change(change.reversal_hash).undone_by or not yes
+    assert not [each for each in container.waiting_proposals() if each.path == path]
 
 
 def test_the_text_of_what_is_forgotten_is_in_no_lineage(call: Caller, container: Container) -> None:
@@ -268,15 +332,15 @@ def test_the_person_decides_on_curate(call: Caller, container: Container, wish: 
     path = typed(container, f"Wish {wish}.md", f"# Wish\n\nTo {wish} it.\n")
     deleted(call, path)
     pages = Pages(container)
-    assert f"eve asks to delete {path} for good" in pages.get("/curate")
+    assert "eve asks to delete this note for good" in pages.get("/curate")
     waiting = container.waiting_proposals()[0]
     pages.post(f"/curate/{'accept' if wish == 'delete' else 'decline'}", proposal=waiting.key)
     assert waiting.path == path
     assert waiting not in container.waiting_proposals()
     assert kept_anywhere(container, f"To {wish} it.") is (wish == "keep")
     if wish == "delete":
-        purged = container.curator.history.changes(path=path)[0]
-        assert (purged.kind, purged.actor.kind) == ("purged", "person")
+        purged, gone = container.curator.history.changes(path=path)
+        assert (purged.kind, gone.kind, gone.actor.kind) == ("purged", "forgotten", "person")
 
 
 def test_the_person_deletes_for_good_on_the_page(container: Container) -> None:

@@ -17,6 +17,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from tests.integration.caller import the_person
 from tests.snapshot import differences, snapshot
 
 NOTES = {
@@ -47,7 +48,8 @@ class Caller:
 
     def ask(self, name: str, **arguments: Any) -> Any:
         async def run() -> Any:
-            async with Client(build_server(self.container, tools="full")) as client:
+            server = build_server(self.container, tools="full")
+            async with Client(server, client_info=the_person()) as client:
                 return await client.call_tool_mcp(name, arguments)
 
         return asyncio.run(run())

@@ -34,6 +34,7 @@ from memvault.config.settings import Settings, UpkeepSettings
 from memvault.model.errors import DiskFull
 from memvault.text.embedding import EmbeddingCache
 from memvault.vault.version_store import VersionStore
+from tests.integration.caller import the_person
 from tests.integration.test_fading import ME, SESSION, TEXT, World
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
@@ -83,7 +84,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def ask(container: Container, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     async def run() -> list[Any]:
-        async with Client(build_server(container)) as client:
+        async with Client(build_server(container), client_info=the_person()) as client:
             return [await client.call_tool_mcp(name, arguments) for name, arguments in calls]
 
     return asyncio.run(run())

@@ -25,7 +25,7 @@ def tree(caller: Caller) -> dict[str, bytes]:
 
 
 def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: Caller) -> None:
-    before = tree(writer)
+    writer, before = writer.person, tree(writer)
     boat, drone = (writer.id_of(f"Counting by {what}") for what in ("boat", "drone"))
     shown = writer.ok(
         "merge_concepts", sources=[boat, drone], target=drone, rationale=WHY, preview=True
@@ -47,7 +47,7 @@ def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: C
     lineage = writer.ok("get_node_lineage", node_id=drone, include_content_diffs=True)
     entry = lineage["lineage"][0]
     assert lineage["merged_from"] == [boat] and entry["change_type"] == "merged"
-    assert entry["actor"] == {"type": "agent", "id": "mcp"}
+    assert entry["actor"]["type"] == "user"
     assert WHY.rstrip(".") in entry["description"]
     assert "two divers" not in entry["content_before"]
     assert entry["content_after"] == text == lineage["current_content"]
@@ -78,7 +78,8 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
     assert (verified["before"], verified["after"]) == (False, False)  # a claim of the client
     memory = writer.container.live.catalogue.by_path(path)
     assert memory is not None and memory.importance == 0.8
-    writer.ok("forget_concept", target="Clay oven", rationale=WHY, reason="outdated")
+    gone = writer.ok("store_memory", content="The kelp is red.", title="Red", rationale=WHY)
+    writer.ok("forget_concept", target="Red", rationale=WHY, reason="outdated")
     stored = writer.ok("store_memory", content="The kelp is green.", rationale=WHY)
     writer.ok("set_preference", key="reply language", value="Welsh", rationale=WHY)
 
@@ -88,13 +89,12 @@ def test_an_operation_by_each_tool_says_before_and_after_and_all_are_undone_toge
         "annotated", "boosted", "lifecycle_set", "forgotten", "created", "preference_set",
     }  # fmt: skip
     assert undone["conflicts"] == [] and tree(writer) == before
-    assert writer.ok("get_memory", path="Clay oven")["id"]
     assert writer.error("get_memory", path=stored["path"])
     again = writer.ok("undo_change", change=undone["reversal_hash"], rationale=WHY)
     assert again["conflicts"] == []
     assert (root(writer) / stored["path"]).is_file()
     assert "Moved to Faro." in (root(writer) / path).read_text()
-    assert not (root(writer) / "projects/oven/Clay oven.md").exists()
+    assert not (root(writer) / gone["path"]).exists()
 
 
 def test_a_note_edited_since_is_left_and_both_versions_are_kept(writer: Caller) -> None:
@@ -141,7 +141,7 @@ def test_names_without_notes_are_one_in_the_graph_also_when_it_is_built_anew(
 
 def test_what_is_missing_is_explained_from_the_entries(writer: Caller) -> None:
     assert writer.ok("get_system_logs")["entries"] == []
-    oven = writer.id_of("Clay oven")
+    writer, oven = writer.person, writer.id_of("Clay oven")
     writer.ok("forget_concept", target=oven, rationale="They sold the house.", reason="outdated")
     writer.ok(
         "merge_concepts",
@@ -219,7 +219,7 @@ def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> Non
 
 
 def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
-    container = writer.container
+    writer, container = writer.person, writer.container
     twin = root(writer) / "permanent/The Harbour Lab.md"
     twin.write_bytes((root(writer) / "permanent/Harbour Lab.md").read_bytes())
     lonely = root(writer) / "permanent/Bees.md"
@@ -255,7 +255,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert tree(writer) == before and len(shown["moved"]) == 4
     claim = writer.ok("archive_project", project="Kelp", rationale=WHY)
     assert claim["moved"] == {} and "only they move" in claim["notice"] and tree(writer) == before
-    undo = accept_move(writer)
+    undo = accept_proposal(writer)
     after = tree(writer)
     assert "archive/projects/kelp/Tides.md" in after
     assert not [path for path in after if path.startswith("projects/kelp/")]
@@ -269,7 +269,8 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     census = found["nodes"][0]
     assert census["path"] == "archive/projects/kelp/Kelp census.md"
     assert writer.ok("get_memory", path=census["path"])["lifecycle"] == "temporary"
-    writer.ok("undo_change", change=undo, rationale=WHY)
+    assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
+    accept_proposal(writer)
     assert tree(writer) == before
     assert "no note in projects/atlantis/" in writer.error(
         "archive_project", project="atlantis", rationale=WHY
@@ -287,13 +288,14 @@ def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writ
     assert tree(writer) == before
     claim = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
     assert "only they move" in claim["notice"] and tree(writer) == before
-    undo = accept_move(writer)
+    undo = accept_proposal(writer)
     assert (root(writer) / done["proposed_path"]).exists() and not (root(writer) / path).exists()
-    writer.ok("undo_change", change=undo, rationale=WHY)
+    assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
+    accept_proposal(writer)
     assert tree(writer) == before
 
 
-def accept_move(writer: Caller) -> str:
+def accept_proposal(writer: Caller) -> str:
     """As the person does on *Curate*; gives the hash that undoes it."""
     container = writer.container
     accept(container, container.waiting_proposals()[0])
@@ -316,7 +318,7 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     assert "set_lifecycle" in writer.error("edit_memory", target="Mine", **lasting)["message"]
     claim = writer.ok("edit_memory", target="Counting by boat", content="reef", **why)
     assert (claim["before"], claim["after"]) == ("kelp", "kelp") and tree(writer) == before
-    accept_move(writer)
+    accept_proposal(writer)
     assert b"project: reef\n" in tree(writer)["projects/kelp/Counting by boat.md"]
 
 
@@ -334,6 +336,6 @@ def test_an_undo_of_many_notes_lists_the_first_hundred_and_counts_the_rest(
     file.write_text(json.dumps(export))
     import_conversations(writer.container.curator, file, "claude")
     (change,) = writer.container.curator.history.changes()
-    done = writer.ok("undo_change", change=change.reversal_hash, rationale=WHY)
+    done = writer.person.ok("undo_change", change=change.reversal_hash, rationale=WHY)
     assert len(done["moved"]) == len(done["undone"][0]["paths"]) == 100
     assert done["more_moved"] == 30 and not list(root(writer).rglob("sessions/**/Talk*"))

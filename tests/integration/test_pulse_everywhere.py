@@ -16,6 +16,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.state import CognitivePulse, SuggestedAction
+from tests.integration.caller import the_person
 
 NOTES = {
     "Tide mill.md": "The tide mill grinds rye. It was built by [[Runa Holt]] in 1931.\n",
@@ -145,7 +146,8 @@ def test_every_tool_answers_with_a_pulse(container: Container) -> None:
     order = list(ARGUMENTS)
 
     async def run() -> dict[str, Any]:
-        async with Client(build_server(container, tools="full")) as client:
+        server = build_server(container, tools="full")
+        async with Client(server, client_info=the_person()) as client:
             tools = {tool.name: tool for tool in await client.list_tools()}
             assert set(ARGUMENTS) <= set(tools)
             late = sorted(tools, key=lambda name: order.index(name) if name in order else -1)

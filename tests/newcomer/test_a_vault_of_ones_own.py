@@ -126,8 +126,8 @@ def test_whatever_a_client_did_is_undone_to_the_byte(
         "edit_memory", target=name, operation="append", content="A remark.", rationale=WHY
     )
     newcomer.calls("annotate_node", target=name, note="Another remark.", rationale=WHY)
-    newcomer.calls("forget_concept", target=chosen[0].stem, rationale=WHY)
-    assert not chosen[0].exists()
+    waits = newcomer.calls("forget_concept", target=chosen[0].stem, rationale=WHY)
+    assert "waits for the person" in waits["notice"] and chosen[0].exists()
     newcomer.types("undo", "--client", "mcp", "--yes")
     after = hashes(newcomer.vault)
     assert {path: after.get(path) for path in before} == before

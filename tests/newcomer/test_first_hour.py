@@ -134,7 +134,7 @@ def test_a_client_moves_a_note_of_the_persons_only_when_they_agree(newcomer: New
     moved = newcomer.calls(
         "archive_project", project="seed-library", rationale="The person seems to be done with it."
     )
-    assert moved["moved"] == {} and "waits for them" in moved["notice"]
+    assert moved["moved"] == {} and "waits for the person" in moved["notice"]
     assert note.read_bytes() == before
     assert "asks to move the project seed-library to the archive" in newcomer.opens("/curate")[1]
 
@@ -142,12 +142,15 @@ def test_a_client_moves_a_note_of_the_persons_only_when_they_agree(newcomer: New
 def test_a_forgotten_note_is_gone_until_it_is_restored_to_the_byte(newcomer: Newcomer) -> None:
     note = newcomer.vault / "permanent" / "people" / "Rowan Achterberg.md"
     before = note.read_bytes()
-    why = "The person asked for it while trying memvault."
-    newcomer.calls("forget_concept", target="Rowan Achterberg", rationale=why)
+    why = "The person seems to be done with them."
+    waits = newcomer.calls("forget_concept", target="Rowan Achterberg", rationale=why)
+    assert "waits for the person" in waits["notice"] and note.read_bytes() == before
+    assert "asks to move this note to the trash" in newcomer.opens("/curate")[1]
+    newcomer.types("forget", "Rowan Achterberg", "--yes")
     assert not note.exists()
     titles = [each["title"] for each in newcomer.recalled("Who is Rowan Achterberg?")]
     assert "Rowan Achterberg" not in titles
-    newcomer.calls("restore_concept", target="Rowan Achterberg", rationale=why)
+    newcomer.types("undo", newcomer.types("log").split("\t")[0], "--yes")
     assert note.read_bytes() == before
 
 

@@ -43,12 +43,13 @@ from memvault.curation.operations.properties import (
 )
 from memvault.curation.operations.remember import remember, secrets_in
 from memvault.curation.targets import Target, nearest_names, resolve, resolve_note
-from memvault.model.change import Actor, Change, ChangeKind
+from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteConflict, NoteNotFound
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.compose import compose_note, day_of, safe_name
+from memvault.vault.documents import check_writable
 from memvault.vault.parse import content_hash
 
 Result = TypeVar("Result")
@@ -332,17 +333,20 @@ class Actions:
         assert done.change is not None  # forgetting always changes something
         return done.change
 
+    def check_forgettable(self, target: Target) -> None:
+        """Raises what forgetting it would raise."""
+        if target.note is not None:
+            check_writable(target.note.path)
+            self._curator.stage().read(target.note.path)
+
     def deletable(self, target: Target, staging: Staging | None = None) -> bool:
-        """Whether a client may delete it for good: a note that the person never touched."""
+        """Whether a client may forget, merge, move or delete it: a note that the person never
+        touched."""
         if target.note is None:
             return False  # notes name it
         path = target.note.path
         data = (staging or self._curator.stage()).read(path)
         return made_by_others(self._curator.history, path, data)
-
-    def delete_forgotten(self, reversal_hash: str, actor: Actor) -> None:
-        """Delete for good what is in the trash; only for the person."""
-        self._curator.delete_forgotten(reversal_hash, actor)
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore what a hash, id, path or name means, if it was forgotten."""

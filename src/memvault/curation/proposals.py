@@ -1,11 +1,11 @@
-"""What clients propose and only the person decides: that a memory is right, lasts for good, is
-deleted for good, or that a note of theirs moves."""
+"""What clients propose and only the person decides: that a memory is right or lasts for good, or
+that a note of theirs moves, is forgotten or merged, or a change of theirs is undone."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -13,27 +13,32 @@ from typing import Any
 
 from memvault.model.change import Actor, TaskAction
 from memvault.model.errors import NoteNotFound
-from memvault.model.memory import Lifecycle, Memory, Tombstone
+from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
 # Of an entry's data.
-PROPOSAL, WAS_VERIFIED, FORGOTTEN, CALL = "proposal", "was_verified", "forgotten", "call"
+PROPOSAL, WAS_VERIFIED, CALL = "proposal", "was_verified", "call"
 
 
 class ProposalKind(StrEnum):
     VERIFIED = "verified"  # the person is said to have confirmed it
     WRONG = "wrong"  # the person is said to have called it wrong
     PERMANENT = "permanent"
-    DELETED = "deleted"  # for good; it is in the trash
     MOVED = "moved"  # to another project or folder
+    FORGOTTEN = "forgotten"  # to the trash, or deleted for good
+    MERGED = "merged"
+    UNDONE = "undone"
+
+
+_KINDS = frozenset(map(str, ProposalKind))  # other versions of memvault know others
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``was_verified``: the memory was verified when it was made, perhaps too long ago.
-    ``forgotten`` is the tombstone of what is to be deleted, ``call`` the tool that would move."""
+    """``was_verified``: the memory was verified when it was made, perhaps too long ago. ``call`` is
+    what the client called."""
 
     key: str
     kind: ProposalKind
@@ -43,7 +48,6 @@ class Proposal:
     rationale: str
     at: datetime
     was_verified: bool = False
-    forgotten: str = ""
     call: TaskAction | None = None
 
 
@@ -65,18 +69,21 @@ class Proposals:
         data = {PROPOSAL: kind, WAS_VERIFIED: memory.verified}
         return self._propose(memory.id, memory.path, actor, rationale, data)
 
-    def propose_deletion(self, forgotten: Tombstone, actor: Actor, rationale: str) -> Proposal:
-        """Record that a client wants something in the trash deleted for good."""
-        data = {PROPOSAL: ProposalKind.DELETED, FORGOTTEN: forgotten.reversal_hash}
-        place = forgotten.path or forgotten.name
-        return self._propose(forgotten.node_ids[0], place, actor, rationale, data)
-
-    def propose_move(
-        self, call: TaskAction, memory: Memory, actor: Actor, rationale: str
+    def propose_call(
+        self,
+        kind: ProposalKind,
+        call: TaskAction,
+        about: tuple[str, str],
+        actor: Actor,
+        rationale: str,
     ) -> Proposal:
-        """Record that a client wants a note of the person's in another project or folder."""
-        data = {PROPOSAL: ProposalKind.MOVED, CALL: call.model_dump(mode="json")}
-        return self._propose(memory.id, memory.path, actor, rationale, data)
+        """Record a client's call that concerns what is the person's.
+
+        Args:
+            about: id and path of the note.
+        """
+        data = {PROPOSAL: kind, CALL: call.model_dump(mode="json")}
+        return self._propose(*about, actor, rationale, data)
 
     def _propose(
         self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]
@@ -95,25 +102,18 @@ class Proposals:
             return self._open[key]
 
     def waiting(
-        self, memory_of: Callable[[str], Memory | None], kept: Collection[Tombstone]
+        self, memory_of: Callable[[str], Memory | None], is_undone: Callable[[str], bool]
     ) -> list[Proposal]:
         """Those that wait for the person, the newest first.
 
         Args:
-            kept: what is in the trash.
+            is_undone: of a change, by its hash.
         """
         with self._lock:
             self._refresh()
             found = list(self._open.values())
-        hashes = {each.reversal_hash for each in kept}
         open_ = [
-            each
-            for each in found
-            if (
-                each.forgotten in hashes
-                if each.forgotten
-                else not _is_settled(each, memory_of(each.note_id))
-            )
+            each for each in found if not _is_settled(each, memory_of(each.note_id), is_undone)
         ]
         return sorted(open_, key=lambda each: each.at, reverse=True)
 
@@ -143,23 +143,26 @@ class Proposals:
         for entry in entries:
             if entry.kind == DECIDED:
                 self._open.pop(str(entry.data.get("key", "")), None)
-            elif entry.kind == PROPOSED and entry.note_id:
+            elif entry.kind == PROPOSED and entry.note_id and entry.data.get(PROPOSAL) in _KINDS:
                 key = _key(entry.note_id, entry.data)
                 kind = ProposalKind(str(entry.data.get(PROPOSAL)))
                 self._open[key] = Proposal(
                     key, kind, entry.note_id, entry.path or "", entry.actor.name,
                     entry.rationale or "", entry.ts, bool(entry.data.get(WAS_VERIFIED)),
-                    str(entry.data.get(FORGOTTEN, "")),
                     TaskAction(**entry.data[CALL]) if CALL in entry.data else None,
                 )  # fmt: skip
 
 
 def _key(note_id: str, data: Mapping[str, Any]) -> str:
     wanted = json.dumps(data[CALL], sort_keys=True) if CALL in data else ""
-    return f"{data.get(PROPOSAL)} {data.get(FORGOTTEN) or note_id} {wanted}".rstrip()
+    return f"{data.get(PROPOSAL)} {note_id} {wanted}".rstrip()
 
 
-def _is_settled(proposal: Proposal, memory: Memory | None) -> bool:
+def _is_settled(
+    proposal: Proposal, memory: Memory | None, is_undone: Callable[[str], bool]
+) -> bool:
+    if proposal.kind is ProposalKind.UNDONE and proposal.call is not None:
+        return all(map(is_undone, proposal.call.arguments["changes"]))
     if memory is None:
         return True
     if proposal.kind is ProposalKind.VERIFIED:

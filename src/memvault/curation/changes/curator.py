@@ -35,7 +35,6 @@ from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
     NoteConflict,
-    NoteNotFound,
     OutsideVault,
     StorageError,
 )
@@ -427,17 +426,13 @@ class Curator:
         return data is not None and content_hash(data) == tombstone.content_hash
 
     def _record_trash(
-        self,
-        kind: TrashEntry,
-        tombstone: Tombstone,
-        path: str | None = None,
-        actor: Actor = _SYSTEM,
+        self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None
     ) -> None:
         whole = kind is TrashEntry.FORGOTTEN
         entry = JournalEntry(
             ts=self._clock(),
             kind=kind,
-            actor=actor,
+            actor=_SYSTEM,
             note_id=tombstone.node_ids[0],
             path=path or tombstone.path,
             before=tombstone.content_hash,
@@ -448,22 +443,7 @@ class Curator:
 
     # -- deleting for good ----------------------------------------------------------------------
 
-    def delete_forgotten(self, reversal_hash: str, actor: Actor) -> Tombstone:
-        """Delete for good what is in the trash under this tombstone.
-
-        Raises:
-            NoteNotFound: it was restored or deleted already.
-            StorageError: it is still there.
-        """
-        with self._alone():
-            kept = (each for each in self.forgotten.kept() if each.reversal_hash == reversal_hash)
-            tombstone = next(kept, None)
-            if tombstone is None:
-                raise NoteNotFound("It is no longer in the trash", reversal_hash=reversal_hash)
-            self._delete_for_good(tombstone, actor)
-        return tombstone
-
-    def _delete_for_good(self, tombstone: Tombstone, actor: Actor = _SYSTEM) -> None:
+    def _delete_for_good(self, tombstone: Tombstone) -> None:
         """Delete the note of a tombstone from the trash, with every version that is kept of it.
 
         Raises:
@@ -472,7 +452,7 @@ class Curator:
         with self._lock:
             if self._holds(tombstone.trash_path, tombstone):
                 self.vault.delete(tombstone.trash_path or "")
-            self._record_trash(TrashEntry.PURGED, tombstone, actor=actor)
+            self._record_trash(TrashEntry.PURGED, tombstone)
             self._expunge(tombstone)
         self._deleted(tombstone)
 
