@@ -43,6 +43,7 @@ class ScanReport:
     """What a scan or a batch of changes came to."""
 
     indexed: int = 0
+    relinked: int = 0  # unchanged notes whose edges changed because other notes did
     unfinished: bool = False  # whether something is left for `Indexer.finish_some`
     removed: int = 0
     unchanged: int = 0

@@ -389,6 +389,7 @@ class Indexer:
             return result
         self._graphs.write_again(again)
         self.catalogue.mark_relinked(again)
+        result.relinked = len(again)
         return result
 
     def _report(self, indexed: NotesIndexed) -> None:
