@@ -71,11 +71,16 @@ PreferenceKey = Annotated[
 _RATIONALE = {"minLength": 10, "maxLength": 500}
 WhyKept = Annotated[
     str,
-    Field(description="Why this is kept.", json_schema_extra={**_RATIONALE}),
+    Field(
+        description="Why this is kept, in 10 to 500 characters.", json_schema_extra={**_RATIONALE}
+    ),
 ]
 WhyChanged = Annotated[
     str,
-    Field(description="Reason for this change.", json_schema_extra={**_RATIONALE}),
+    Field(
+        description="Reason for this change, in 10 to 500 characters.",
+        json_schema_extra={**_RATIONALE},
+    ),
 ]
 Preview = Annotated[bool, Field(description="Only show what would change.")]
 TargetName = Annotated[
@@ -115,8 +120,9 @@ def _lean(part: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:
     choices = [each for each in part.get("anyOf", []) if each.get("type") != "null"]
     kept = {key: value for key, value in part.items() if key != "anyOf"}
     if len(choices) == 1:
-        inner = {key: value for key, value in choices[0].items() if key != "description"}
-        kept = {**inner, **kept}
+        kept = {**choices[0], **kept}
+        if "enum" in kept and "description" not in part:
+            kept.pop("description", None)  # an enumeration's docstring, not about the argument
     elif choices:
         kept["anyOf"] = [_lean(each) for each in choices]
     lean = {

@@ -47,7 +47,9 @@ Reason = Annotated[
         description="user_requested, duplicate, outdated, wrong, …",
     ),
 ]
-ReversalHash = Annotated[str | None, Field(min_length=1, max_length=64)]
+ReversalHash = Annotated[
+    str | None, Field(min_length=1, max_length=64, description="Of the forgetting.")
+]
 Soft = Annotated[
     bool,
     Field(description="false: delete for good, only with reason user_requested."),

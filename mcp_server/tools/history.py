@@ -116,7 +116,7 @@ class HistoryTools:
         since: Annotated[
             datetime | None, Field(description="Start, ISO 8601; default: 24 hours ago.")
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+        limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
     ) -> LogsAnswer:
         """List what was forgotten, deleted, merged or put in quarantine, by whom and why.
 

@@ -92,7 +92,7 @@ class OperationTools:
     def edit_memory(
         self,
         target: TargetName,
-        operation: EditOperation,
+        operation: Annotated[EditOperation, Field(description="How to change it.")],
         content: EditContent,
         *,
         rationale: WhyChanged,
@@ -243,7 +243,7 @@ class OperationTools:
     def set_lifecycle(
         self,
         target: TargetName,
-        lifecycle: Lifecycle,
+        lifecycle: Annotated[Lifecycle, Field(description="The new lifecycle.")],
         *,
         rationale: WhyChanged,
         move: Annotated[bool, Field(description="Also move the note to proposed_path.")] = False,
@@ -378,7 +378,9 @@ class OperationTools:
             str | None,
             Field(min_length=1, max_length=100, description="All changes by this client."),
         ] = None,
-        day: Annotated[date | None, Field(description="All changes of this local day.")] = None,
+        day: Annotated[
+            date | None, Field(description="All changes of this local day, as YYYY-MM-DD.")
+        ] = None,
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> UndoneAnswer:

@@ -222,7 +222,7 @@ class ReasoningTools:
     @tool(annotations=READS, tags=FULL, title="Infer in any direction")
     def omni_infer(
         self,
-        query_type: Inference,
+        query_type: Annotated[Inference, Field(description="Direction of the inference.")],
         clamped_nodes: ClampedNodes,
         *,
         predict_nodes: PredictNodes = None,

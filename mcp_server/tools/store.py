@@ -153,7 +153,7 @@ class StoreTools:
         lifecycle: Kept = None,
         project: OfProject = None,
         type: Kind = None,
-        tags: list[str] | None = None,
+        tags: Annotated[list[str] | None, Field(description="Without #.")] = None,
         link_to: Links = None,
         metadata: FurtherKeys = None,
         session_id: SessionId = None,

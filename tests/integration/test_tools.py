@@ -63,12 +63,16 @@ def test_core_tools_and_instructions_name_only_tools_that_the_client_has(reader)
 
 def test_each_argument_is_described_for_its_own_tool(reader):
     tools = {each.name: each.input_schema["properties"] for each in listed(reader.server)[0]}
-    kept, changed = "Why this is kept.", "Reason for this change."
+    kept, changed = "Why this is kept, ", "Reason for this change, "
     for name in WRITING:
         expected = kept if name in ("store_memory", "set_preference") else changed
-        assert tools[name]["rationale"]["description"] == expected
+        assert tools[name]["rationale"]["description"].startswith(expected)
     asked, stored = tools["recall_memory"]["project"], tools["store_memory"]["project"]
     assert asked["description"] != stored["description"]
+    every, _ = listed(build_server(reader.container, tools="full"))
+    for tool in every:
+        for name, argument in tool.input_schema["properties"].items():
+            assert argument.get("description"), (tool.name, name)
 
 
 def test_the_full_set_has_the_core_tools_and_more(reader):

@@ -35,7 +35,7 @@ class Transmitter(StrEnum):
 
 
 class RewardType(StrEnum):
-    """Types of reward signals (stack 5.5)."""
+    """Types of reward signals."""
 
     REWARD = "reward"
     PENALTY = "penalty"
