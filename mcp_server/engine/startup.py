@@ -125,6 +125,11 @@ class Startup:
             await asyncio.sleep(0.02)
 
     @property
+    def indexing(self) -> bool:
+        """Whether what changed while no engine ran is not indexed yet."""
+        return not self._indexed.is_set()
+
+    @property
     def stopping(self) -> bool:
         """Whether the engine is about to end."""
         return self._stopping.is_set()
@@ -144,6 +149,8 @@ class Startup:
             return None
         indexing = self.now().status()["indexing"] or {}
         done, total = indexing.get("done", 0), indexing.get("total", 0)
+        if not total:
+            return "Indexing is starting; results may be incomplete."
         return f"Indexing is running ({done:,} of {total:,} notes); results may be incomplete."
 
     def health(self) -> dict[str, Any]:
@@ -164,11 +171,14 @@ class Startup:
         return {"status": "degraded" if told else "ok", **told}
 
     def status(self) -> dict[str, Any]:
-        """The status of the container, or how far its opening is."""
+        """The status of the container, or how far its opening is; ``notes`` is None until then."""
         if self._opened.done():
-            return self.now().status()
+            status = self.now().status()
+            if self.indexing and status["indexing"] is None:
+                status["indexing"] = {"stage": "starting", "done": 0, "total": 0}
+            return status
         return {
-            "notes": 0,
+            "notes": None,
             "indexing": {"stage": self._doing, "done": 0, "total": 0},
             "last_scan": None,
             "problems": [],

@@ -141,6 +141,7 @@ class TodayPage:
             pulse=self._site.box.meter.of_vault(),
             plot=plotted(points) if len(points) > 1 else None,
             notes=len(container.live.catalogue),
+            indexing=self._site.startup.indexing,
             tasks=len(tasks),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             came=shown(

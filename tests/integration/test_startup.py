@@ -26,6 +26,7 @@ from mcp_server.engine.startup import Startup
 from mcp_server.runtime import generations as indexes
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from memvault.cli.engine import how_far
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
@@ -97,6 +98,8 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
     server = build_server(startup)
     startup.start(lambda _: None)
     try:
+        until(lambda: startup.status()["indexing"]["stage"] == "fetching the key")
+        assert how_far(startup.status()) == {"notes": "loading", "indexing": "fetching the key"}
 
         async def use() -> tuple[int, dict[str, str], str]:
             async with Client(server) as client:

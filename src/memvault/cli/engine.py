@@ -260,6 +260,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(shown)
         return
+    shown |= how_far(answer)
     if scanned := answer.get("last_scan"):
         shown["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
     problems = shown.get("problems") or []
@@ -268,6 +269,15 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
         shown["problems"] = [*problems[:_MOST_PROBLEMS], more]
     rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in shown.items()]
     print_table(rows, ("dim",))
+
+
+def how_far(status: dict[str, Any]) -> dict[str, str]:
+    """In words, what an engine's status says while it starts or indexes."""
+    words = {} if status["notes"] is not None else {"notes": "loading"}
+    if indexing := status["indexing"]:
+        counts = f" ({indexing['done']:,} of {indexing['total']:,})" if indexing["total"] else ""
+        words["indexing"] = indexing["stage"] + counts
+    return words
 
 
 def _in_words(value: Any) -> str:
