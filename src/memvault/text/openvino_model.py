@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -142,8 +143,13 @@ _PADDED_TO = 8
 # Group size for 8-bit activations of layers with 8-bit weights; 64 keeps a cosine of 0.999 to the
 # exact vectors.
 _ROUNDING = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "64"}
-# A query has a dozen tokens: a second thread costs as much as it saves.
-_LATENCY = (("PERFORMANCE_HINT", "LATENCY"), ("INFERENCE_NUM_THREADS", "1"))
+# A query has a dozen tokens: a second thread costs as much as it saves. So there is one for each
+# stream: a query's phrases are embedded beside it.
+_LATENCY = (
+    ("PERFORMANCE_HINT", "LATENCY"),
+    ("NUM_STREAMS", str(_STREAMS)),
+    ("INFERENCE_NUM_THREADS", str(_STREAMS)),
+)
 _THROUGHPUT = (("PERFORMANCE_HINT", "THROUGHPUT"), ("NUM_STREAMS", str(_STREAMS)))
 # Batches give way to questions: how nice the threads are that compute them.
 _NICENESS = 10
@@ -166,8 +172,9 @@ class OpenVinoModel:
         self.tokenizer.no_truncation()
         self._folder = folder
         self._single = _compiled(folder, _LATENCY)
-        self._single_request = self._single.create_infer_request()
-        self._single_lock = threading.Lock()
+        self._free: SimpleQueue[Any] = SimpleQueue()  # requests, of which each runs one by one
+        for _ in range(_STREAMS):
+            self._free.put(self._single.create_infer_request())
         self._queue: Any = None
         self._queue_used = 0.0
         self._queue_lock = threading.Lock()
@@ -192,8 +199,11 @@ class OpenVinoModel:
         vectors = np.empty((len(windows), self.meta.dimension), np.float32)
         for places in alike.values():
             inputs = self._inputs([windows[place] for place in places], _PADDED_TO)
-            with self._single_lock:
-                vectors[places] = self._single_request.infer(inputs)[0]
+            request = self._free.get()
+            try:
+                vectors[places] = request.infer(inputs)[0]
+            finally:
+                self._free.put(request)
         return vectors
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:

@@ -56,20 +56,21 @@ class Indexed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """A question as things and relations, its bare words, and the nodes that it names."""
+class Bare:
+    """The bare words of a question, and the nodes that it names."""
 
-    question: Question
     words: AskedWords
     named: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question that is being parsed, and the vocabulary that it is parsed with."""
+    """A question that is being read, and the vocabulary that it is read with: as things and
+    relations, and as bare words whose vectors are then known."""
 
     lexicon: Lexicon
-    question: Future[Parsed]
+    question: Future[Question]
+    bare: Future[Bare]
 
 
 class RelationSearch:
@@ -132,7 +133,8 @@ class RelationSearch:
             return None
         if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
             return None
-        return Reading(lexicon, self._reading.submit(self._read, lexicon, query))
+        bare = self._reading.submit(self._read_bare, lexicon, query)
+        return Reading(lexicon, self._reading.submit(self._parse, lexicon, query), bare)
 
     def lead(
         self,
@@ -159,14 +161,14 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         try:
-            parsed = reading.question.result()
+            question, bare = reading.question.result(), reading.bare.result()
         except ModelUnavailable:
             self._without_parser()
             return list(hits)
         hops = min(max_hops, MOST_HOPS)
-        inquiry = self._inquiry(reading.lexicon, parsed.question, scope, hops)
+        inquiry = self._inquiry(reading.lexicon, question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
-        alike, fit = inquiry.in_any_words(parsed.words, parsed.named, SURE)
+        alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
         grounded = solution is not None and inquiry.is_grounded(solution)
         own: list[Hit] = []
         best = 0
@@ -182,7 +184,7 @@ class RelationSearch:
         sure = solution is not None and solution.confidence >= FITTING_WELL
         found = _each_once(own[: min(best, PARSED if sure else PARSED // 2)], led, own)
         if solution is not None and len(solution.question.relations) == 1:
-            named = {reading.lexicon.graph.node_ids[node] for node in parsed.named}
+            named = {reading.lexicon.graph.node_ids[node] for node in bare.named}
             itself = [hit for hit in hits if hit.memory.id in named]
             found = _each_once(found[: top_k - 1], itself[:1], found)
         return descending(_each_once(found, hits))
@@ -243,16 +245,17 @@ class RelationSearch:
             self._lexicon = lexicon
         return lexicon
 
-    def _read(self, lexicon: Lexicon, query: str) -> Parsed:
+    def _parse(self, lexicon: Lexicon, query: str) -> Question:
         assert self._reader is not None
-        today, number_of = self._today(), lexicon.graph.number_of
-        question = self._reader.read(query, lexicon.vocabulary, today)
-        text = cut_times(query, today)[0]
-        names = lexicon.find_names(text)
+        return self._reader.read(query, lexicon.vocabulary, self._today())
+
+    def _read_bare(self, lexicon: Lexicon, query: str) -> Bare:
+        text = cut_times(query, self._today())[0]
+        number_of, names = lexicon.graph.number_of, lexicon.find_names(text)
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
         words = AskedWords.of(masked(text, [(name.start, name.end) for name in names]))
-        self._vectors.of([*words.phrases, words.text])  # embedded while others search
-        return Parsed(question, words, tuple(sorted(nodes)))
+        self._vectors.of([*words.phrases, words.text])  # embedded while others parse and search
+        return Bare(words, tuple(sorted(nodes)))
 
     def _inquiry(
         self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
