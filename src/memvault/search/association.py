@@ -21,6 +21,7 @@ from memvault.text.embedding import Embedder
 
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
+CARRIED = 0.6  # share of a hit's relevance that a link adds to a note, if it fits perfectly
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
@@ -72,8 +73,8 @@ class Association:
         """The hits and the notes linked with the best of them, best first.
 
         A linked note's relevance is that of its own text (of the last hit, if it was not found),
-        plus the hit's relevance times the cosine between the question and the link's sentence; its
-        best link counts. Hits that gain no rank show their best link, too.
+        plus `CARRIED` of the hit's, times the cosine between the question and the link's sentence;
+        its best link counts. Hits that gain no rank show their best link, too.
 
         Args:
             hits: best first; those after `POOL` stay behind all others.
@@ -93,7 +94,7 @@ class Association:
                     explained[far] = cosine
                     pool[far].hops = (_hop(edge, pool[far].memory, pool[near].memory),)
                 continue
-            worth = min(1.0, own.get(far, least) + own[near] * cosine)
+            worth = min(1.0, own.get(far, least) + CARRIED * own[near] * cosine)
             hit = pool.get(far)
             if hit is None:
                 memory = self._memory_of(far)

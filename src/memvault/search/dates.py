@@ -20,7 +20,7 @@ from memvault.text.words import STOP_WORDS
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
-NEWEST_AMONG = 0.8  # share of the best relevance from which on the newest comes first
+NEWEST_AMONG = 0.9  # share of the best relevance from which on the newest comes first
 YEARS_BACK = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(
