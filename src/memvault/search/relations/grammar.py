@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 _SPEAKER = frozenset((
     "i", "we", "me", "us", "my", "our", "you", "your", "myself", "ourselves"
 ))  # fmt: skip
-_ORDERS = frozenset((
-    "list", "name", "show", "tell", "give", "find", "get", "want", "need", "know", "see"
-))  # fmt: skip
-_FREE_RELATIVES = frozenset(("whoever", "whomever", "whatever", "whichever"))
 _SUBJECTS = ("nsubj", "nsubjpass")
 _CLAUSES = ("relcl", "acl", "advcl")
 _BEFORE_NOUN = ("compound", "amod", "nmod")
@@ -65,15 +61,6 @@ class Grammar:
     def _mend_heads(self) -> None:
         """Move clauses to the noun they describe if the parser attached them to another word."""
         for token in self._doc:
-            if token.lower_ in _FREE_RELATIVES and token.dep_ in (*_SUBJECTS, "dobj", "attr"):
-                self._swap(token.i, token.head.i)  # whoever runs it: a noun with its clause
-        for token in self._doc:
-            if is_bare_object(token):
-                self._move_clauses(token, self._subject_of(token.head), after=-1)
-            if token.dep_ == "ccomp" and token.tag_ == "VBN" and token.head.lemma_ == "make":
-                self._mend_made(token)
-            if token.dep_ == "prep" and token.i > 1 and self._is_near(token):
-                self._head[token.i], self._head[token.i - 1] = token.i - 1, token.i - 2
             if token.tag_ == "WP$" and token.head.dep_ in (*_SUBJECTS, "dobj", "pobj"):
                 self._mend_whose(token)
             if token.lemma_ == "have" and token.pos_ in ("VERB", "AUX"):
@@ -84,35 +71,12 @@ class Grammar:
         if self._head[head] != head:
             self._head[child], self._head[head] = self._head[head], child
 
-    @staticmethod
-    def _subject_of(verb: Token) -> Token | None:
-        return next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
-
-    def _move_clauses(self, token: Token, to: Token | None, after: int) -> None:
-        """*take place where …*: the clause says something of the subject."""
-        for child in token.children:
-            if to is not None and child.dep_ in _CLAUSES and child.i > after:
-                self._head[child.i] = to.i
-
     def _mend_whose(self, whose: Token) -> None:
         """*grants whose head works there*: the head belongs to the grants, the clause to it."""
         noun = whose.head
         clause = next((a for a in noun.ancestors if a.dep_ in (*_CLAUSES, "ccomp")), None)
         if clause is not None and noun in clause.subtree:
             self._swap(noun.i, clause.i)
-
-    def _mend_made(self, participle: Token) -> None:
-        """*made the lamp used in …*: made a thing, and did not make it be used."""
-        made = next((child for child in participle.children if child.dep_ in _SUBJECTS), None)
-        spoken_of = any(child.dep_ in ("aux", "auxpass") for child in participle.children)
-        if made is not None and not spoken_of:
-            self._swap(made.i, participle.i)
-
-    def _is_near(self, preposition: Token) -> bool:
-        """*the hut nearest to …*: said of the noun right before it."""
-        degree, noun = self._doc[preposition.i - 1], self._doc[preposition.i - 2]
-        compared = degree.tag_ in ("JJ", "JJR", "JJS", "RBS")
-        return compared and noun.pos_ in ("NOUN", "PROPN") and degree.head.i != preposition.i
 
     def _move_parts_of_have(self, verb: Token) -> None:
         """*have a man of the match who …*, *has its home in …*: said of the object."""
@@ -136,7 +100,7 @@ class Grammar:
             return Thing(token.i, low)
         if token.tag_ in ("WP", "WRB", "WDT") and low in BARE_ASKING and token.dep_ != "det":
             return Thing(token.i, low, asked=low)
-        if token.pos_ in ("NOUN", "PROPN") and not is_bare_object(token):
+        if token.pos_ in ("NOUN", "PROPN"):
             return None if self._belongs_to_next(token) else self._noun(token)
         return None
 
@@ -208,8 +172,8 @@ class Grammar:
 
     def _root(self) -> int:
         things = list(enumerate(self._things))
-        asked = [k for k, t in things if t.asked and t.asked not in _FREE_RELATIVES]
-        free = [k for k, t in things if not t.named and t.text not in _ORDERS]
+        asked = [k for k, t in things if t.asked]
+        free = [k for k, t in things if not t.named]
         return (asked or free or [0])[0]
 
     def _relations(self, root: int) -> list[Relation]:
@@ -235,10 +199,9 @@ class Grammar:
         return relations
 
     def _relation(self, a: int, b: int, path: tuple[int, ...]) -> Relation:
-        tokens = set(path).union(*(self._companions(i) for i in path))
         words = [
             token
-            for token in (self._doc[i] for i in sorted(tokens))
+            for token in (self._doc[i] for i in sorted(path))
             if (token.dep_ not in _SILENT or token.lower_ == "to") and not self._is_relative(token)
         ]
         near, far = self._things[a], self._things[b]
@@ -249,33 +212,6 @@ class Grammar:
             text = "whose"
         lemmas = (word.lemma_.lower() for word in words if word.pos_ in ("VERB", "NOUN", "ADJ"))
         return Relation(a, b, text, frozenset(lemmas))
-
-    def _companions(self, verb: int) -> set[int]:
-        """Particles, negations, adverbs, stranded prepositions and the speaker: they belong to a
-        word of the path but are not on it."""
-        found = set()
-        for child in self._children[verb]:
-            token = self._doc[child]
-            told = ("prt", "neg", "advmod", "acomp", "oprd", "xcomp")
-            beside = token.dep_ in told and child not in self._at and not self._is_relative(token)
-            stranded = token.dep_ == "prep" and not self._children[child]
-            speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
-            infinitive = token.lower_ == "to" and token.dep_ == "aux"
-            if beside or stranded or speaker or infinitive or is_bare_object(token):
-                found.add(child)
-        return found
-
-
-def is_bare_object(token: Token) -> bool:
-    """A singular noun right behind its verb, with nothing of its own: *take place*."""
-    return (
-        token.dep_ == "dobj"
-        and token.tag_ == "NN"
-        and token.head.i == token.i - 1
-        and token.head.pos_ == "VERB"
-        and not _has_words_of_its_own(token)
-        and not any(child.dep_ == "prep" for child in token.children)
-    )
 
 
 def _has_words_of_its_own(token: Token) -> bool:

@@ -7,14 +7,12 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.search.relations.question import ANYTHING, Question, Relation, Thing, joined
+from memvault.search.relations.question import ANYTHING, Question, Relation, joined
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MOST_CONTRACTED = 2
-MOST_MOVED = 2
-_OF = frozenset(("of", "for", "in", "from", "at", "on", "with"))
 _BE = frozenset(("is", "are", "was", "were"))
 _LINKING = _BE | {"", "be", "been"}
 
@@ -30,28 +28,7 @@ def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
         free = not (thing.named or thing.person or kinds[k]) and thing.text not in ANYTHING
         if thing.bare and free and k != question.root and question.below(k):
             question = contracted(question, k)
-    found = []
-    for attached in _attachments(_value_of_one_thing(_folded(question, kinds), kinds)):
-        found += _contractions(attached, kinds)
-    return found
-
-
-def _attachments(question: Question) -> list[Question]:
-    """The question, and one with a clause moved to the noun after *of*: in *the authors of books
-    that won …* the books won."""
-    found = [question]
-    things = question.things
-    for inner in question.relations:
-        a, b = inner.a, inner.b
-        inside = a != question.root or things[a].role
-        if inner.words not in _OF or not inside or things[b].named or things[b].person:
-            continue
-        for outer in question.relations:
-            behind = things[a].token < things[b].token < things[outer.b].token
-            if outer.a == a and outer is not inner and behind:
-                moved = (replace(r, a=b) if r is outer else r for r in question.relations)
-                found.append(replace(question, relations=tuple(moved)))
-    return found[: 1 + MOST_MOVED]
+    return _contractions(_value_of_one_thing(_folded(question, kinds), kinds), kinds)
 
 
 def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
@@ -165,20 +142,8 @@ def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question |
         question = replace(question, things=tuple(things))
         return _without(question, relation, drop=relation.a, keep=relation.b)
     if relation.words in _BE and far.named and not near.named and not is_root:
-        return _without(_told_above(question, relation, near), relation, relation.a, relation.b)
+        return _without(question, relation, relation.a, relation.b)
     return None
-
-
-def _told_above(question: Question, relation: Relation, noun: Thing) -> Question:
-    """*the project that X is the lead of*: the noun's words go to the relation above it."""
-    relations = list(question.relations)
-    for k, above in enumerate(relations):
-        if above.b == relation.a:
-            front = above.words if above.words != "of" else ""
-            words = joined(front, noun.phrase, "is")
-            relations[k] = replace(above, words=words, lemmas=above.lemmas | {noun.text})
-            break
-    return replace(question, relations=tuple(relations))
 
 
 def _without(question: Question, relation: Relation, drop: int, keep: int) -> Question:
@@ -211,21 +176,3 @@ def _outward(question: Question) -> Question:
             found = replace(found, a=found.b, b=found.a)
         relations.append(found)
         seen.add(found.b)
-
-
-def with_verb(question: Question, asking: str, verb: str) -> Question:
-    """The question word and verb put back around a subject that was read alone.
-
-    Args:
-        asking: ``where``, ``which town``.
-        verb: ``train in``.
-    """
-    words = asking.lower().split()
-    person = words[-1] in ("who", "whom", "person", "people")
-    root = len(question.things)
-    added = Thing(-1, "person" if person else words[-1], asked=words[0], person=person)
-    things = list(question.things)
-    if question.asked.asked == "who":
-        things[question.root] = replace(question.asked, asked=None)
-    told = Relation(root, question.root, verb, frozenset(verb.split()))
-    return Question((*things, added), (told, *question.relations), root)

@@ -1,4 +1,4 @@
-"""What the words of a question mean in one vault: its names, its kinds of notes, its roles.
+"""What the words of a question mean in one vault: its names and its kinds of notes.
 
 The weights of relation search (`RelationSettings`) are here because all its files import this one.
 """
@@ -6,7 +6,6 @@ The weights of relation search (`RelationSettings`) are here because all its fil
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -196,14 +195,6 @@ class Kinds:
         near = np.exp((cosines - best) / settings.kind_spread)
         return KindReading(np.maximum(near, settings.other_kind).astype(np.float32), True)
 
-    def nearness(self, vector: Floats) -> Floats:
-        """How near each kind's word is in meaning, (n_kinds,)."""
-        near: Floats = self._vectors @ vector
-        return near
-
-
-_ROLE = re.compile(r"[a-z]+(?: [a-z]+)* of (?:the )?[a-z]+")  # man of the match
-
 
 class Lexicon:
     """Made again whenever the graph changes, which is cheap."""
@@ -227,9 +218,8 @@ class Lexicon:
         )
         words = [w for w, has in zip(graph.kinds, noted, strict=True) if has and w != NodeKind.NOTE]
         self._stems = {stem(word) for word in words}
-        roles = {name for name in graph.relations if _ROLE.fullmatch(name)}
         self._relation_stems = {stem(name) for name in graph.relations if name.isalpha()}
-        self.vocabulary = Vocabulary(self.find_names, words, roles, self.event_day)
+        self.vocabulary = Vocabulary(self.find_names, self.event_day)
 
     def known_names(self, text: str) -> list[NamedSpan]:
         """Names of the vault in a question, except everyday words: tags, words for kinds of notes,
