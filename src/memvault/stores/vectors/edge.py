@@ -259,7 +259,8 @@ class EdgeVectorStore(PointVectorStore):
                 made = [point for memory, chunks in batch for point in points(memory, chunks)]
                 for part in parts(made):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
-                self._headers.forget(UUID(own.chunk.id).int for _, rows in batch for own in rows)
+                keys = (point.id for point in made)
+                self._headers.forget(key.int for key in keys if isinstance(key, UUID))
             self._delete(shard, stale)
         self._written(latest.values())
 
