@@ -244,14 +244,36 @@ def test_the_graph_is_dragged_and_zoomed_and_marks_its_centre(
 ) -> None:
     show(browser, site, "Kelp census")
     assert browser.one(".graph .centre text").text == "Kelp census"
-    node = browser.one(".graph a.note")
-    before = node.get_attribute("transform")
-    browser.drag(node.find_element("css selector", "circle"), 60, 40)
-    wait_until(lambda: node.get_attribute("transform") != before, "the note did not move")
-    stage = browser.one(".graph svg > g")
-    scale = stage.get_attribute("transform")
-    browser.one("[data-zoom=in]").click()
-    wait_until(lambda: stage.get_attribute("transform") != scale, "nothing was zoomed")
+
+    def place(css: str) -> str:
+        return browser.one(css).get_attribute("transform") or ""
+
+    def dragged() -> bool:  # a page that is renewed meanwhile draws another graph
+        before = place(".graph a.note")
+        browser.drag(browser.one(".graph a.note circle"), 60, 40)
+        return place(".graph a.note") != before
+
+    def zoomed(act: Callable[[], object]) -> bool:
+        before = place(".graph svg > g")
+        act()
+        return place(".graph svg > g") != before
+
+    def turn_wheel() -> None:
+        middle = browser.driver.execute_script(
+            "const r = document.querySelector('.graph svg').getBoundingClientRect();"
+            "return {x: r.x + r.width / 2, y: r.y + r.height / 2};"
+        )
+        wheel = {"type": "mouseWheel", "deltaX": 0, "deltaY": -120, "modifiers": 2}  # with Ctrl
+        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {**middle, **wheel})
+
+    def scale() -> float:
+        return float(place(".graph svg > g").split("scale(")[1].rstrip(")"))
+
+    wait_until(dragged, "the note did not move")
+    wait_until(lambda: zoomed(browser.one("[data-zoom=in]").click), "nothing was zoomed")
+    before = scale()
+    wait_until(lambda: zoomed(turn_wheel), "the wheel zoomed nothing")
+    assert scale() < 2 * before  # in small steps
     assert not browser.complaints()
 
 

@@ -7,6 +7,25 @@
 
   const short = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1).trimEnd()}…` : name);
 
+  // Nodes push each other apart where their labels would meet; labels are wide and low.
+  const keepApart = (halfWidth, height) => {
+    let nodes = [];
+    const force = () => {
+      nodes.forEach((one, at) =>
+        nodes.slice(at + 1).forEach((other) => {
+          const [x, y] = [other.x - one.x, other.y - one.y];
+          const [wide, high] = [halfWidth(one) + halfWidth(other) - Math.abs(x), height - Math.abs(y)];
+          if (wide <= 0 || high <= 0) return;
+          const [axis, by] = high < wide ? ["y", (high / 2) * (y < 0 ? -1 : 1)] : ["x", (wide / 2) * (x < 0 ? -1 : 1)];
+          one[axis] -= by * 0.7;
+          other[axis] += by * 0.7;
+        }),
+      );
+    };
+    force.initialize = (all) => (nodes = all);
+    return force;
+  };
+
   // A phone has no room for what is two relations away.
   const chosen = ({ nodes, links }, isSmall) => ({
     nodes: nodes.filter((each) => !isSmall || !each.far),
@@ -25,6 +44,7 @@
       .attr("aria-label", place.dataset.label);
     const stage = svg.append("g");
     const scale = isSmall ? 1.9 : 1.1; // keeps labels legible on a phone
+    const halfWidth = (each) => Math.max(14, 3.6 * short(each.name).length) * scale;
     const line = stage
       .selectAll("line")
       .data(links)
@@ -54,11 +74,8 @@
       .forceSimulation(nodes)
       .force("link", d3.forceLink(links).distance((each) => (each.far ? 60 : 120) * scale))
       .force("charge", d3.forceManyBody().strength(-260 * scale))
-      .force(
-        "collide",
-        d3.forceCollide((each) => Math.max(22, 3.4 * short(each.name).length) * scale),
-      )
-      .force("x", d3.forceX().strength(0.05))
+      .force("apart", keepApart(halfWidth, 36 * scale))
+      .force("x", d3.forceX().strength(isSmall ? 0.09 : 0.05))
       .force("y", d3.forceY().strength(0.09))
       .stop();
     nodes[0].fx = nodes[0].fy = 0;
@@ -77,13 +94,19 @@
     const zoom = d3
       .zoom()
       .scaleExtent([0.3, 4])
-      .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : !event.button))
+      .filter((event) => {
+        if (event.type === "wheel") return event.ctrlKey || event.metaKey;
+        return event.touches ? event.touches.length > 1 : !event.button; // one finger scrolls the page
+      })
+      // A pinch on a touchpad comes as small steps of the wheel with Ctrl, a wheel's own are large.
+      .wheelDelta((event) => -event.deltaY * (Math.abs(event.deltaY) < 30 ? 0.01 : 0.002))
       .on("zoom", (event) => stage.attr("transform", event.transform));
     svg.call(zoom).on("dblclick.zoom", null);
     const fit = () => {
-      const [xs, ys] = [nodes.map((each) => each.x), nodes.map((each) => each.y)];
+      const xs = nodes.flatMap((each) => [each.x - halfWidth(each), each.x + halfWidth(each)]);
+      const ys = nodes.flatMap((each) => [each.y - 14 * scale, each.y + 28 * scale]);
       const [wide, tall] = [Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys)];
-      const size = Math.min(1, (WIDTH - 170) / (wide || 1), (height - 90) / (tall || 1));
+      const size = Math.min(1.4, (WIDTH - 20) / wide, (height - 20) / tall);
       const middle = [(Math.max(...xs) + Math.min(...xs)) / 2, (Math.max(...ys) + Math.min(...ys)) / 2];
       svg.call(
         zoom.transform,
