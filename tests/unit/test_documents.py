@@ -45,6 +45,8 @@ def test_a_pdf_is_a_note_with_its_pages_as_headings():
 
 def test_a_pdf_is_called_by_its_own_title():
     assert parsed("a.pdf", make_pdf(["x"], title="Lease of 2026")).title == "Lease of 2026"
+    assert parsed("a.pdf", make_pdf(["x"], title="The oﬃce")).title == "The office"
+    assert parsed("Lease.pdf", make_pdf(["x"], title="lease_v3.docx")).title == "Lease"
 
 
 def test_what_reads_like_markup_in_a_pdf_is_text():

@@ -12,6 +12,7 @@ import json
 import logging
 import re
 import threading
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,6 +30,8 @@ MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
+_FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs give their source's as the title
+_LIGATURES = {ord(each): unicodedata.normalize("NFKC", each) for each in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -98,7 +101,8 @@ def _pdf_text(stem: str, data: bytes) -> str:
     if reader.is_encrypted:
         reader.decrypt("")  # many files only restrict printing
     title = reader.metadata.title if reader.metadata else None
-    parts, length = [" ".join(_clean(title or "").split()) or stem], 0
+    named = " ".join(_clean(title or "").split())
+    parts, length = [stem if not named or _FILE_NAME.search(named) else named], 0
     for number, page in enumerate(reader.pages, 1):
         text = _HYPHENATED.sub("", _clean(page.extract_text() or "")).strip()
         if text:
@@ -111,7 +115,7 @@ def _pdf_text(stem: str, data: bytes) -> str:
 
 def _clean(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace(PAGE_MARK, "\n")
-    return _SPACES.sub(" ", _UNPRINTABLE.sub(" ", text))
+    return _SPACES.sub(" ", _UNPRINTABLE.sub(" ", text)).translate(_LIGATURES)
 
 
 def parse_pages(text: str) -> tuple[str, list[Heading], list[Block]]:
