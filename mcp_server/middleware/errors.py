@@ -173,7 +173,8 @@ def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
         return "it is required"
     if kind in UNKNOWN:
         return f"there is no such parameter. There are: {', '.join(known)}"
-    return details["msg"][:1].lower() + details["msg"][1:]
+    said = details["msg"].replace(" after validation", "")
+    return said[:1].lower() + said[1:]
 
 
 def _range_words(parameter: str, described: Mapping[str, Any]) -> str | None:
