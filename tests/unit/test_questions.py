@@ -52,7 +52,7 @@ def test_a_relative_clause_belongs_to_its_noun(parser: QuestionParser) -> None:
     question = read(parser, "Which boats are owned by people I met at Spring Regatta?")
     assert told(question) == [
         ("boat", "owned by", "person"),
-        ("person", "met at", "Spring Regatta"),
+        ("person", "I met at", "Spring Regatta"),
     ]
     assert question.asked.plural
 

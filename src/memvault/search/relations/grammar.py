@@ -199,9 +199,10 @@ class Grammar:
         return relations
 
     def _relation(self, a: int, b: int, path: tuple[int, ...]) -> Relation:
+        tokens = set(path).union(*(self._companions(i) for i in path))
         words = [
             token
-            for token in (self._doc[i] for i in sorted(path))
+            for token in (self._doc[i] for i in sorted(tokens))
             if (token.dep_ not in _SILENT or token.lower_ == "to") and not self._is_relative(token)
         ]
         near, far = self._things[a], self._things[b]
@@ -212,6 +213,21 @@ class Grammar:
             text = "whose"
         lemmas = (word.lemma_.lower() for word in words if word.pos_ in ("VERB", "NOUN", "ADJ"))
         return Relation(a, b, text, frozenset(lemmas))
+
+    def _companions(self, verb: int) -> set[int]:
+        """Particles, negations, adverbs, stranded prepositions and the speaker: they belong to a
+        word of the path but are not on it."""
+        found = set()
+        for child in self._children[verb]:
+            token = self._doc[child]
+            told = ("prt", "neg", "advmod", "acomp", "oprd", "xcomp")
+            beside = token.dep_ in told and child not in self._at and not self._is_relative(token)
+            stranded = token.dep_ == "prep" and not self._children[child]
+            speaker = token.lower_ in ("i", "we") and token.dep_ == "nsubj"
+            infinitive = token.lower_ == "to" and token.dep_ == "aux"
+            if beside or stranded or speaker or infinitive:
+                found.add(child)
+        return found
 
 
 def _has_words_of_its_own(token: Token) -> bool:

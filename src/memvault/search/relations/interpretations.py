@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.search.relations.question import ANYTHING, Question, Relation, joined
+from memvault.search.relations.question import ANYTHING, Question, Relation, Thing, joined
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -142,8 +142,20 @@ def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question |
         question = replace(question, things=tuple(things))
         return _without(question, relation, drop=relation.a, keep=relation.b)
     if relation.words in _BE and far.named and not near.named and not is_root:
-        return _without(question, relation, relation.a, relation.b)
+        return _without(_told_above(question, relation, near), relation, relation.a, relation.b)
     return None
+
+
+def _told_above(question: Question, relation: Relation, noun: Thing) -> Question:
+    """*the project that X is the lead of*: the noun's words go to the relation above it."""
+    relations = list(question.relations)
+    for k, above in enumerate(relations):
+        if above.b == relation.a:
+            front = above.words if above.words != "of" else ""
+            words = joined(front, noun.phrase, "is")
+            relations[k] = replace(above, words=words, lemmas=above.lemmas | {noun.text})
+            break
+    return replace(question, relations=tuple(relations))
 
 
 def _without(question: Question, relation: Relation, drop: int, keep: int) -> Question:

@@ -195,6 +195,11 @@ class Kinds:
         near = np.exp((cosines - best) / settings.kind_spread)
         return KindReading(np.maximum(near, settings.other_kind).astype(np.float32), True)
 
+    def nearness(self, vector: Floats) -> Floats:
+        """How near each kind's word is in meaning, (n_kinds,)."""
+        near: Floats = self._vectors @ vector
+        return near
+
 
 class Lexicon:
     """Made again whenever the graph changes, which is cheap."""

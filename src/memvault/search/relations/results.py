@@ -247,6 +247,7 @@ class Inquiry:
         solver = Solver(
             graph=self._graph,
             roads=roads,
+            kinds=self._lexicon.kinds,
             kind_readings=self._kinds,
             has_kind=self._has_kind,
             vectors=vectors,

@@ -9,7 +9,7 @@ import numpy as np
 
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
-from memvault.search.relations.lexicon import KindReading, RelationSettings
+from memvault.search.relations.lexicon import KindReading, Kinds, RelationSettings
 from memvault.search.relations.question import (
     Phrase,
     Question,
@@ -95,6 +95,7 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` will want."""
     for relation in question.relations:
         yield from phrase_of(question, relation, has_kind).ways
+        yield _told(question, relation)
     for thing in question.things:
         if thing.modifiers:
             yield from _topic(thing)
@@ -114,6 +115,7 @@ class Solver:
         *,
         graph: StepGraph,
         roads: Traversal,
+        kinds: Kinds,
         kind_readings: Sequence[KindReading],
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
@@ -122,6 +124,7 @@ class Solver:
     ) -> None:
         self._graph = graph
         self._roads = roads
+        self._kinds = kinds
         self._readings = kind_readings
         self._has_kind = has_kind
         self._vectors = vectors
@@ -208,6 +211,7 @@ class Solver:
             child_kinds=self._kinds_of(far) if far.named else self._readings[relation.b].weights,
             parent_kinds=self._readings[relation.a].weights,
             fit=self._roads.fit(phrase, single=single),
+            middle_fit=self._kinds.nearness(self._vectors[_told(question, relation)]),
             loose=phrase.is_weak or (of and self._readings[relation.a].named),
             times=relation.times[0] if relation.times else None,
         )
@@ -223,6 +227,10 @@ class Solver:
         weights = np.zeros(len(self._graph.kinds), np.float32)
         weights[self._graph.kind_of[self._numbers(thing)]] = 1.0
         return weights
+
+
+def _told(question: Question, relation: Relation) -> str:
+    return relation.words or question.things[relation.a].text
 
 
 def _topic(thing: Thing) -> tuple[str, str]:

@@ -53,6 +53,7 @@ class Joint:
     Attributes:
         child_kinds, parent_kinds: weights, (n_kinds,).
         fit: of every edge, (n_edges,).
+        middle_fit: how well each kind fits between two edges, (n_kinds,).
         loose: whether the words are vague.
         times: when.
     """
@@ -60,6 +61,7 @@ class Joint:
     child_kinds: Floats
     parent_kinds: Floats
     fit: Floats
+    middle_fit: Floats
     loose: bool
     times: Span | None = None
 
@@ -235,6 +237,7 @@ class Traversal:
         one, two = fit[edge[first]], fit[second]
         same = graph.sentence[edge[first]] == graph.sentence[second]
         apart = 0.7 * np.maximum(one, two) + 0.3 * np.minimum(one, two)
+        apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
         loose = joint.loose or direct
         price = settings.two_steps_loose if loose else settings.two_steps
         price_same = settings.same_sentence_loose if direct else settings.same_sentence
