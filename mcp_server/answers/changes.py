@@ -49,6 +49,16 @@ class ArchivedAnswer(Operated):
     moved: dict[str, str]
 
 
+class ContradictedShape(Shape):
+    """An older memory that contradicts the new one, with the lines that do."""
+
+    id: str = taken("memory.id")
+    title: str = taken("memory.title")
+    path: str = taken("memory.path")
+    lines: Lines
+    text: str = taken("snippet")
+
+
 class EditedAnswer(Answer):
     """``before`` and ``after`` are the edited span."""
 
@@ -58,6 +68,7 @@ class EditedAnswer(Answer):
     after: str
     preview: bool
     reversal_hash: str | None = optional()
+    contradicts: list[ContradictedShape] | None = optional()
 
 
 class AnnotatedAnswer(Operated):
@@ -185,16 +196,6 @@ class RestoredAnswer(Answer):
     node_ids: list[str]
     paths: list[str]
     reversal_hash: str
-
-
-class ContradictedShape(Shape):
-    """An older memory that contradicts the new one, with the lines that do."""
-
-    id: str = taken("memory.id")
-    title: str = taken("memory.title")
-    path: str = taken("memory.path")
-    lines: Lines
-    text: str = taken("snippet")
 
 
 class StoredAnswer(Answer):

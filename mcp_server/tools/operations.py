@@ -14,6 +14,7 @@ from mcp_server.answers.changes import (
     AnnotatedAnswer,
     ArchivedAnswer,
     ConflictShape,
+    ContradictedShape,
     EditedAnswer,
     LineShape,
     MergedAnswer,
@@ -35,7 +36,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Toolbox, supersede_hint
 from memvault.curation.changes.curator import ChangeResult, UndoResult
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import is_in_trash
@@ -123,12 +124,20 @@ class OperationTools:
                 notice=self._propose(ProposalKind.MOVED, call, note, rationale, preview=preview),
                 pulse=self._box.meter.of_vault(),
             )  # fmt: skip
+        adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
+        sets = operation is EditOperation.SET_PROPERTY
+        against = [] if sets else self._box.contradicted(content)
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
+        own = done.plan.node_ids[0]
+        against = [each for each in against if adds or each.memory.id != own]
+        title = self._box.memory_on_disk(done.result.path).title
         return EditedAnswer.of(
             done.result,
-            node_id=done.plan.node_ids[0],
+            node_id=own,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
+            contradicts=[ContradictedShape.of(each) for each in against] or None,
+            notice=supersede_hint(title) if against else None,
             pulse=self._box.meter.of_vault(),
         )
 

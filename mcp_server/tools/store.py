@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 from fastmcp.tools import tool
@@ -21,7 +20,7 @@ from mcp_server.tools.arguments import (
     WhyKept,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Toolbox, supersede_hint
 from memvault.cognition.pulse import learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
@@ -29,7 +28,6 @@ from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import get_preference
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
-from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -38,7 +36,6 @@ from memvault.model.memory import (
     UTLState,
 )
 from memvault.reasoning.critique import Contradiction
-from memvault.search.relations.values import sentences
 
 Value = Annotated[
     str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
@@ -128,12 +125,6 @@ Kind = Annotated[
 Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 
 
-MOST_COMPARED = 3  # sentences of a new memory that are compared with older ones
-MOST_COMPARED_CHARS = 600
-MOST_CONTRADICTED = 3
-LEAST_SURE = 0.5  # that an older memory says otherwise
-
-
 class StoreTools:
     """store_memory."""
 
@@ -183,7 +174,7 @@ class StoreTools:
             client=client_name(),
             session=session.id,
         )
-        against = self._contradicted(draft)
+        against = self._box.contradicted(draft.content)
         stored = self._box.container.actions.store(draft)
         if asked_permanent:
             self._propose_permanent(stored, why_of(rationale))
@@ -196,16 +187,6 @@ class StoreTools:
         if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
             kind = ProposalKind.PERMANENT
             container.proposals.propose(kind, memory, why.actor, why.rationale)
-
-    def _contradicted(self, draft: Draft) -> list[Contradiction]:
-        """Memories that say otherwise than the first sentences of a draft."""
-        first = " ".join(sentences(draft.content or "")[:MOST_COMPARED])
-        if not first or len(first) > MOST_COMPARED_CHARS:
-            return []
-        with suppress(StoreUnavailable, GraphQueryError):
-            found, _ = self._box.container.live.critic.critique(first, threshold=LEAST_SURE)
-            return found[:MOST_CONTRADICTED]
-        return []
 
     def _quarantined(self, held: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(
@@ -258,9 +239,5 @@ def _notice(stored: StoredMemory, memory: Memory, against: Sequence[Contradictio
             "person; a password manager is the place for it."
         )
     if against:
-        parts.append(
-            "An older memory says otherwise (contradicts). Ask the person which is right; to "
-            "supersede the older one: edit_memory with operation=append and content="
-            f"'Superseded by: [[{memory.title}]]'."
-        )
+        parts.append(supersede_hint(memory.title))
     return " ".join(parts) or None

@@ -52,8 +52,10 @@ from memvault.model.search import (
     VerbosityLevel,
 )
 from memvault.model.state import CognitivePulse
+from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
+from memvault.search.relations.values import sentences
 from memvault.stores.graph_view import node_ref
 
 if TYPE_CHECKING:
@@ -90,6 +92,20 @@ _THEIRS = {
 MOST_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
+
+MOST_COMPARED = 3  # sentences of a new text that are compared with older memories
+MOST_COMPARED_CHARS = 600
+MOST_CONTRADICTED = 3
+LEAST_SURE = 0.5  # that an older memory says otherwise
+
+
+def supersede_hint(title: str) -> str:
+    """What a client is told when what it wrote into this note contradicts other memories."""
+    return (
+        "An older memory says otherwise (contradicts). Ask the person which is right; to "
+        "supersede the older one: edit_memory with operation=append and "
+        f"content='Superseded by: [[{title}]]'."
+    )
 
 
 class Toolbox:
@@ -285,6 +301,16 @@ class Toolbox:
             hint = f"; the nearest are {', '.join(near)}" if near else "; recall_memory finds notes"
             raise NoteNotFound(f"No note has the path or name {name!r}{hint}", path=name)
         return memory
+
+    def contradicted(self, text: str | None) -> list[Contradiction]:
+        """Memories that say otherwise than the first sentences of a text to be written."""
+        first = " ".join(sentences(text or "")[:MOST_COMPARED])
+        if not first or len(first) > MOST_COMPARED_CHARS:
+            return []
+        with suppress(StoreUnavailable, GraphQueryError):
+            found, _ = self.container.live.critic.critique(first, threshold=LEAST_SURE)
+            return found[:MOST_CONTRADICTED]
+        return []
 
     def scope(self, project: str | None, filters: Filters | None = None) -> Scope:
         """What a search covers.

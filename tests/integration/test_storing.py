@@ -35,6 +35,54 @@ def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer
     assert "Superseded by: [[Workshop rent]]" in writer.ok("get_memory", path="Workshop")["content"]
 
 
+def test_an_edit_that_contradicts_a_memory_says_so_unless_it_replaces_what_it_contradicts(writer):
+    for title, content in {"Workshop": "The rent of the workshop is 900 EUR a month.",
+                           "Ideas": "Ask the neighbours about a shed."}.items():  # fmt: skip
+        writer.ok("store_memory", content=content, title=title, rationale=WHY)
+    new = "The rent of the workshop is 950 EUR a month."
+    for target, preview in (("Ideas", True), ("Ideas", False)):
+        edited = writer.ok(
+            "edit_memory", target=target, operation="append", content=new, rationale=WHY,
+            preview=preview,
+        )  # fmt: skip
+        assert [each["title"] for each in edited["contradicts"]] == ["Workshop"]
+        assert "Superseded by: [[Ideas]]" in edited["notice"]
+    writer.ok("undo_change", change=edited["reversal_hash"], rationale=WHY)
+    corrected = writer.ok(
+        "edit_memory", target="Workshop", operation="replace_text", content="950", find="900",
+        rationale=WHY,
+    )  # fmt: skip
+    assert "contradicts" not in corrected
+    whole = writer.ok(
+        "edit_memory", target="Workshop", operation="replace_text", rationale=WHY,
+        content="The rent of the workshop is 980 EUR a month.",
+        find="The rent of the workshop is 950 EUR a month.",
+    )  # fmt: skip
+    assert "contradicts" not in whole
+
+
+def test_values_in_tables_and_denials_contradict_and_other_subjects_do_not(writer: Caller) -> None:
+    notes = {
+        "Loans": "| | Basic | Plus |\n|---|---|---|\n| Longest loan | 2 weeks | 6 weeks |",
+        "Cards": "Library cards are not transferable.",
+        "Staff": "Ines Farrow runs the desk; Tom Adeyemi repairs the bindings.",
+        "Printer": "The printer contract ends on 30 November 2026.",
+    }
+    for title, content in notes.items():
+        writer.ok("store_memory", content=content, title=title, rationale=WHY)
+    for content, against in {
+        "The longest loan on Plus is 2 weeks.": ["Loans"],
+        "The longest loan on Basic is 2 weeks.": [],
+        "Library cards can be transferred.": ["Cards"],
+        "Tom Adeyemi runs the desk.": ["Staff"],
+        "Ines Farrow runs the desk.": [],
+        "The scanner contract ends on 31 December 2026.": [],
+    }.items():
+        stored = writer.ok("store_memory", content=content, rationale=WHY)
+        assert [each["title"] for each in stored.get("contradicts", [])] == against, content
+        writer.ok("undo_change", change=stored["reversal_hash"], rationale=WHY)
+
+
 def test_a_link_that_cannot_be_made_does_not_fail_the_store(writer: Caller) -> None:
     stored = writer.ok(
         "store_memory", content="A thought of today.", rationale=WHY,

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from memvault.verification.amounts import Amount, AmountKind, same
 from memvault.verification.clause import canonical, stems_of
 
 COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
+_OWN = 0.5  # the same for the sentence without its title and headings, if it is to say the same
 _COVERED_BUT_NAME = 0.34  # the same if the sentence names another
 _DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
 _SAME_WORD = 0.62  # cosine from which two words count as one
@@ -59,12 +61,14 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``confidence`` in [0, 1]; ``ours`` and ``theirs`` are the words that differ, of one kind;
-    ``dated``: whether both sentences name a month or a weekday."""
+    """``confidence`` in [0, 1]; ``covered`` is the share of the statement's words that the sentence
+    has with its title and headings, ``own`` without these; ``ours`` and ``theirs`` are the words
+    that differ, of one kind; ``dated``: whether both sentences name a month or a weekday."""
 
     relation: Relation
     confidence: float
     covered: float
+    own: float
     kind: str = ""
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
@@ -87,26 +91,28 @@ class _Comparison:
         self._told = told
         words = ours.of("word")
         self._other = words - told
+        others = [*theirs.words.get("name", {}).values(), *around.words.get("name", {}).values()]
         self._names = frozenset(
             key
             for key in ours.of("name") - theirs.of("name") - around.of("name")
-            if not _is_told(ours.words["name"][key], told)
+            if not _is_told(ours.words["name"][key], theirs.of("word") | around.of("word"), others)
         )
+        self._alike: dict[str, str] = {}  # for words that the sentence says in others, these
         if self._other and len(self._other) <= max(2, len(words) // 2):
-            self._other = self._without_synonyms(self._other)
+            self._alike = self._synonyms(self._other)
+            self._other -= self._alike.keys()
         self._other -= {
             canonical(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
         }
         heavy = words - LIGHT or words
         missing = self._other - LIGHT if heavy is not words else self._other
         self._missing = missing
-        self._share = self._covered(len(heavy))
-
-    def _covered(self, words: int) -> float:
-        """The share of the statement's words and names that the sentence has."""
-        named = len(self._ours.of("name"))
-        missing = len(self._missing) + len(self._names)
-        return (words + named - missing) / (words + named) if words + named else 1.0
+        named = ours.of("name")
+        total = len(heavy) + len(named)
+        covered = total - len(missing) - len(self._names)
+        around_only = (heavy - missing | named - self._names) - said_by(theirs)
+        self._share = covered / total if total else 1.0
+        self._own = (covered - len(around_only)) / total if total else 1.0
 
     def outcome(self) -> Alignment | None:
         ours, theirs = self._ours, self._theirs
@@ -114,6 +120,11 @@ class _Comparison:
             return None
         if self._names:  # about another subject, unless it names another in the same place
             return self._other_name()
+        other = self._other_subject()
+        if other is not None:
+            if self._missing or not self._values_are_told() or ours.denied or theirs.denied:
+                return None
+            return self._differs("name", ours.of("name") & theirs.of("name"), other)
         differing = self._other_values()
         if differing is None:
             return None
@@ -124,31 +135,100 @@ class _Comparison:
         turned = None if self._missing else self._is_turned()
         if turned is not None:
             said = Relation.DENIES if turned else Relation.SUPPORTS
-            return Alignment(said, self._share, self._share)
+            return Alignment(said, self._share, self._share, self._own)
         opposite = self._opposite()
         if opposite is not None:
             return opposite
         if len(self._missing) <= (1 if len(ours.of("word")) > 2 else 0):
-            shared = (said_by(ours) - self._missing) & said_by(theirs)
-            opposed = denies(theirs, shared) != denies(ours, self._told)
-            opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
-            reversed_ = {canonical(other) for other in opposite_of}
-            alone = self._missing and any(len(scope) < 2 for scope in ours.denials)
-            if opposed and self._values_are_told() and not alone and not reversed_ & ours.denied:
-                return Alignment(Relation.DENIES, self._share, self._share)
-            if not self._missing and self._values_are_told():
-                return Alignment(Relation.SUPPORTS, self._share, self._share)
+            found = self._same_or_denied()
+            if found is not None:
+                return found
         if 0 < len(self._missing) <= 2 and not (
             ours.denied or theirs.denied or COMPARING.search(ours.text)
         ):
             return self._other_word()
         return None
 
+    def _same_or_denied(self) -> Alignment | None:
+        """Whether the sentence says the same, or denies it."""
+        ours, theirs = self._ours, self._theirs
+        shared = (said_by(ours) - self._missing) & (said_by(theirs) | self._alike.keys())
+        scopes = self._scopes()
+        shared |= ours.of("word").intersection(chain(*scopes))
+        verbs = shared & ours.of("word")
+        opposed = _denies(scopes, shared, verbs) != _denies(ours.denials, self._told, verbs)
+        opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
+        reversed_ = {canonical(other) for other in opposite_of}
+        alone = self._missing and any(len(scope) < 2 for scope in ours.denials)
+        said = self._values_are_told() and self._own >= _OWN
+        if opposed and said and not alone and not reversed_ & ours.denied:
+            return Alignment(Relation.DENIES, self._share, self._share, self._own)
+        unsure = any(each & shared for each in scopes) and not ours.denied
+        if not self._missing and said and not opposed and not unsure:
+            return Alignment(Relation.SUPPORTS, self._share, self._share, self._own)
+        return None
+
+    def _scopes(self) -> list[frozenset[str]]:
+        """What each negation of the sentence denies, in the statement's own words where it has
+        them."""
+        mine = {its: word for word, its in self._alike.items()}
+        mine |= {
+            each: word
+            for each in chain(*self._theirs.denials)
+            for word in self._ours.of("word")
+            if _is_derived(word, each)
+        }
+        return [frozenset(mine.get(each, each) for each in scope) for scope in self._theirs.denials]
+
     # -- differences ---------------------------------------------------------------------------
+
+    def _other_subject(self) -> frozenset[str] | None:
+        """The names that a sentence of several clauses says the statement's words of, in place of
+        the statement's own name."""
+        ours, theirs = self._ours, self._theirs
+        mine = ours.of("name") & theirs.of("name")
+        if not mine or theirs.of("name") <= ours.of("name"):
+            return None
+        clauses = {
+            each.clause
+            for each in theirs.tokens
+            if each.kind == "word" and each.key in ours.of("word")
+        }
+        named = {
+            clause: {
+                each.key for each in theirs.tokens if (each.kind, each.clause) == ("name", clause)
+            }
+            for clause in clauses
+        }
+        if not clauses or any(not names or names & mine for names in named.values()):
+            return None
+        return frozenset().union(*named.values())
+
+    def _has_other_modifier(self) -> bool:
+        """Whether a word that the sentence lacks tells its subject from another of a kind: "the
+        internet contract" in place of "the phone contract"."""
+        said = said_by(self._ours)
+        for mine, noun in pairwise(self._ours.tokens):
+            if mine.key in self._missing and noun.place == mine.place + 1:
+                found = re.findall(
+                    rf"(\w+)[ -]{re.escape(noun.text)}\b",
+                    f"{self._theirs.text}. {self._around.text}",
+                    re.IGNORECASE,
+                )
+                if any(stems_of(word) - said for word in found):
+                    return True
+        return False
 
     def _other_name(self) -> Alignment | None:
         ours, theirs = self._ours, self._theirs
-        its = theirs.of("name") - ours.of("name") - self._around.of("name")
+        its = frozenset(
+            key
+            for key in theirs.of("name") - ours.of("name") - self._around.of("name")
+            if not stems_of(theirs.words["name"][key]) <= said_by(ours)
+        )
+        shared = {each.clause for each in theirs.tokens if each.key in ours.of("name")}
+        if shared:
+            its &= {each.key for each in theirs.tokens if each.clause in shared}
         if len(self._missing) > 1 or self._differing_kinds():
             return None
         if _EXCEPT.search(theirs.text):
@@ -184,7 +264,7 @@ class _Comparison:
         kinds = self._differing_kinds()
         if len(kinds - {"date"}) > 1 or (len(kinds) > 1 and "ordinal" in kinds):
             return None
-        if len(self._missing) > 1:
+        if len(self._missing) > 1 or self._has_other_modifier():
             return False
         for kind in ("number", "weekday", "month", "ordinal", "period", "share"):
             given = theirs.of(kind) if kind != "number" else self._comparable_numbers()
@@ -251,13 +331,22 @@ class _Comparison:
             return keys
         return frozenset({max(best, key=lambda key: best[key])})
 
-    def _weights(self, kind: str, keys: frozenset[str]) -> dict[str, float]:
-        """For each value of a sentence, the share of the statement's words near it."""
+    def _weights(
+        self, kind: str, keys: frozenset[str], *, behind_first: bool = False
+    ) -> dict[str, float]:
+        """For each value of a sentence, the share of the statement's words near it; of those behind
+        the first value only, as what is in front of it may be said of all."""
         values = [each for each in self._theirs.tokens if each.kind == kind and each.key in keys]
         weights = dict.fromkeys((each.key for each in values), 0.0)
         mine = said_by(self._ours)
         for word in self._theirs.tokens:
-            if word.kind not in ("word", "name") or word.key not in mine or word in values:
+            if word.kind not in ("word", "name") or word in values:
+                continue
+            if word.key not in mine and not (word.kind == "name" and stems_of(word.text) & mine):
+                continue
+            if behind_first and word.place < values[0].place:
+                continue
+            if any(each.start <= word.start < each.end for each in self._theirs.amounts):
                 continue
             away = [
                 abs(word.place - each.place) + _APART * abs(word.clause - each.clause)
@@ -273,6 +362,16 @@ class _Comparison:
         ours, theirs = self._ours, self._theirs
         subject = next((each.key for each in ours.tokens if each.kind in ("word", "name")), "")
         places = [each for each in theirs.tokens if each.key == subject]
+        told = self._comparable_numbers()
+        mine = ours.of("number") & told
+        apart = {each.clause for each in places}.isdisjoint(
+            each.clause for each in theirs.tokens if each.kind == "number" and each.key in mine
+        )
+        if len(mine) == 1 and len(told) > 1 and apart and not ours.denied:
+            weights = self._weights("number", told, behind_first=True)
+            best = max(told, key=lambda key: weights.get(key, 0.0))
+            if weights.get(best, 0.0) > 0.0 == weights.get(next(iter(mine)), 0.0):
+                return self._differs("number", mine, frozenset({best}))
         if ours.denied or theirs.denied or len(places) != 1:
             return None
         for kind in ("number", "weekday", "month", "name"):
@@ -347,7 +446,9 @@ class _Comparison:
             elif word in _TOO_COMMON:
                 continue  # too common to replace the other
             sure = self._share * _CONFIDENCE["word"] + 0.1
-            return Alignment(Relation.VALUE, sure, self._share, "word", (word,), (its[0],))
+            return Alignment(
+                Relation.VALUE, sure, self._share, self._own, "word", (word,), (its[0],)
+            )
         return None
 
     def _stands_by(self, opposite: str, word: str) -> bool:
@@ -389,25 +490,23 @@ class _Comparison:
             return None
         mine, its = pairs[best]
         sure = self._share * _CONFIDENCE["word"]
-        return Alignment(Relation.VALUE, sure, self._share, "word", (mine,), (its,))
+        return Alignment(Relation.VALUE, sure, self._share, self._own, "word", (mine,), (its,))
 
     # -- helpers --------------------------------------------------------------------------------
 
-    def _without_synonyms(self, other: frozenset[str]) -> frozenset[str]:
-        """Less those for which the sentence has a word of the same meaning."""
+    def _synonyms(self, other: frozenset[str]) -> dict[str, str]:
+        """For those of these words for which the sentence has one of the same meaning, that one."""
         ours, theirs = self._ours, self._theirs
         mine = sorted(other)
         its = sorted(theirs.of("word") - ours.of("word"))
         if not its:
-            return other
+            return {}
         firsts = self._embed([ours.words["word"][each] for each in mine])
         seconds = self._embed([theirs.words["word"][each] for each in its])
-        near = (firsts @ seconds.T).max(axis=1)
-        return frozenset(
-            each
-            for each, value in zip(mine, near, strict=True)
-            if float(value) < _SAME_WORD and not any(_is_derived(each, other) for other in its)
-        )
+        near = firsts @ seconds.T
+        near += [[float(_is_derived(one, each)) for each in its] for one in mine]
+        nearest = zip(mine, near.argmax(axis=1), near.max(axis=1), strict=True)
+        return {one: its[place] for one, place, value in nearest if value >= _SAME_WORD}
 
     def _values_are_told(self) -> bool:
         return not any(
@@ -422,11 +521,17 @@ class _Comparison:
             Relation.VALUE,
             self._share * _CONFIDENCE.get(kind, 0.9),
             self._share,
+            self._own,
             kind,
             tuple(ours.words[kind][each] for each in sorted(mine)),
             tuple(theirs.words[kind][each] for each in sorted(its)),
             dated=any(ours.of(each) and theirs.of(each) for each in ("month", "weekday")),
         )
+
+
+def _denies(scopes: Sequence[frozenset[str]], said: frozenset[str], verbs: frozenset[str]) -> bool:
+    """Whether a negation with one of these scopes denies mostly these words, or all but names."""
+    return denies(scopes, said) or any(verbs and verbs <= scope for scope in scopes)
 
 
 def _is_derived(one: str, other: str) -> bool:
@@ -449,10 +554,17 @@ def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
         if AmountKind.DATE in kinds or AmountKind.COUNT not in kinds:
             return AmountKind.TIME not in kinds
         return canonical(one.unit or other.unit) in said
+    if kinds == {AmountKind.COUNT} and one.unit in said:
+        return True
     return one.unit != "" and one.unit == other.unit
 
 
-def _is_told(name: str, told: frozenset[str]) -> bool:
-    """Whether at least half of a name's words are among these."""
+def _is_told(name: str, words: frozenset[str], others: Sequence[str]) -> bool:
+    """Whether words and names of a sentence have at least half of a name's words; names that share
+    only a part of it do not count ("Sync Standard" is not "Sync Plus")."""
     stems = stems_of(name)
-    return 2 * len(stems & told) >= len(stems) > 0
+    told, siblings = set(words), set[str]()
+    for part in map(stems_of, others):
+        is_same = part <= stems or stems <= part
+        (told if is_same else siblings).update(part & stems)
+    return 2 * len(stems & (told - siblings)) >= len(stems) > 0

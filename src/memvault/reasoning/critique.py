@@ -20,7 +20,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Alignment, Embed, Relation, align
-from memvault.reasoning.wording import Statement
+from memvault.reasoning.wording import TOKEN, Statement
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as Told
 from memvault.search.relations.values import sentences
@@ -30,7 +30,6 @@ from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.clause import (
-    CLAUSE,
     DENIED,
     HEDGED,
     NEGATED,
@@ -169,9 +168,8 @@ class Critic:
             told = self._told(passages, claims, anywhere=not focal)
             for claim in claims:
                 yield from self._values(claim, told)
-            todo = self._open_tasks(hits)
             for passage in passages:
-                yield from _statements(sentence, passage, todo)
+                yield from _statements(sentence, passage)
 
     def _of_parts(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
         """Contradictions of one of a sentence's statements."""
@@ -190,15 +188,6 @@ class Critic:
     def _focal(self, ids: Sequence[str]) -> list[Hit]:
         memories = (self._memory_of(key) for key in ids)
         return [Hit(memory, 1.0) for memory in memories if memory is not None]
-
-    def _open_tasks(self, hits: Sequence[Hit]) -> frozenset[str]:
-        """Open tasks, which state no fact."""
-        return frozenset(
-            told.text
-            for outline in self._outlines.of(hits)
-            for told in (outline.statements if outline is not None else ())
-            if _OPEN_TASK.match(told.shown)
-        )
 
     def _passages(self, ids: Sequence[str]) -> list[_Passage]:
         return [
@@ -235,7 +224,7 @@ class Critic:
                 around = f"{hit.memory.title}. {'. '.join(told.heading)}"
                 if _OPEN_TASK.match(told.shown):
                     continue
-                for text in _said_in(told):
+                for text in _said_in(told, sentence):
                     if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
                         continue
                     theirs = Statement(text, self._find_names, hit.memory.id)
@@ -319,17 +308,24 @@ def _passage(hit: Hit) -> _Passage:
     return _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
 
 
-def _said_in(told: Told) -> list[str]:
-    """A sentence; of a table row each cell alone, with the row's subject."""
+def _said_in(told: Told, asked: str) -> list[str]:
+    """A sentence; of a table row each cell alone, with the row's subject. Where heads have words of
+    the statement, only the cells of those with most."""
     cells = [cell.partition(": ") for cell in told.quoted.split(" | ")]
     if len(cells) < 2:
         return [told.text]
     subject = cells[0][2] or cells[0][0]
-    return [f"{head} of {subject}: {value}" for head, _, value in cells[1:]]
+    words = set(TOKEN.findall(asked.lower()))
+    shared = [len(words.intersection(TOKEN.findall(head.lower()))) for head, _, _ in cells[1:]]
+    return [
+        f"{head} of {subject}: {value}"
+        for (head, _, value), count in zip(cells[1:], shared, strict=True)
+        if count == max(shared)
+    ]
 
 
-def _rank(found: Alignment) -> tuple[bool, float, float]:
-    return found.relation is Relation.SUPPORTS, found.covered, found.confidence
+def _rank(found: Alignment) -> tuple[bool, float, float, float]:
+    return found.relation is Relation.SUPPORTS, found.covered, found.own, found.confidence
 
 
 def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradiction:
@@ -342,12 +338,8 @@ def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradic
     return _contradiction(passage, sentence, kind, found.confidence, explanation)
 
 
-def _statements(sentence: str, passage: _Passage, todo: frozenset[str]) -> Iterator[Contradiction]:
-    """Compares sentences without a value: tool usage, and affirmed against denied statements."""
-    clauses = [stems_of(part) - _NEGATION_WORDS for part in CLAUSE.split(sentence)]
-    whole = stems_of(sentence) - _NEGATION_WORDS
-    parts = [whole, *(part for part in clauses if len(part) >= _CLAUSE_WORDS)]
-    denied = _denies(sentence)
+def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
+    """Compares the tools that sentences say are used, and what they say about causes."""
     claims = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
@@ -365,18 +357,6 @@ def _statements(sentence: str, passage: _Passage, todo: frozenset[str]) -> Itera
             yield _contradiction(
                 passage, other, ConflictType.CAUSAL, turned,
                 "One says that it brings about what the other says that it hinders.",
-            )  # fmt: skip
-        if denied is _denies(other) or raw in todo or _ONLY.search(other):
-            continue
-        if len(stems_of(other) - _NEGATION_WORDS) < _CLAUSE_WORDS:
-            continue
-        shared = max(_jaccard(part, stems_of(other) - _NEGATION_WORDS) for part in parts)
-        if shared >= _DENIED_WORDS:
-            causal = _CAUSES.search(sentence) is not None and _CAUSES.search(other) is not None
-            yield _contradiction(
-                passage, other,
-                ConflictType.CAUSAL if causal else ConflictType.LOGICAL, shared,
-                "One says what the other denies.",
             )  # fmt: skip
 
 

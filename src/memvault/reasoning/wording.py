@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memvault.verification.amounts import amounts_in
-from memvault.verification.clause import HEDGED, FindNames, stems_of
+from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {
     "month": "january february march april may june july august september october november "
@@ -56,7 +56,8 @@ for _one, _other in (pair.split() for pair in _OPPOSITES.split("|")):
 LIGHT = stems_of(
     "take takes took taken place go goes come comes came went get gets got make makes made have "
     "has keep kept put puts use uses used stand stands stood run runs ran give gives gave let lets "
-    "happen happens way thing things"
+    "happen happens way thing things offer offers offered provide provides include includes "
+    "included"
 )
 TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]")
 _NEGATION = re.compile(
@@ -101,6 +102,12 @@ class Statement:
             if each.text.lower() not in _UNSURE_NUMBERS
             or any(a <= each.start < b for a, b in spans_of_amounts)
             or _OFTEN.match(text, each.start)
+        ]
+        self.tokens = [
+            each._replace(kind="word", key=canonical(each.text))
+            if each.kind == "name" and any(a <= each.start < b for a, b in spans_of_amounts)
+            else each
+            for each in self.tokens
         ]
         self.words: dict[str, dict[str, str]] = {}
         for each in self.tokens:
@@ -199,10 +206,10 @@ def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
     return found
 
 
-def denies(statement: Statement, said: frozenset[str]) -> bool:
-    """Whether one of its negations denies mostly these words."""
-    scopes = (scope - LIGHT or scope for scope in statement.denials)
-    return any(2 * len(scope & said) >= len(scope) > 0 for scope in scopes)
+def denies(scopes: Iterable[frozenset[str]], said: frozenset[str]) -> bool:
+    """Whether a negation with one of these scopes denies mostly these words."""
+    heavy = (scope - LIGHT or scope for scope in scopes)
+    return any(2 * len(scope & said) >= len(scope) > 0 for scope in heavy)
 
 
 def said_by(statement: Statement) -> frozenset[str]:

@@ -31,7 +31,7 @@ STOPS = _words(
     "between during until till since per via within up down out off "
     "is are was were be been being am has have had do does did will would shall should can could "
     "may might must also just only now still yet already again later ago each every all both some "
-    "any such same other another very more most less least too s 's ’s"
+    "any such same other another very more most less least too cannot never s 's ’s"
 )
 # Verbs that set or change a value without naming it, and words of precision.
 PASSED_OVER = _words(
