@@ -45,11 +45,6 @@ FOUND_FOR_EACH = 8  # memories per sentence
 MOST_CHARS = 200  # of a snippet
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
 _BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
-_CAUSES = re.compile(
-    r"\b(?:because|caused?|causes|due to|owing to|led to|leads? to|results? in|resulted in|"
-    r"therefore|reason)\b",
-    re.IGNORECASE,
-)
 _RAISES = re.compile(
     r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
     r"raised|triggers?|triggered|brings? about|worsens?|worsened|produces?)\b",
@@ -62,13 +57,10 @@ _LOWERS = re.compile(
 )
 _WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
 _MOST_WORDS = 20_000  # whose vectors are kept
-_AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+", re.IGNORECASE)
+_AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
 _PART_COVERED = 0.7  # share of the words of a part of a sentence, which may lack its subject
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
-_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 _CLAUSE_WORDS = 2  # content words; a clause with fewer is not compared alone
-_DENIED_WORDS = 0.5  # share of words that two sentences, one of them negated, must have in common
-_NEGATION_WORDS = stems_of("never longer wrong false incorrect mistaken untrue doesn isn wasn didn")
 
 
 class ConflictType(StrEnum):
