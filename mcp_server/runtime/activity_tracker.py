@@ -74,10 +74,14 @@ class Questions:
                 self._ended = time.monotonic()
                 self._none_runs.notify_all()
 
-    def let_pass(self) -> None:
-        """Wait while requests run, but only a moment: before a step of work that must go on."""
+    def let_pass(self, most: float = PASSING_SECONDS) -> None:
+        """Wait while requests run, but only a moment: before a step of work that must go on.
+
+        Args:
+            most: seconds.
+        """
         with self._none_runs:
-            self._none_runs.wait_for(lambda: not self._running, PASSING_SECONDS)
+            self._none_runs.wait_for(lambda: not self._running, most)
 
     def running_seconds(self) -> float | None:
         """How long requests have been running without a gap; None if none runs."""

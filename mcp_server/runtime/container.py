@@ -187,6 +187,7 @@ class Container:
             self.client_limits,
             clock=self.now,
             dreamt=self.dreaming.record.waiting,
+            questions=self.questions,
         )
         self.indexing = IndexingService(
             self.settings,

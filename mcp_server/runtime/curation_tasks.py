@@ -22,6 +22,7 @@ from memvault.model.errors import MemvaultError
 
 if TYPE_CHECKING:
     from indexer.catalogue import NoteRecord
+    from mcp_server.runtime.activity_tracker import Questions
     from mcp_server.runtime.generations import Generation
     from mcp_server.runtime.worker import Worker
 
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.5  # without a change, before tasks are looked for
 LONGEST_WAIT = 30.0  # seconds; at the latest then, if changes never pause
 STEP_SECONDS = 0.01  # of work, then a pause as long, so that calls are not slowed down
+PASSING_SECONDS = 0.05  # that each step waits for calls, at most: so it ends, however many come
 DAY_SECONDS = 24 * 3600.0
 FIND, DAILY = "find curation tasks", "find curation tasks every day"
 FIRST_PATIENCE = 2.0  # seconds that a call waits for the first search
@@ -61,6 +63,7 @@ class CurationTasks:
         live: gives the live generation.
         dismissed: tasks that the person dismissed.
         dreamt: what dreams proposed.
+        questions: what clients wait for, which goes before.
         clock: the time, with a zone.
     """
 
@@ -73,6 +76,7 @@ class CurationTasks:
         limits: ClientLimits,
         *,
         dreamt: Callable[[], Sequence[Discovery]],
+        questions: Questions,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._live = live
@@ -81,10 +85,12 @@ class CurationTasks:
         self._worker = worker
         self._limits = limits
         self._dreamt = dreamt
+        self._questions = questions
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting = _Waiting()
         self._rested = 0.0
+        self._awaited = 0  # calls that wait for the search themselves
         self._sweep_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = None
@@ -142,7 +148,13 @@ class CurationTasks:
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are checked; False if that takes longer (seconds)."""
-        return self._worker.wait(FIND, timeout)
+        with self._lock:
+            self._awaited += 1
+        try:
+            return self._worker.wait(FIND, timeout)
+        finally:
+            with self._lock:
+                self._awaited -= 1
 
     def _add(self, paths: frozenset[str], *, everything: bool = False) -> None:
         with self._lock:
@@ -217,6 +229,8 @@ class CurationTasks:
         """Called between steps of a search."""
         if self._worker.stopped:
             raise _Stopping
+        if not self._awaited:
+            self._questions.let_pass(PASSING_SECONDS)
         if time.monotonic() - self._rested >= STEP_SECONDS:
             time.sleep(STEP_SECONDS)
             self._rested = time.monotonic()

@@ -22,6 +22,7 @@ from memvault.config.settings import Settings
 from memvault.curation.operations.draft import Draft
 from memvault.model.change import TaskType
 from tests.integration.caller import Caller, the_person
+from tests.waiting import until
 
 Write = Callable[..., Path]
 LONG = (
@@ -278,6 +279,15 @@ def test_tasks_are_found_again_after_a_restart_and_after_a_rebuild(
         assert tasks(again) == wanted
     finally:
         again.close()
+
+
+def test_the_search_for_tasks_ends_even_while_requests_never_do(
+    container: Container, write: Write
+) -> None:
+    write("Yard.md", "See [[Crane]] and [[Missing mole]].\n")
+    with container.questions.one():
+        container.indexing.scan()
+        until(lambda: container.curation.pending() > 0, WAIT)
 
 
 def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_start(
