@@ -154,11 +154,11 @@ class Site:
         """What every page shows around its content."""
         path = request.url.path
         here = path + (f"?{request.url.query}" if request.url.query else "")
-        frame = {"path": path, "here": here, "version": __version__, "vault": "", "tasks": 0}
+        frame = {"path": path, "here": here, "version": __version__}
         try:
             container = self.container
         except MemvaultError:
-            return frame
+            return {**frame, "vault": "", "tasks": 0, "last": None, "notice": None}
         return {
             **frame,
             "vault": container.vault.root.name,

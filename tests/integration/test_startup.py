@@ -18,13 +18,17 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
+from starlette.testclient import TestClient
 
 from indexer.generation import Progress
+from mcp_server.app import engine_app
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime import generations as indexes
+from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
+from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
 from memvault.cli.engine import how_far
 from memvault.config.paths import StateFolder
@@ -118,6 +122,29 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
         assert startup.health() == {"status": "ok"}
         until(lambda: startup.status()["notes"] == 1)
     finally:
+        startup.close()
+
+
+def test_the_page_says_that_the_engine_starts() -> None:
+    let_go = threading.Event()
+
+    def never(tell: Callable[[str], None]) -> Container:
+        tell("loading the model")
+        let_go.wait()
+        raise StoreUnavailable("no more")
+
+    startup = Startup(never)
+    policy, tracker = AccessPolicy("127.0.0.1", "token"), ActivityTracker()
+    app = engine_app(
+        build_server(startup), startup, policy=policy, tracker=tracker, stop=lambda: None
+    )
+    startup.start(lambda _: None)
+    try:
+        until(lambda: startup.health()["doing"] == "loading the model")
+        answer = TestClient(app, "http://127.0.0.1").get("/")
+        assert answer.status_code == 503 and "loading the model" in answer.text
+    finally:
+        let_go.set()
         startup.close()
 
 
