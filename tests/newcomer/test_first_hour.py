@@ -5,16 +5,20 @@ The tests run in the order of the file, on one vault from the template.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from fastmcp import Client
 
 from tests.newcomer.person import Newcomer
 from tests.waiting import until
 
+WHY = "The person asked for it just now."
 ANSWERS = {
     "How should seeds be stored, and why?": ("Keep seeds in glass jars", "glass jars", "damp"),
     "Who decided to use glass jars, and who looks after them?": (
@@ -186,6 +190,59 @@ def test_a_client_is_connected_and_disconnected_without_a_trace(newcomer: Newcom
     assert done.returncode == 0
     newcomer.types("disconnect", "cursor")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_client_has_two_vaults_until_one_is_taken_out(newcomer: Newcomer) -> None:
+    other = newcomer.home / "Other"
+    other.mkdir()
+    newcomer.types("connect", "cursor")
+    newcomer.types("--vault", str(other), "connect", "cursor", "--name", "other")
+    file = newcomer.home / ".cursor" / "mcp.json"
+    servers = json.loads(file.read_bytes())["mcpServers"]
+    assert str(other) in servers["other"]["args"]
+    assert str(newcomer.vault) in servers["memvault"]["args"]
+    newcomer.types("disconnect", "cursor", "--name", "other")
+    assert list(json.loads(file.read_bytes())["mcpServers"]) == ["memvault"]
+    newcomer.types("disconnect", "cursor")
+
+
+MISTAKES: list[tuple[str, dict[str, Any], str]] = [
+    ("recall_memory", {}, "query - it is required"),
+    ("recall_memory", {"query": ""}, "at least 1 character"),
+    ("recall_memory", {"query": "x", "top_k": 0}, "between 1 and 100"),
+    ("recall_memory", {"query": "x", "mode": "fast"}, "'planning'"),
+    ("recall_memory", {"query": "x", "colour": "red"}, "There are: query"),
+    ("recall_memory", {"query": "x", "project": "nope"}, "Known projects: seed-library"),
+    ("recall_memory", {"query": "x", "filters": {"types": "fact"}}, "filters.types"),
+    ("store_memory", {"rationale": WHY}, "Content is required"),
+    ("store_memory", {"content": "a"}, "Rationale is required (10-500"),
+    ("store_memory", {"content": "a", "rationale": "short"}, "at least 10"),
+    ("store_memory", {"content": "a", "rationale": WHY, "importance": "huge"}, "critical, high"),
+    ("store_memory", {"content_base64": "%", "rationale": WHY}, "not valid base64"),
+    ("get_memory", {}, "exactly one of id or path"),
+    ("get_memory", {"path": "../../etc/passwd"}, "recall_memory finds notes"),
+    ("get_memory", {"path": "Seed libary"}, "the nearest"),
+    ("edit_memory", {"target": "Seed library", "operation": "replace_section", "content": "x",
+                     "section": "Prices", "rationale": WHY}, "its headings are"),
+    ("edit_memory", {"target": "Seed library", "operation": "delete", "content": "x",
+                     "rationale": WHY}, "'replace_text'"),
+    ("forget_concept", {"target": "Nobody at all", "rationale": WHY}, "recall_memory finds"),
+    ("undo_change", {"rationale": WHY}, "exactly one of change"),
+    ("merge_concepts", {"sources": ["x"], "target": "x", "rationale": WHY}, "at least 2 items, not 1"),
+]  # fmt: skip
+
+
+def test_twenty_mistakes_of_a_client_are_answered_with_what_to_do(newcomer: Newcomer) -> None:
+    before = {path: path.read_bytes() for path in newcomer.vault.rglob("*.md")}
+
+    async def answers() -> list[str]:
+        async with Client(f"http://{newcomer.address()}/mcp?tools=full") as client:
+            found = [await client.call_tool_mcp(tool, given) for tool, given, _ in MISTAKES]
+        return [each.content[0].text if each.is_error else "no error" for each in found]
+
+    for (tool, given, says), answer in zip(MISTAKES, asyncio.run(answers()), strict=True):
+        assert says in answer and "Traceback" not in answer, (tool, given, answer)
+    assert {path: path.read_bytes() for path in newcomer.vault.rglob("*.md")} == before
 
 
 def test_every_page_opens(newcomer: Newcomer) -> None:
