@@ -162,7 +162,7 @@ class Site:
         return {
             **frame,
             "vault": container.vault.root.name,
-            "tasks": container.curation.pending(),
+            "tasks": container.curation.pending() + len(container.waiting_proposals()),
             "last": self.last_change(),
             "notice": self.startup.notice(),
         }

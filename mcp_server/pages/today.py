@@ -143,6 +143,7 @@ class TodayPage:
             notes=len(container.live.catalogue),
             indexing=self._site.startup.indexing,
             tasks=len(tasks),
+            wishes=len(container.waiting_proposals()),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             came=shown(
                 container,

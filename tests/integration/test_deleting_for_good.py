@@ -305,6 +305,7 @@ def test_a_merge_and_an_undo_wait_on_curate(call: Caller, container: Container, 
     call("merge_concepts", sources=[path, other], target=other, rationale=WHY)
     pages = Pages(container)
     page = pages.get("/curate")
+    assert "What AI clients ask of you" in pages.get("/")
     assert "eve asks to merge this note into Mine" in page and "See what changes" in page
     assert "eve asks to undo:" in page
     for each in [each for each in container.waiting_proposals() if each.path == path][::-1]:
