@@ -30,6 +30,12 @@ def statement(text: str) -> Statement:
         ("The ferry costs 12 euros.", "The ferry costs 9 euros, bicycles ride free.", "12"),
         ("Ada Berg steers the ferry.", "Bo Lind steers the ferry.", "Ada Berg"),
         ("The upper deck is closed.", "The lower deck is closed in winter.", "upper"),
+        (
+            "The ferry rests on the first Monday of May.",
+            "It rests on the last Monday of June.",
+            "May",
+        ),
+        ("Bo Lind steers the ferry.", "Ada Berg steers it; Bo Lind sells tickets.", "Bo Lind"),
         ("A cabin costs 40 euros.", "A bunk costs 20 euros and a cabin costs 60 euros.", "40"),
     ],
 )
@@ -50,6 +56,18 @@ def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differ
 def test_a_sentence_with_all_that_is_said_supports_it(ours, theirs, embedder):
     found = align(statement(ours), statement(theirs), statement("Ferry"), embedder.embed)
     assert found is not None and found.relation is Relation.SUPPORTS
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("The night ferry leaves at 9.", "The day ferry leaves at 7."),
+        ("Bicycles on the Sea Swift cost 12 euros.", "Bicycles on the Sea Star cost 9 euros."),
+        ("The ferry to Bremen leaves at 9.", "The ferry leaves at 7."),
+    ],
+)
+def test_a_sentence_about_a_like_subject_is_neither_for_nor_against_it(ours, theirs, embedder):
+    assert align(statement(ours), statement(theirs), statement("Travel"), embedder.embed) is None
 
 
 def test_what_a_sentence_negates_is_denied_and_the_rest_is_not(embedder):

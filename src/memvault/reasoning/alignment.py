@@ -101,9 +101,10 @@ class _Comparison:
         if self._other and len(self._other) <= max(2, len(words) // 2):
             self._alike = self._synonyms(self._other)
             self._other -= self._alike.keys()
-        self._other -= {
+        self._turned = self._other & {
             canonical(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
         }
+        self._other -= self._turned
         heavy = words - LIGHT or words
         missing = self._other - LIGHT if heavy is not words else self._other
         self._missing = missing
@@ -229,7 +230,7 @@ class _Comparison:
         shared = {each.clause for each in theirs.tokens if each.key in ours.of("name")}
         if shared:
             its &= {each.key for each in theirs.tokens if each.clause in shared}
-        if len(self._missing) > 1 or self._differing_kinds():
+        if len(self._missing) > 1 or not self._values_are_told():
             return None
         if _EXCEPT.search(theirs.text):
             return None
@@ -262,9 +263,9 @@ class _Comparison:
         """The difference; False if there is none, None if too much differs."""
         ours, theirs = self._ours, self._theirs
         kinds = self._differing_kinds()
-        if len(kinds - {"date"}) > 1 or (len(kinds) > 1 and "ordinal" in kinds):
+        if len(kinds) > 1 and (self._missing or len(kinds - {"date", "ordinal"}) > 1):
             return None
-        if len(self._missing) > 1 or self._has_other_modifier():
+        if len(self._missing) > 1 or self._turned or self._has_other_modifier():
             return False
         for kind in ("number", "weekday", "month", "ordinal", "period", "share"):
             given = theirs.of(kind) if kind != "number" else self._comparable_numbers()
