@@ -130,14 +130,14 @@ class OperationTools:
         done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
         own = done.plan.node_ids[0]
         against = [each for each in against if adds or each.memory.id != own]
-        title = self._box.memory_on_disk(done.result.path).title
+        memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
         return EditedAnswer.of(
             done.result,
             node_id=own,
             preview=preview,
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(each) for each in against] or None,
-            notice=supersede_hint(title) if against else None,
+            notice=supersede_hint(memory.title) if against and memory else None,
             pulse=self._box.meter.of_vault(),
         )
 
