@@ -21,7 +21,7 @@ from memvault.text.embedding import Embedder
 
 POOL = 20  # results that links reorder and add to
 KEPT = 3  # the first of these keep their places, so that a vault's hubs do not displace them
-CARRIED = 0.6  # share of a hit's relevance that a link adds to a note, if it fits perfectly
+CARRIED = 0.75  # share of a hit's relevance that a link adds to a note, if it fits perfectly
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
