@@ -246,19 +246,20 @@ class CuratePage:
         )
 
     def _proposals(self) -> list[dict[str, Any]]:
-        """What waits, each with what its client asks for, the note, and the page that shows what
-        that changes."""
-        by_id = self._site.container.live.catalogue.by_id
-        return [
-            {
-                "waiting": each,
-                "wish": self._wish(each),
-                "note": by_id(each.note_id),
-                "page": Answer("", "", (each.call,)).preview if each.call and merges else None,
-            }
-            for each in self._site.container.waiting_proposals()[:MOST_HELD]
-            for merges in [each.kind is ProposalKind.MERGED]
-        ]
+        """What waits, each with what its client asks for, the note, and of a merge the page that
+        shows what it changes."""
+        found = []
+        for each in self._site.container.waiting_proposals()[:MOST_HELD]:
+            merge = each.call if each.kind is ProposalKind.MERGED else None
+            found.append(
+                {
+                    "waiting": each,
+                    "wish": self._wish(each),
+                    "note": self._site.container.live.catalogue.by_id(each.note_id),
+                    "page": Answer("", "", (merge,)).preview if merge else None,
+                }
+            )
+        return found
 
     def _wish(self, proposal: Proposal) -> str:
         if proposal.call is None:

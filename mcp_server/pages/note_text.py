@@ -97,9 +97,7 @@ def note_html(text: str, resolve: Resolve) -> Markup:
     return Markup(_TASK.sub(_task_box, html))
 
 
-MOST_WORDS = (
-    3_000  # of each text that are compared; comparing takes time that grows with the square
-)
+MOST_WORDS = 3_000  # of each text that are compared: the time grows with their square
 _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
 # Around what differs, until the text is HTML: characters that no text may use.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"

@@ -55,7 +55,6 @@ from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
-from memvault.search.relations.values import sentences
 from memvault.stores.graph_view import node_ref
 
 if TYPE_CHECKING:
@@ -92,11 +91,6 @@ _THEIRS = {
 MOST_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
 Full = TypeVar("Full", bound=FullAnswer)
-
-MOST_COMPARED = 3  # sentences of a new text that are compared with older memories
-MOST_COMPARED_CHARS = 600
-MOST_CONTRADICTED = 3
-LEAST_SURE = 0.5  # that an older memory says otherwise
 
 
 def supersede_hint(title: str) -> str:
@@ -303,13 +297,9 @@ class Toolbox:
         return memory
 
     def contradicted(self, text: str | None) -> list[Contradiction]:
-        """Memories that say otherwise than the first sentences of a text to be written."""
-        first = " ".join(sentences(text or "")[:MOST_COMPARED])
-        if not first or len(first) > MOST_COMPARED_CHARS:
-            return []
+        """As `Critic.contradicted_by_new`; none while a store does not answer."""
         with suppress(StoreUnavailable, GraphQueryError):
-            found, _ = self.container.live.critic.critique(first, threshold=LEAST_SURE)
-            return found[:MOST_CONTRADICTED]
+            return self.container.live.critic.contradicted_by_new(text or "")
         return []
 
     def scope(self, project: str | None, filters: Filters | None = None) -> Scope:

@@ -43,6 +43,8 @@ from memvault.verification.verifier import Verifier, source_of
 MOST_SENTENCES = 12  # of the reasoning
 FOUND_FOR_EACH = 8  # memories per sentence
 MOST_CHARS = 200  # of a snippet
+NEW_SENTENCES, NEW_CHARS = 3, 600  # of a new text that are compared, and of these at most
+MOST_CONTRADICTED = 3  # memories that are named for it
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
 _BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
 _RAISES = re.compile(
@@ -140,6 +142,17 @@ class Critic:
                 found[each.memory.id] = each
         ranked = sorted(found.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
+
+    def contradicted_by_new(self, text: str) -> list[Contradiction]:
+        """Memories that say otherwise than the first sentences of a text before it is written.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        first = " ".join(sentences(text)[:NEW_SENTENCES])
+        if not first or len(first) > NEW_CHARS:
+            return []
+        return self.critique(first)[0][:MOST_CONTRADICTED]
 
     def _all(self, said: Sequence[str], focal: Sequence[str]) -> Iterator[Contradiction]:
         given = self._focal(focal)
