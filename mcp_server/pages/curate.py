@@ -424,8 +424,9 @@ class CuratePage:
     def _accept(self, _: Request, form: Form) -> str:
         """Do what a client proposed."""
         container = self._site.container
-        proposal = container.proposals.decide(form.needed("proposal"), _PERSON)
+        proposal = container.proposals.get(form.needed("proposal"))
         accept(container, proposal, move=form.text("move") == "true")
+        container.proposals.decide(proposal.key, _PERSON)  # not before: what fails still waits
         return form.text("back", "/curate")
 
     def _decline(self, _: Request, form: Form) -> str:

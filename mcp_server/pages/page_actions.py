@@ -235,7 +235,7 @@ def settle(container: Container, call: TaskAction) -> None:
             done = actions.undo(given["changes"], by_person("undone on the page"))
             if done.conflicts:
                 kept = done.conflicts[0]
-                raise NoteConflict(f"{kept.path} stays as it is: {kept.reason}", path=kept.path)
+                raise NoteConflict(f"{kept.path}: {kept.reason}", path=kept.path)
         case "store_memory" if "content" in given:
             actions.store(Draft.checked(**given, rationale=PROMOTED), kind="person")
         case _:

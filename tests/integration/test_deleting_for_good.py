@@ -316,6 +316,24 @@ def test_a_merge_and_an_undo_wait_on_curate(call: Caller, container: Container, 
     assert not [each for each in container.waiting_proposals() if each.path == path]
 
 
+def test_what_cannot_be_done_yet_still_waits(call: Caller, container: Container) -> None:
+    path = typed(container, "Buoy.md", "Red.\n")
+    change = container.actions.pin(path, by_person("pinned on the page"), pinned=True).change
+    assert change is not None
+    call("undo_change", change=change.reversal_hash, rationale=WHY)
+    (waiting,) = [each for each in container.waiting_proposals() if each.path == path]
+    pinned = (container.vault.root / path).read_text()
+    typed(container, path, pinned.replace("pinned: true", "pinned: 2031"))
+    pages = Pages(container)
+    with pytest.raises(AssertionError, match=r"Buoy\.md: it was changed since and stays as it is"):
+        pages.post("/curate/accept", proposal=waiting.key)
+    assert waiting in container.waiting_proposals()
+    typed(container, path, pinned)
+    pages.post("/curate/accept", proposal=waiting.key)
+    assert (container.vault.root / path).read_text() == "Red.\n"
+    assert waiting not in container.waiting_proposals()
+
+
 def test_the_text_of_what_is_forgotten_is_in_no_lineage(call: Caller, container: Container) -> None:
     path = typed(
         container, "Secret.md", "---\nid: 3f0c8f4e-8a3e-4c06-9d7a-1f2b3c4d5e6f\n---\nOpen sesame.\n"

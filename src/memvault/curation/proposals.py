@@ -117,6 +117,18 @@ class Proposals:
         ]
         return sorted(open_, key=lambda each: each.at, reverse=True)
 
+    def get(self, key: str) -> Proposal:
+        """An open proposal.
+
+        Raises:
+            NoteNotFound: there is none.
+        """
+        with self._lock:
+            self._refresh()
+            if key not in self._open:
+                raise NoteNotFound("That proposal was decided already", key=key)
+            return self._open[key]
+
     def decide(self, key: str, actor: Actor) -> Proposal:
         """Close a proposal, accepted or not.
 
@@ -125,10 +137,7 @@ class Proposals:
             StorageError, DiskFull: it cannot be recorded.
         """
         with self._lock:
-            self._refresh()
-            proposal = self._open.get(key)
-            if proposal is None:
-                raise NoteNotFound("That proposal was decided already", key=key)
+            proposal = self.get(key)
             self._journal.append(
                 JournalEntry(
                     ts=datetime.now(UTC), kind=DECIDED, actor=actor, note_id=proposal.note_id,
