@@ -292,8 +292,10 @@ class Toolbox:
         if memory is None:
             self._tell_if_held(wanted)
             near = nearest_names(wanted, indexer.catalogue)
-            hint = f"; the nearest are {', '.join(near)}" if near else "; recall_memory finds notes"
-            raise NoteNotFound(f"No note has the path or name {name!r}{hint}", path=name)
+            hint = "recall_memory or `memvault search` finds notes"
+            if near:
+                hint = f"the nearest are {', '.join(near)}"
+            raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
         return memory
 
     def contradicted(self, text: str | None) -> list[Contradiction]:

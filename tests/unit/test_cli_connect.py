@@ -116,6 +116,7 @@ def test_disconnecting_what_is_not_connected_changes_nothing(
     assert run(["disconnect", "cursor"]) == 0
     assert "Cursor has no server named memvault" in capsys.readouterr().out
     assert not place_of(Client.CURSOR).parent.exists()
+    assert run(["disconnect", "cursor", "--name", "nope"]) == 1
 
 
 def test_what_was_there_stays_in_its_order_and_is_backed_up(home: Path) -> None:

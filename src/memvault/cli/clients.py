@@ -214,6 +214,8 @@ def disconnect(
         typer.echo("Removed hooks, skills, agents and commands.")
     for other in others:
         typer.echo(f"Still connected: memvault disconnect {client.value} --name {other}")
+    if not removed and name != _DEFAULT_NAME:
+        raise typer.Exit(1)
 
 
 def _plugin(client: Client, name: str, places: Places | None) -> Plugin | None:

@@ -80,7 +80,9 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
             candidates=[_candidate(each) for each in found],
         )
     near = nearest_names(target, memories)
-    hint = f"the nearest names are {', '.join(near)}" if near else "recall_memory finds memories"
+    hint = "recall_memory or `memvault search` finds memories"
+    if near:
+        hint = f"the nearest names are {', '.join(near)}"
     raise NoteNotFound(
         f"No memory or concept has the id, path or name {target!r}; {hint}",
         target=target,

@@ -115,7 +115,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
 def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:
     title, headings, blocks = parse_pages(text)
     if not blocks:
-        warnings += ("the PDF has no text; scanned pages are not read",)
+        warnings += ("the PDF has no text that can be read: it is scanned, damaged or locked",)
     return ParsedNote(
         path=path,
         title=title or stem_of(path),
