@@ -20,18 +20,18 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
+from memvault.reasoning.placement import comparable_numbers, misplaced, nearest, stands_by
 from memvault.reasoning.wording import (
     COMPARING,
     KINDS,
     LIGHT,
     OPPOSITE,
-    TOKEN,
     Statement,
     compared,
     denies,
     said_by,
 )
-from memvault.verification.amounts import Amount, AmountKind, same
+from memvault.verification.amounts import same
 from memvault.verification.clause import canonical, stems_of
 
 COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
@@ -40,8 +40,6 @@ _COVERED_BUT_NAME = 0.34  # the same if the sentence names another
 _DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
 _SAME_WORD = 0.62  # cosine from which two words count as one
 _KINDRED = (0.25, 0.9)  # cosine of two words in one place that do not mean the same
-_NEXT_NAME = 3  # words from one name of a list to the next
-_APART = 6  # how much farther a word is beyond a comma or "and"
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of the kinds that are less sure than a value
 _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECASE)
 _SWITCH = ("on", "off")
@@ -131,8 +129,8 @@ class _Comparison:
             return None
         if isinstance(differing, Alignment):
             return differing
-        if (misplaced := self._misplaced()) is not None:
-            return misplaced
+        if (wrong := misplaced(ours, theirs)) is not None:
+            return self._differs(*wrong)
         turned = None if self._missing else self._is_turned()
         if turned is not None:
             said = Relation.DENIES if turned else Relation.SUPPORTS
@@ -268,7 +266,7 @@ class _Comparison:
         if len(self._missing) > 1 or self._turned or self._has_other_modifier():
             return False
         for kind in ("number", "weekday", "month", "ordinal", "period", "share"):
-            given = theirs.of(kind) if kind != "number" else self._comparable_numbers()
+            given = theirs.of(kind) if kind != "number" else comparable_numbers(ours, theirs)
             mine, its = ours.of(kind) - theirs.of(kind) - self._around.of(kind), given
             its -= ours.of(kind)
             if not mine or not its:
@@ -281,30 +279,8 @@ class _Comparison:
                 continue
             if bool(ours.denied) != bool(theirs.denied & theirs.of(kind)):
                 return None
-            return self._differs(kind, mine, self._nearest(kind, its))
+            return self._differs(kind, mine, nearest(ours, theirs, kind, its))
         return False
-
-    def _comparable_numbers(self) -> frozenset[str]:
-        """Numbers of the sentence that count the same as the statement's."""
-        ours, theirs = self._ours, self._theirs
-        nothing = frozenset("0") & theirs.of("number")
-        if not ours.amounts:
-            return theirs.of("number")
-        said = said_by(theirs)
-        alike = [
-            other
-            for other in theirs.amounts
-            if any((each.kind, each.unit) == (other.kind, other.unit) for each in ours.amounts)
-        ] or [
-            other
-            for other in theirs.amounts
-            if any(_is_comparable(each, other, said) for each in ours.amounts)
-        ]
-        return nothing | {
-            each.key
-            for each in theirs.tokens
-            if each.kind == "number" and any(a.start <= each.start < a.end for a in alike)
-        }
 
     def _is_share_of_it(self) -> bool:
         """Whether the sentence says that it is a part ("pays half of the 780 euros")."""
@@ -322,90 +298,6 @@ class _Comparison:
             for a in self._ours.amounts
             for b in self._theirs.amounts
             if (a.kind, a.unit) == (b.kind, b.unit)
-        )
-
-    def _nearest(self, kind: str, keys: frozenset[str]) -> frozenset[str]:
-        if len(keys) < 2:
-            return keys
-        best = self._weights(kind, keys)
-        if not best:
-            return keys
-        return frozenset({max(best, key=lambda key: best[key])})
-
-    def _weights(
-        self, kind: str, keys: frozenset[str], *, behind_first: bool = False
-    ) -> dict[str, float]:
-        """For each value of a sentence, the share of the statement's words near it; of those behind
-        the first value only, as what is in front of it may be said of all."""
-        values = [each for each in self._theirs.tokens if each.kind == kind and each.key in keys]
-        weights = dict.fromkeys((each.key for each in values), 0.0)
-        mine = said_by(self._ours)
-        for word in self._theirs.tokens:
-            if word.kind not in ("word", "name") or word in values:
-                continue
-            if word.key not in mine and not (word.kind == "name" and stems_of(word.text) & mine):
-                continue
-            if behind_first and word.place < values[0].place:
-                continue
-            if any(each.start <= word.start < each.end for each in self._theirs.amounts):
-                continue
-            away = [
-                abs(word.place - each.place) + _APART * abs(word.clause - each.clause)
-                for each in values
-            ]
-            near = min(away, default=0)
-            if away.count(near) == 1:
-                weights[values[away.index(near)].key] += 1.0 / near if near else 1.0
-        return weights
-
-    def _misplaced(self) -> Alignment | None:
-        """A value that the sentence gives to something else than the statement's subject."""
-        ours, theirs = self._ours, self._theirs
-        subject = next((each.key for each in ours.tokens if each.kind in ("word", "name")), "")
-        places = [each for each in theirs.tokens if each.key == subject]
-        told = self._comparable_numbers()
-        mine = ours.of("number") & told
-        apart = {each.clause for each in places}.isdisjoint(
-            each.clause for each in theirs.tokens if each.kind == "number" and each.key in mine
-        )
-        if len(mine) == 1 and len(told) > 1 and apart and not ours.denied:
-            weights = self._weights("number", told, behind_first=True)
-            best = max(told, key=lambda key: weights.get(key, 0.0))
-            if weights.get(best, 0.0) > 0.0 == weights.get(next(iter(mine)), 0.0):
-                return self._differs("number", mine, frozenset({best}))
-        if ours.denied or theirs.denied or len(places) != 1:
-            return None
-        for kind in ("number", "weekday", "month", "name"):
-            told = theirs.of(kind) if kind != "number" else self._comparable_numbers()
-            mine = ours.of(kind) & told
-            if len(mine) != 1 or len(told) < 2 or subject in told:
-                continue
-            away = {
-                each.key: abs(each.place - places[0].place)
-                + _APART * abs(each.clause - places[0].clause)
-                for each in theirs.tokens
-                if each.kind == kind and each.key in told
-            }
-            best = min(away, key=lambda key: away[key])
-            own = next(iter(mine))
-            if kind == "name" and self._are_joined(own, best):
-                continue
-            if away[own] - away[best] >= _APART and self._has_other_subject(kind, own):
-                return self._differs(kind, mine, frozenset({best}))
-        return None
-
-    def _are_joined(self, one: str, other: str) -> bool:
-        """Whether two names are a list ("A and B")."""
-        at = {each.key: each.place for each in self._theirs.tokens}
-        return abs(at[one] - at[other]) <= _NEXT_NAME
-
-    def _has_other_subject(self, kind: str, key: str) -> bool:
-        """Whether the clause with this value names something that the statement does not."""
-        tokens, said = self._theirs.tokens, said_by(self._ours)
-        clauses = {each.clause for each in tokens if (each.kind, each.key) == (kind, key)}
-        return any(
-            each.clause in clauses and each.kind in ("word", "name") and each.key not in said
-            for each in tokens
         )
 
     def _is_turned(self) -> bool | None:
@@ -440,7 +332,7 @@ class _Comparison:
                 continue
             own = [m.start() for m in re.finditer(rf"\b{word}\b", theirs.text, re.IGNORECASE)]
             if own:
-                if not self._stands_by(its[0], word):
+                if not stands_by(ours, theirs, its[0], word):
                     continue
             elif len(self._missing - {canonical(word)}) > 1:
                 continue
@@ -451,22 +343,6 @@ class _Comparison:
                 Relation.VALUE, sure, self._share, self._own, "word", (word,), (its[0],)
             )
         return None
-
-    def _stands_by(self, opposite: str, word: str) -> bool:
-        """Whether the words that accompany the statement's word accompany its opposite."""
-        low = [match[0].lower() for match in TOKEN.finditer(self._theirs.text)]
-        at, its = low.index(word), low.index(opposite)
-        mine = {key for key in said_by(self._ours) if key not in (canonical(word),)}
-        score = 0.0
-        for place, each in enumerate(low):
-            if canonical(each) not in mine or each in (word, opposite):
-                continue
-            between = low[min(place, at) : max(place, at)]
-            beyond = low[min(place, its) : max(place, its)]
-            own = abs(place - at) + _APART * sum(x in ("and", ",", ";", "but") for x in between)
-            far = abs(place - its) + _APART * sum(x in ("and", ",", ";", "but") for x in beyond)
-            score += 1.0 / max(1, far) - 1.0 / max(1, own)
-        return score > 0.15
 
     def _other_word(self) -> Alignment | None:
         """A word of the sentence in the place of the statement's own, and of one category with it.
@@ -544,20 +420,6 @@ def _is_derived(one: str, other: str) -> bool:
 def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
     """Whether the same word precedes or follows two words."""
     return any(mine and mine == its for mine, its in zip(one, other, strict=True))
-
-
-def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
-    """Whether two amounts are of one unit; a bare number is of any that its sentence names."""
-    kinds = {one.kind, other.kind}
-    if AmountKind.NUMBER in kinds:
-        if AmountKind.VERSION in kinds:
-            return False
-        if AmountKind.DATE in kinds or AmountKind.COUNT not in kinds:
-            return AmountKind.TIME not in kinds
-        return canonical(one.unit or other.unit) in said
-    if kinds == {AmountKind.COUNT} and one.unit in said:
-        return True
-    return one.unit != "" and one.unit == other.unit
 
 
 def _is_told(name: str, words: frozenset[str], others: Sequence[str]) -> bool:
