@@ -37,6 +37,8 @@ def statement(text: str) -> Statement:
         ),
         ("Bo Lind steers the ferry.", "Ada Berg steers it; Bo Lind sells tickets.", "Bo Lind"),
         ("A cabin costs 40 euros.", "A bunk costs 20 euros and a cabin costs 60 euros.", "40"),
+        ("Ctrl+K opens the map.", "Press Ctrl + M to open the map.", "Ctrl+K"),
+        ("Routes are saved as .gpx files.", "Routes are saved as .kml files.", ".gpx"),
     ],
 )
 def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differing, embedder):
@@ -51,6 +53,8 @@ def test_another_value_in_the_same_place_is_a_contradiction(ours, theirs, differ
         ("The ferry leaves on Saturday.", "The ferry leaves on Saturday at noon."),
         ("Bo Lind steers the ferry.", "Bo Lind steers it."),
         ("The ferry costs 9 euros.", "The ferry costs nine euros."),
+        ("Shift+Ctrl+M opens the map.", "Press Ctrl/Cmd+Shift+M to open the map."),
+        ("Ctrl++ enlarges the map.", "⌘ + + enlarges the map; .kml files are read."),
     ],
 )
 def test_a_sentence_with_all_that_is_said_supports_it(ours, theirs, embedder):

@@ -42,6 +42,7 @@ _SAME_WORD = 0.62  # cosine from which two words count as one
 _KINDRED = (0.25, 0.9)  # cosine of two words in one place that do not mean the same
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of the kinds that are less sure than a value
 _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECASE)
+_VALUES = ("number", "weekday", "month", "ordinal", "period", "share", "shortcut", "ending")
 _SWITCH = ("on", "off")
 _SWITCHED = re.compile(r"\b(?:switch|turn|toggl|flip)\w*\s+(?:\w+\s+)?(?:on|off)\b", re.IGNORECASE)
 # By itself too common to stand in the place of its opposite.
@@ -265,7 +266,7 @@ class _Comparison:
             return None
         if len(self._missing) > 1 or self._turned or self._has_other_modifier():
             return False
-        for kind in ("number", "weekday", "month", "ordinal", "period", "share"):
+        for kind in _VALUES:
             given = theirs.of(kind) if kind != "number" else comparable_numbers(ours, theirs)
             mine, its = ours.of(kind) - theirs.of(kind) - self._around.of(kind), given
             its -= ours.of(kind)

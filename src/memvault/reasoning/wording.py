@@ -18,6 +18,8 @@ KINDS = {
     "period": "hourly daily weekly monthly yearly",
     "number": "one two three four five six seven eight nine ten eleven twelve fifteen twenty "
     "thirty forty fifty once twice free nothing",
+    "shortcut": "",  # read by their shape
+    "ending": "",
 }
 _KIND_OF = {word: kind for kind, words in KINDS.items() for word in words.split()}
 _VALUE_OF = dict(
@@ -59,7 +61,16 @@ LIGHT = stems_of(
     "happen happens way thing things offer offers offered provide provides include includes "
     "included"
 )
-TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]")
+_MODIFIERS = {
+    "ctrl": "ctrl", "control": "ctrl", "cmd": "ctrl", "command": "ctrl", "⌘": "ctrl",
+    "alt": "alt", "option": "alt", "⌥": "alt", "shift": "shift", "⇧": "shift",
+}  # fmt: skip
+_MODIFIER = "|".join(_MODIFIERS)
+_SHORTCUT = rf"(?<!\w)(?i:(?:(?:{_MODIFIER})(?: ?/ ?(?:{_MODIFIER}))?\s?\+\s?)+(?:\w+|[^\w\s]))"
+_ENDING = r"(?<!\w)\.[A-Za-z]\w{0,9}\b"  # of a file's name
+TOKEN = re.compile(
+    rf"{_SHORTCUT}|{_ENDING}|\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:.!?()]"
+)
 _NEGATION = re.compile(
     r"\b(?:not|no longer|no|none of|never|nor|neither|cannot|without|instead of|rather than"
     r"|gave up|given up|stopped|quit|ceased)\b|\b\w+n['’]t\b",
@@ -178,6 +189,10 @@ def _joined(words: Sequence[Word]) -> list[Word]:
 
 def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
     low = token.lower()
+    if "+" in low:
+        return [("shortcut", _shortcut(low))]
+    if low[0] == ".":
+        return [("ending", low)]
     if low[0].isdigit():
         return [("number", low.replace(",", "") if re.fullmatch(r"\d+(?:,\d{3})+", low) else low)]
     low = low.removesuffix("s") if low.removesuffix("s") in _WEEKDAYS else low
@@ -188,6 +203,13 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
     if token[0].isupper() and not first and len(token) > 1 and stems:
         return [("name", low.removesuffix("'s").removesuffix("’s"))]
     return stems
+
+
+def _shortcut(token: str) -> str:
+    """The same for Windows and macOS: "Ctrl/Cmd+Shift+P" and "shift + command + p" are one."""
+    *modifiers, key = re.split(r"\s?\+\s?(?=.)", token)
+    first = {_MODIFIERS[each.partition("/")[0].strip()] for each in modifiers}
+    return "+".join([*sorted(first), key])
 
 
 def _denials(text: str, tokens: Sequence[Word]) -> list[frozenset[str]]:
