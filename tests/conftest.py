@@ -43,7 +43,7 @@ def made_once() -> Iterator[None]:
     gc.freeze()
     model = openvino_model.OpenVinoModel
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model, "encode_query", _once_for_each_window(model.encode_query))
+        patch.setattr(model, "begin", _once_for_each_window(model.begin))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
         patch.setattr(server, "_tool", _described_once(server._tool))
         for module in (generations, indexing_service):
@@ -51,16 +51,18 @@ def made_once() -> Iterator[None]:
         yield
 
 
-def _once_for_each_window(encode: Callable[..., Any]) -> Callable[..., Any]:
+def _once_for_each_window(begin: Callable[..., Any]) -> Callable[..., Any]:
     known: dict[tuple[object, ...], Any] = {}
 
-    def encoded(model: object, window: Sequence[int]) -> Any:
-        key = (id(model), *window)
+    def begun(model: object, windows: Sequence[Sequence[int]]) -> Any:
+        if len(windows) != 1:
+            return begin(model, windows)
+        key = (id(model), *windows[0])
         if key not in known:
-            known[key] = encode(model, window)
-        return known[key]
+            known[key] = begin(model, windows)()
+        return lambda: known[key]
 
-    return encoded
+    return begun
 
 
 def _described_once(make: Callable[[MethodType], Any]) -> Callable[[MethodType], Any]:

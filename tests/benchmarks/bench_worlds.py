@@ -191,7 +191,7 @@ def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
     graph, found = lexicon.graph, []
     path_of = {graph.number_of[memory.id]: memory.path for memory in catalogue.all()}
     for asked in world.asked():
-        reading = search._read_bare(lexicon, asked.text)
+        reading = search.read_bare(lexicon, asked.text)
         if not reading.named or not reading.words.content:
             continue
         usable = np.ones(len(graph.node_ids), np.bool_)

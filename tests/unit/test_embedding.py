@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,9 +40,9 @@ class Counting:
         self.windows = 0
         self.queries = 0
 
-    def encode_query(self, window: Window) -> Vector:
+    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
         self.queries += 1
-        return self._model.encode_query(window)
+        return self._model.begin(windows)
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
         return self._model.encode_few(windows)

@@ -259,12 +259,13 @@ class HybridSearch:
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> _Found:
+        self._embedder.begin_query(query)  # while keywords are searched
         half = self._settings.half_of(self._chunks())
-        dense = self._search_dense(query, limit, scope, size)
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
         keywords = self._vectors.search_keywords(
             query, limit, size=size, scope=scope, texts=False, also=also
         )
+        dense = self._search_dense(query, limit, scope, size)
         return _Found(
             ScoreList.of(dense, limit),
             ScoreList.of(keywords, limit),
@@ -275,8 +276,8 @@ class HybridSearch:
     def _search_dense(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None
     ) -> list[ChunkHit]:
-        vector = self._embedder.embed_query(query)
         shared, lift = self._shared_in_language(query), 0.0
+        vector = self._embedder.embed_query(query)
         if shared is not None:
             vector, lift = shared.taken_off(vector)
         hits = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)

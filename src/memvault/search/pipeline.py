@@ -297,6 +297,7 @@ class Searcher:
         query, scope, notice = request.query, request.scope, None
         if hits := self._of_the_time(request, limit):
             return FallbackResult(hits, None)
+        self._embedder.begin_query(query)  # while the question is parsed
         try:
             reading = self._relations.begin(query, request.patience)
         except (StoreUnavailable, GraphQueryError):

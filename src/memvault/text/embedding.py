@@ -8,7 +8,7 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -216,13 +216,29 @@ class WindowModel(Protocol):
     meta: ModelMeta
     tokenizer: Tokenizer
 
-    def encode_query(self, window: Window) -> Vector: ...
+    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]: ...
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]: ...
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]: ...
 
     def release(self, idle_seconds: float) -> bool: ...
+
+
+class _Query:
+    """A query's vector, which is waited for once. Thread-safe."""
+
+    def __init__(self, begun: Callable[[], npt.NDArray[np.float32]]) -> None:
+        self._begun = begun
+        self._vector: Vector | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Vector:
+        with self._lock:
+            if self._vector is None:
+                self._vector = self._begun()[0]
+                self._vector.flags.writeable = False
+            return self._vector
 
 
 class Embedder:
@@ -254,7 +270,7 @@ class Embedder:
         self._reads_lock = threading.Lock()
         self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
-        self._queries: LRUCache[str, Vector] = LRUCache(_CACHED_QUERIES)
+        self._queries: LRUCache[str, _Query] = LRUCache(_CACHED_QUERIES)
         self._queries_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -282,27 +298,34 @@ class Embedder:
 
         The last few are cached, because one answer needs the same vector several times.
         """
+        return self.begin_query(text)()
+
+    def begin_query(self, text: str) -> Callable[[], Vector]:
+        """Start `embed_query`; the result waits for the vector."""
         with self._queries_lock:
             known = self._queries.get(text)
         if known is not None:
             return known
         encoding = self._tokenizer.encode(self._model.meta.query_prompt + text)
-        vector = self._model.encode_query(encoding.ids)
-        vector.flags.writeable = False
+        query = _Query(self._model.begin([encoding.ids]))
         with self._queries_lock:
-            self._queries[text] = vector
-        return vector
+            self._queries[text] = query
+        return query
 
     def embed_few(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of a few short texts, (len(texts), dim) float32, normalised.
 
         Does not wait for a running batch and does not cache; text past the window is ignored.
         """
+        return self.begin_few(texts)()
+
+    def begin_few(self, texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
+        """Start `embed_few`; call the result once, for the vectors."""
         if not texts:
-            return np.zeros((0, self.dimension), np.float32)
+            return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return self._model.encode_few([encoding.ids for encoding in encodings])
+        return self._model.begin([encoding.ids for encoding in encodings])
 
     def known(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors, (dim,) float32, of these texts, without running the model."""

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -259,14 +260,13 @@ class TorchModel:
         self.tokenizer = tokenizer_of(self._original)
         self._lock = threading.Lock()
 
-    def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
-        """One window's vector, (dim,) float32, normalised."""
-        vector: npt.NDArray[np.float32] = self._encode_batch([window])[0]
-        return vector
-
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
         """Vectors of a few windows, (n, dim) float32, normalised."""
         return self._encode_batch(windows)
+
+    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
+        """The vectors of a few windows are computed when they are asked for."""
+        return partial(self._encode_batch, windows)
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""

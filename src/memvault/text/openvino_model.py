@@ -11,13 +11,13 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -173,38 +173,44 @@ class OpenVinoModel:
         self._folder = folder
         self._single = _compiled(folder, _LATENCY)
         self._free: SimpleQueue[Any] = SimpleQueue()  # requests, of which each runs one by one
-        for _ in range(_STREAMS):
-            self._free.put(self._single.create_infer_request())
         self._queue: Any = None
         self._queue_used = 0.0
         self._queue_lock = threading.Lock()
         # OpenVINO initialises its use of NumPy in the first call of a process; two threads that do
         # this at once deadlock between its lock and the interpreter's.
         with _first_use:
-            self.encode_query([self.meta.padding])
-
-    def encode_query(self, window: Window) -> npt.NDArray[np.float32]:
-        """One window's vector, (dim,) float32, normalised."""
-        vector: npt.NDArray[np.float32] = self.encode_few([window])[0]
-        return vector
+            self.encode_few([[self.meta.padding]])
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """Vectors of a few windows, (n, dim) float32, normalised.
+        """Vectors of a few windows, (n, dim) float32, normalised."""
+        return self.begin(windows)()
+
+    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
+        """Start `encode_few`, in the engine's own threads; call the result once for the vectors.
 
         Those of about the same length are computed together, so that none is padded to the longest.
         """
         alike: dict[int, list[int]] = {}
         for place, window in enumerate(windows):
             alike.setdefault(-(-len(window) // _PADDED_TO), []).append(place)
-        vectors = np.empty((len(windows), self.meta.dimension), np.float32)
+        running = []
         for places in alike.values():
-            inputs = self._inputs([windows[place] for place in places], _PADDED_TO)
-            request = self._free.get()
             try:
-                vectors[places] = request.infer(inputs)[0]
-            finally:
+                request = self._free.get_nowait()
+            except Empty:
+                request = self._single.create_infer_request()
+            request.start_async(self._inputs([windows[place] for place in places], _PADDED_TO))
+            running.append((places, request))
+
+        def finished() -> npt.NDArray[np.float32]:
+            vectors = np.empty((len(windows), self.meta.dimension), np.float32)
+            for places, request in running:
+                request.wait()
+                vectors[places] = request.get_output_tensor(0).data
                 self._free.put(request)
-        return vectors
+            return vectors
+
+        return finished
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -202,6 +202,19 @@ class PhraseVectors:
         self._embedder = embedder
         self._kept: LRUCache[str, Vector] = LRUCache(MOST_KEPT)
         self._lock = threading.Lock()
+
+    def begin(self, texts: Iterable[str]) -> Callable[[], None]:
+        """Start to embed texts for `of`; the result waits until they are."""
+        with self._lock:
+            missing = [text for text in dict.fromkeys(texts) if text not in self._kept]
+        begun = self._embedder.begin_few(missing)
+
+        def keep() -> None:
+            vectors = begun()
+            with self._lock:
+                self._kept.update(zip(missing, vectors, strict=True))
+
+        return keep
 
     def of(self, texts: Iterable[str]) -> dict[str, Vector]:
         """The vector of each text, (dim,), normalised."""

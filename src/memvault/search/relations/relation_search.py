@@ -12,7 +12,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -65,12 +64,13 @@ class Bare:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A question that is being read, and the vocabulary that it is read with: as things and
-    relations, and as bare words whose vectors are then known."""
+    """A question as things and relations, and as bare words, and the vocabulary that it was read
+    with; ``embedded`` waits until the vectors of these words are known."""
 
     lexicon: Lexicon
-    question: Future[Question]
-    bare: Future[Bare]
+    question: Question
+    bare: Bare
+    embedded: Callable[[], None]
 
 
 class RelationSearch:
@@ -102,16 +102,14 @@ class RelationSearch:
         self._turn = threading.Condition()
         self._begun = self._ended = 0  # how often the background worker has read changes
         self._first_until: float | None = None  # no question waits longer for the first reading
-        # Not jobs of the worker: a question is parsed while its candidates are searched for.
-        self._reading = ThreadPoolExecutor(2, thread_name_prefix="memvault-questions")
 
     # -- questions ------------------------------------------------------------------------------
 
     def begin(self, query: str, patience: float = 0.0) -> Reading | None:
-        """Start to parse a question; None for one that no relation can answer.
+        """Read a question; None for one that no relation can answer.
 
-        The parse takes longer than a search, so only a question is parsed that names a thing with
-        a relation that several notes state.
+        The parse takes as long as a search, so only a question is parsed that names a thing with a
+        relation that several notes state. The model embeds its phrases meanwhile.
 
         Args:
             patience: seconds to wait for the relations where they are first read; unless it is 0,
@@ -128,13 +126,15 @@ class RelationSearch:
             return None
         try:
             lexicon = self._current(patience)
+            if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
+                return None
+            bare = self.read_bare(lexicon, query)
+            embedded = self._vectors.begin([*bare.words.phrases, bare.words.text])
+            question = self._reader.read(query, lexicon.vocabulary, self._today())
         except ModelUnavailable:
             self._without_parser()
             return None
-        if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
-            return None
-        bare = self._reading.submit(self._read_bare, lexicon, query)
-        return Reading(lexicon, self._reading.submit(self._parse, lexicon, query), bare)
+        return Reading(lexicon, question, bare, embedded)
 
     def lead(
         self,
@@ -160,13 +160,9 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        try:
-            question, bare = reading.question.result(), reading.bare.result()
-        except ModelUnavailable:
-            self._without_parser()
-            return list(hits)
-        hops = min(max_hops, MOST_HOPS)
-        inquiry = self._inquiry(reading.lexicon, question, scope, hops)
+        hops, bare = min(max_hops, MOST_HOPS), reading.bare
+        inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
+        reading.embedded()
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
         grounded = solution is not None and inquiry.is_grounded(solution)
@@ -245,16 +241,12 @@ class RelationSearch:
             self._lexicon = lexicon
         return lexicon
 
-    def _parse(self, lexicon: Lexicon, query: str) -> Question:
-        assert self._reader is not None
-        return self._reader.read(query, lexicon.vocabulary, self._today())
-
-    def _read_bare(self, lexicon: Lexicon, query: str) -> Bare:
+    def read_bare(self, lexicon: Lexicon, query: str) -> Bare:
+        """A question as bare words, and what it names."""
         text = cut_times(query, self._today())[0]
         number_of, names = lexicon.graph.number_of, lexicon.find_names(text)
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
         words = AskedWords.of(masked(text, [(name.start, name.end) for name in names]))
-        self._vectors.of([*words.phrases, words.text])  # embedded while others parse and search
         return Bare(words, tuple(sorted(nodes)))
 
     def _inquiry(
