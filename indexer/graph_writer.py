@@ -18,6 +18,7 @@ from memvault.model.errors import StorageError
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
+from memvault.model.priority import make_way
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph import GraphStore
 from memvault.stores.keyvalue import KeyValueStore
@@ -132,7 +133,7 @@ def sentences_between_notes(graph: NoteGraph) -> set[str]:
 
 
 logger = logging.getLogger(__name__)
-BATCH = 512  # notes written together, at most
+BATCH = 128  # notes written together, at most
 # A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
 # 50,000 do not. Writing 20,000 again takes 9 s.
 EDGES_AT_ONCE = 10_000
@@ -250,6 +251,7 @@ class GraphWriter:
         self._left_out, self._joined = forgotten, joined
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
+        make_way()
         found = self._found.get(note.content_hash) or ()
         graph = self._names().graph_of(note, memory, found)
         return self._bounded(self._hidden.leave_out(graph))

@@ -28,6 +28,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ChunkSize, EmbeddedChunk, Vector, mean_vector
+from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -39,7 +40,7 @@ logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 LINKED_AT_ONCE = 32  # notes of that rest in one step
-BATCH = 512  # notes written and committed together, at most
+BATCH = 128  # notes written and committed together, at most
 Listener = Callable[[NotesIndexed], None]
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 
@@ -80,12 +81,12 @@ class Indexer:
         self.on_batch: list[
             Callable[[int, float], object]
         ] = []  # called with the number of notes and the seconds they took
-        # Called between two notes of many, unless a tool waits for them: questions go first.
+        # Called between two steps of what nobody waits for: questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
         self.progress: Progress | None = None  # while more than a few notes are indexed
         self._embedder = embedder
-        self._lock = threading.RLock()
+        self._lock = AwaitedLock()
         self._stopped = threading.Event()
         self._reader = ChangeSetReader(vault, self.catalogue, settings.max_note_bytes)
         self.max_note_bytes = settings.max_note_bytes
@@ -104,21 +105,18 @@ class Indexer:
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
         """Compare the whole vault with the catalogue and index the difference."""
-        with self._lock:
+        with self._lock, making_way(self.let_pass):
             self._forget_lost_indexes()
             differing = self.differing()
             unflushed = self.catalogue.unflushed()
-            queued_names = self.catalogue.queued_names()
-            relink = self.catalogue.notes_to_relink() | self._with_phrase(queued_names)
             result = self._apply(
                 differing.changed | (unflushed - differing.gone),
                 differing.gone,
                 self._until_stopped(report),
                 anew=unflushed,
-                also=self._remove_strays()[1] | relink,
+                also=self._remove_strays()[1] | self.catalogue.notes_to_relink(),
             )
             self.catalogue.mark_flushed(unflushed)
-            self.catalogue.mark_names_resolved(queued_names)
             self._graphs.forget_what_is_left_out()
             self._graphs.leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
@@ -140,10 +138,10 @@ class Indexer:
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             few = len(present) <= FEW  # a tool finds what it wrote, even while the engine stops
-            report = self._until_stopped(report_nothing, hurried=finish_later)
-            report = report_nothing if few else report
-            result = self._apply(present, gone, report, finish_later=finish_later)
-            self._graphs.leave_out_forgotten()
+            report = report_nothing if few else self._until_stopped(report_nothing)
+            with making_way(None if few or finish_later else self.let_pass):
+                result = self._apply(present, gone, report, finish_later=finish_later)
+                self._graphs.leave_out_forgotten()
             return result
 
     def stop(self) -> None:
@@ -222,12 +220,12 @@ class Indexer:
 
     def link_again(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, after more of their names became known."""
-        with self._lock:
+        with self._lock, making_way(self.let_pass):
             self._graphs.write_again(paths)
 
     def finish_some(self) -> bool:
         """Do one step of what `index` left for later; False when nothing is left."""
-        with self._lock:
+        with self._lock, making_way(self.let_pass):
             self.flush()
             names = self.catalogue.queued_names()
             if names:
@@ -291,7 +289,7 @@ class Indexer:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        if not self._lock.acquire(blocking=False):
+        if not self._lock.acquire(timeout=0.0):
             return 0
         try:
             removed, linking = self._remove_strays()
@@ -338,10 +336,9 @@ class Indexer:
     def _paths(self, note_ids: Collection[str]) -> set[str]:
         return {m.path for m in map(self.catalogue.by_id, note_ids) if m is not None}
 
-    def _until_stopped(self, report: Report, *, hurried: bool = False) -> Report:
+    def _until_stopped(self, report: Report) -> Report:
         def tell(progress: Progress) -> None:
-            if not hurried:
-                self.let_pass()
+            make_way()
             report(progress)
             if self._stopped.is_set():
                 raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
@@ -366,11 +363,9 @@ class Indexer:
         affected = self._learn_names(pending)
         phrases = affected.names.phrases
         again = self._depending_on(affected) | set(also)
-        if finish_later:
-            self.catalogue.queue_names(phrases)
-        else:
-            again |= self._with_phrase(phrases)
-        again -= set(pending.memories) | pending.gone
+        fresh = set(pending.memories) | pending.gone
+        again -= fresh
+        self.catalogue.queue_names(phrases)
         self.catalogue.queue_relinking(again)
         self._remove(pending)
         total = len(pending.memories)
@@ -387,8 +382,11 @@ class Indexer:
         result.unfinished = finish_later and bool(result.indexed or phrases or many)
         if finish_later and many:
             return result
+        names = set() if finish_later else self.catalogue.queued_names()
+        again |= self._with_phrase(names) - fresh
         self._graphs.write_again(again)
         self.catalogue.mark_relinked(again)
+        self.catalogue.mark_names_resolved(names)
         result.relinked = len(again)
         return result
 

@@ -47,7 +47,8 @@ class ActivityTracker:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
-PASSING_SECONDS = 0.005  # some three times what indexing takes to read a note
+PASSING_SECONDS = 0.25  # that work waits for requests, at most,
+WORK_SHARE = 0.25  # and how long it then goes on whoever asks: this share of what it waited
 
 
 class Questions:
@@ -58,6 +59,7 @@ class Questions:
         self._none_runs = threading.Condition(self._lock)
         self._running = 0
         self._began = self._ended = time.monotonic()
+        self._here = threading.local()  # until when the work in a thread goes on
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -74,14 +76,16 @@ class Questions:
                 self._ended = time.monotonic()
                 self._none_runs.notify_all()
 
-    def let_pass(self, most: float = PASSING_SECONDS) -> None:
-        """Wait while requests run, but only a moment: before a step of work that must go on.
-
-        Args:
-            most: seconds.
-        """
+    def let_pass(self) -> None:
+        """Wait while requests run: before a short step of background work. Even if they never end,
+        the work has a fifth of the time."""
+        began = time.monotonic()
+        if not self._running or began < getattr(self._here, "goes_on_until", 0.0):
+            return
         with self._none_runs:
-            self._none_runs.wait_for(lambda: not self._running, most)
+            self._none_runs.wait_for(lambda: not self._running, PASSING_SECONDS)
+        now = time.monotonic()
+        self._here.goes_on_until = now + WORK_SHARE * (now - began)
 
     def running_seconds(self) -> float | None:
         """How long requests have been running without a gap; None if none runs."""

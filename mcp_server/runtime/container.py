@@ -114,8 +114,8 @@ class Container:
         self.settings = settings
         self.state = state
         self.now = clock
-        self.worker = Worker()
         self.questions = Questions()
+        self.worker = Worker(self.questions.let_pass)
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as opened:
@@ -187,7 +187,6 @@ class Container:
             self.client_limits,
             clock=self.now,
             dreamt=self.dreaming.record.waiting,
-            questions=self.questions,
         )
         self.indexing = IndexingService(
             self.settings,

@@ -19,10 +19,10 @@ from memvault.curation.tasks.finder import DismissedTasks, TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError
+from memvault.model.priority import make_way
 
 if TYPE_CHECKING:
     from indexer.catalogue import NoteRecord
-    from mcp_server.runtime.activity_tracker import Questions
     from mcp_server.runtime.generations import Generation
     from mcp_server.runtime.worker import Worker
 
@@ -30,7 +30,6 @@ logger = logging.getLogger(__name__)
 SETTLE_SECONDS = 0.5  # without a change, before tasks are looked for
 LONGEST_WAIT = 30.0  # seconds; at the latest then, if changes never pause
 STEP_SECONDS = 0.01  # of work, then a pause as long, so that calls are not slowed down
-PASSING_SECONDS = 0.05  # that each step waits for calls, at most: so it ends, however many come
 DAY_SECONDS = 24 * 3600.0
 FIND, DAILY = "find curation tasks", "find curation tasks every day"
 FIRST_PATIENCE = 2.0  # seconds that a call waits for the first search
@@ -63,7 +62,6 @@ class CurationTasks:
         live: gives the live generation.
         dismissed: tasks that the person dismissed.
         dreamt: what dreams proposed.
-        questions: what clients wait for, which goes before.
         clock: the time, with a zone.
     """
 
@@ -76,7 +74,6 @@ class CurationTasks:
         limits: ClientLimits,
         *,
         dreamt: Callable[[], Sequence[Discovery]],
-        questions: Questions,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._live = live
@@ -85,7 +82,6 @@ class CurationTasks:
         self._worker = worker
         self._limits = limits
         self._dreamt = dreamt
-        self._questions = questions
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting = _Waiting()
@@ -230,7 +226,7 @@ class CurationTasks:
         if self._worker.stopped:
             raise _Stopping
         if not self._awaited:
-            self._questions.let_pass(PASSING_SECONDS)
+            make_way()
         if time.monotonic() - self._rested >= STEP_SECONDS:
             time.sleep(STEP_SECONDS)
             self._rested = time.monotonic()

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from threadpoolctl import threadpool_limits
 
 from memvault.model.errors import MemvaultError
+from memvault.model.priority import making_way
 
 
 def settle() -> None:
@@ -75,9 +76,15 @@ class Worker:
     """Runs jobs when they are due, each name at most once at a time. Thread-safe.
 
     A job that fails is logged and run again later. Threads are started when they are needed.
+
+    Args:
+        let_pass: waits for what goes before; see `make_way`.
     """
 
-    def __init__(self, threads: int = THREADS) -> None:
+    def __init__(
+        self, let_pass: Callable[[], None] | None = None, *, threads: int = THREADS
+    ) -> None:
+        self._let_pass = let_pass
         self._most = threads
         self._condition = threading.Condition()
         self._due: dict[str, tuple[float, Job]] = {}  # by name: monotonic time
@@ -182,7 +189,8 @@ class Worker:
 
     def _step(self, name: str, job: Job) -> float | None:
         try:
-            return job()
+            with making_way(self._let_pass):
+                return job()
         except MemvaultError as error:
             if not self._stopped:
                 logger.warning("%s: %s", name, error.message)

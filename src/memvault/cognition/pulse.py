@@ -29,6 +29,7 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant, UTLState
 from memvault.model.note import Vector, mean_vector
+from memvault.model.priority import make_way
 from memvault.model.state import Background, CognitivePulse, suggest_action
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
@@ -393,6 +394,7 @@ def _measured(
 
 def _nearest(similarity_index: SimilarityIndex, memory_id: str) -> list[str]:
     """The memories that are nearest in meaning."""
+    make_way()
     vector = similarity_index.vectors([memory_id])[memory_id]
     hits = similarity_index.nearest(vector, LOCAL + 1) if vector is not None else []
     return [hit.note_id for hit in hits if hit.note_id != memory_id][:LOCAL]

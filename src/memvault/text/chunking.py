@@ -27,6 +27,7 @@ from memvault.model.note import (
     ParsedNote,
     Vector,
 )
+from memvault.model.priority import make_way
 from memvault.text.embedding import Embedder, TokenCounter
 
 UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
@@ -166,6 +167,7 @@ class _Chunker:
         self._limit = limit
 
     def chunks(self) -> Iterator[EmbeddedChunk]:
+        make_way()
         sections = sections_of(self._units, self._vectors)
         passages = [
             part for section in sections for part in _passages(self._units, section, self._limit)

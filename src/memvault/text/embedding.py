@@ -268,7 +268,6 @@ class Embedder:
         self.window = model.meta.window - self._tokenizer.num_special_tokens_to_add(False)
         self.reads = CacheStats()
         self._reads_lock = threading.Lock()
-        self._bulk_lock = threading.Lock()
         self._interrupted = threading.Event()
         self._queries: LRUCache[str, _Query] = LRUCache(_CACHED_QUERIES)
         self._queries_lock = threading.Lock()
@@ -356,8 +355,7 @@ class Embedder:
                 )
             flat = [window for index in group for window in windows[index]]
             batches = list(_batched(flat))
-            with self._bulk_lock:
-                vectors = iter(np.concatenate(self._model.encode(batches)))
+            vectors = iter(np.concatenate(self._model.encode(batches)))
             pooled = [
                 pool([next(vectors) for _ in windows[index]], [len(w) for w in windows[index]])
                 for index in group

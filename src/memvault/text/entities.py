@@ -13,6 +13,7 @@ from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
+from memvault.model.priority import make_way
 from memvault.text.names import Name, NameBook, NameChanges, NameRank
 from memvault.text.spacy_pipeline import (
     FoundEntity,
@@ -202,7 +203,7 @@ def _word_start(text: str, end: int) -> str:
     return text[start:end][:1]
 
 
-BATCH = 64  # passages per run of the pipeline
+BATCH = 8  # passages per run of the pipeline
 
 
 class NameMatcher:
@@ -329,6 +330,7 @@ class EntityPipeline:
         with self._lock, self._pipeline.memory_zone():
             docs = self._pipeline.pipe(passages, as_tuples=True, batch_size=BATCH)
             for doc, (number, passage) in docs:
+                make_way()
                 for span in doc.ents:
                     entity = passage.entity(span.start_char, span.end_char, span.label_)
                     if entity is not None:

@@ -25,6 +25,7 @@ from filelock import FileLock
 from tokenizers import Tokenizer
 
 from memvault.model.errors import ModelUnavailable
+from memvault.model.priority import make_way
 from memvault.text.openvino_model import (
     BUNDLED_NAMES,
     ModelMeta,
@@ -270,7 +271,11 @@ class TorchModel:
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""
-        return [self._encode_batch(batch) for batch in batches]
+        vectors = []
+        for batch in batches:
+            make_way()
+            vectors.append(self._encode_batch(batch))
+        return vectors
 
     def release(self, idle_seconds: float) -> bool:
         """Nothing is loaded for batches alone."""

@@ -28,6 +28,7 @@ from tokenizers import Tokenizer
 
 from memvault.config.paths import model_cache
 from memvault.model.errors import ModelUnavailable
+from memvault.model.priority import AwaitedLock, make_way
 
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
@@ -175,7 +176,7 @@ class OpenVinoModel:
         self._free: SimpleQueue[Any] = SimpleQueue()  # requests, of which each runs one by one
         self._queue: Any = None
         self._queue_used = 0.0
-        self._queue_lock = threading.Lock()
+        self._queue_lock = AwaitedLock()
         # OpenVINO initialises its use of NumPy in the first call of a process; two threads that do
         # this at once deadlock between its lock and the interpreter's.
         with _first_use:
@@ -214,7 +215,7 @@ class OpenVinoModel:
 
     def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
         """The vectors of each batch, (n, dim) float32, normalised."""
-        if self._queue is None and sum(map(len, batches)) <= _FEW:
+        if sum(map(len, batches)) <= _FEW:
             return [self.encode_few(batch) for batch in batches]
         results: list[Any] = [None] * len(batches)
 
@@ -226,6 +227,7 @@ class OpenVinoModel:
                 self._queue = self._nice_queue()
             self._queue.set_callback(keep)
             for index, batch in enumerate(batches):
+                make_way()
                 self._queue.start_async(self._inputs(batch), index)
             self._queue.wait_all()
             self._queue_used = time.monotonic()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memvault.model.errors import MemvaultError, ModelUnavailable
+from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import KEPT, descending
@@ -224,7 +225,8 @@ class RelationSearch:
         with self._turn:
             self._begun += 1
             turn = self._begun
-        self.warm_up()
+        with making_way(None):  # a question may wait for it
+            self.warm_up()
         with self._turn:
             self._ended = turn
             self._turn.notify_all()

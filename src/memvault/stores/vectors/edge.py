@@ -24,6 +24,7 @@ import qdrant_edge as qdrant
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, EmbeddedChunk, Vector
+from memvault.model.priority import make_way
 from memvault.model.search import ChunkHit
 from memvault.stores import faults
 from memvault.stores.server import CallRecorder
@@ -161,6 +162,7 @@ def is_engines(error: BaseException) -> bool:
 
 
 def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point]:
+    make_way()
     note = UUID(memory.id)
     language = language_of(chunks)
     own = payloads(memory, [embedded.chunk for embedded in chunks], language)

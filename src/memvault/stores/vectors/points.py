@@ -13,6 +13,7 @@ import numpy as np
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.priority import make_way
 from memvault.model.search import ChunkHit, Scope
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
@@ -187,6 +188,7 @@ class PointVectorStore(ABC):
         known: dict[int, set[str]] = {}
         having: dict[str, set[str]] = {}
         for words, terms in {(bm25.words(each), tuple(bm25.terms(each))) for each in phrases}:
+            make_way()
             if not terms:
                 return set(self.note_ids())
             for note_id in self._with_all(terms, known):
@@ -202,6 +204,7 @@ class PointVectorStore(ABC):
         """The words of these notes' passages in order, then of their titles and headings."""
         found: dict[str, list[StoredChunk]] = {}
         for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
+            make_way()
             chunk = stored_chunk(record.payload)
             found.setdefault(chunk.note_id, []).append(chunk)
         return {

@@ -1,0 +1,71 @@
+"""Background work makes way for questions between two short steps.
+
+Work that nobody waits for runs within `making_way`; the long parts of it, which also run for
+somebody who does wait, call `make_way` between two steps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+
+_let_pass: ContextVar[Callable[[], None] | None] = ContextVar("let_pass", default=None)
+_held: ContextVar[tuple[AwaitedLock, ...]] = ContextVar("held", default=())
+
+
+@contextmanager
+def making_way(let_pass: Callable[[], None] | None) -> Iterator[None]:
+    """Have `make_way` call this in the block, and in threads that run in a copy of its context;
+    None for work that somebody waits for."""
+    token = _let_pass.set(let_pass)
+    try:
+        yield
+    finally:
+        _let_pass.reset(token)
+
+
+def make_way() -> None:
+    """Let questions pass, unless somebody waits for this work or for a lock that it holds."""
+    let_pass = _let_pass.get()
+    if let_pass is not None and not any(lock.awaited for lock in _held.get()):
+        let_pass()
+
+
+class AwaitedLock:
+    """A re-entrant lock that tells whether others wait for it, so that its holder hurries."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._waiting: set[int] = set()  # threads
+
+    @property
+    def awaited(self) -> bool:
+        return bool(self._waiting)
+
+    def acquire(self, timeout: float = -1.0) -> bool:
+        """As `threading.Lock.acquire`, in seconds. The holder does not make way meanwhile."""
+        here = threading.get_ident()
+        self._waiting.add(here)
+        try:
+            return self._lock.acquire(timeout=timeout)
+        finally:
+            self._waiting.discard(here)
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+        _held.set((*_held.get(), self))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _held.set(_held.get()[:-1])
+        self.release()

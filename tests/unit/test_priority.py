@@ -1,0 +1,63 @@
+"""Background work makes way for questions, and hurries when somebody waits for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from mcp_server.runtime.activity_tracker import PASSING_SECONDS, Questions
+from memvault.model.priority import AwaitedLock, make_way, making_way
+from tests.waiting import PATIENCE_SECONDS, until
+
+
+def started(work: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_background_work_waits_for_questions_and_other_work_does_not() -> None:
+    passed: list[str] = []
+    make_way()
+    with making_way(lambda: passed.append("background")):
+        make_way()
+        with making_way(None):  # somebody waits for this
+            make_way()
+    make_way()
+    assert passed == ["background"]
+
+
+def test_work_goes_on_as_soon_as_a_question_is_answered() -> None:
+    questions, ended = Questions(), threading.Event()
+    with questions.one():
+        work = started(lambda: (questions.let_pass(), ended.set()))
+        assert not ended.wait(PASSING_SECONDS / 10)
+    assert ended.wait(PATIENCE_SECONDS)
+    work.join(PATIENCE_SECONDS)
+
+
+def test_work_goes_on_even_if_questions_never_end() -> None:
+    questions = Questions()
+
+    def waited() -> float:
+        began = time.monotonic()
+        questions.let_pass()
+        return time.monotonic() - began
+
+    with questions.one():
+        assert waited() >= PASSING_SECONDS
+        until(lambda: waited() < PASSING_SECONDS / 2)  # its turn, unless others had the processor
+
+
+def test_who_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
+    lock, passed = AwaitedLock(), list[bool]()
+    with making_way(lambda: passed.append(lock.awaited)):
+        with lock:
+            make_way()
+            waiting = started(lambda: lock.acquire(PATIENCE_SECONDS))
+            until(lambda: lock.awaited)
+            make_way()
+        waiting.join(PATIENCE_SECONDS)
+        make_way()
+    assert passed == [False, False]
