@@ -13,7 +13,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import islice
 
@@ -370,9 +373,9 @@ class Indexer:
         self._remove(pending)
         total = len(pending.memories)
         try:
-            for batch in pending.batches(BATCH):
+            for batch, chunks in self._chunked(pending):
                 self.progress = Progress("indexing", result.indexed, total) if total > FEW else None
-                self._index_batch(batch, pending, flush=not finish_later)
+                self._index_batch(batch, chunks, pending, flush=not finish_later)
                 result.indexed += len(batch)
                 report(Progress("indexing", result.indexed, total))
         finally:
@@ -445,11 +448,36 @@ class Indexer:
         self.catalogue.commit([], pending.gone)
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
-    def _index_batch(self, batch: list[NoteReading], pending: ChangeSet, *, flush: bool) -> None:
+    def _chunked(
+        self, pending: ChangeSet
+    ) -> Iterator[tuple[list[NoteReading], list[list[EmbeddedChunk]]]]:
+        """The batches with their chunks; each is embedded while the one before is written."""
+
+        def embedded(batch: list[NoteReading]) -> list[list[EmbeddedChunk]]:
+            notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
+            return chunk_notes(notes, self._embedder)
+
+        with ThreadPoolExecutor(1, "memvault-embed") as ahead:
+            waiting: deque[tuple[list[NoteReading], Future[list[list[EmbeddedChunk]]]]] = deque()
+            for batch in pending.batches(BATCH):
+                waiting.append((batch, ahead.submit(copy_context().run, embedded, batch)))
+                if len(waiting) > 1:
+                    before, chunks = waiting.popleft()
+                    yield before, chunks.result()
+            for batch, chunks in waiting:
+                yield batch, chunks.result()
+
+    def _index_batch(
+        self,
+        batch: list[NoteReading],
+        chunks: list[list[EmbeddedChunk]],
+        pending: ChangeSet,
+        *,
+        flush: bool,
+    ) -> None:
         began = time.perf_counter()
         paths = [reading.note.path for reading in batch]
         notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
-        chunks = chunk_notes(notes, self._embedder)
         self.stores.vectors.replace(
             [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
         )
