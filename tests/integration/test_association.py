@@ -161,8 +161,9 @@ def test_a_link_that_use_speaks_for_weighs_more_and_the_best_match_stays(
         def learnt(one: str, other: str) -> float:
             return 0.76 if {one, other} == {ids["The Salt Road"], ids[loved]} else 0.0
 
-        association = Association(view, embedder, by_id, learnt)
-        hits = HybridSearch(indexer.stores.vectors, embedder, by_id).search(query, 4)
+        hybrid = HybridSearch(indexer.stores.vectors, embedder, by_id)
+        association = Association(view, embedder, by_id, hybrid.telling, learnt)
+        hits = hybrid.search(query, 4)
         assert hits[0].memory.title == "The Salt Road"
         found = association.extend(query, hits)
         assert found[0].memory.title == "The Salt Road"
@@ -173,7 +174,7 @@ def test_a_link_that_use_speaks_for_weighs_more_and_the_best_match_stays(
 
 def test_nothing_found_is_linked_with_nothing(indexer: Indexer, embedder: Embedder) -> None:
     view = GraphView(indexer.stores.graph, indexer.catalogue.by_id)
-    association = Association(view, embedder, indexer.catalogue.by_id)
+    association = Association(view, embedder, indexer.catalogue.by_id, embedder.embed_query)
     assert association.extend("anything", []) == []
     assert descending([]) == []
 
@@ -184,3 +185,17 @@ def test_a_word_that_every_note_has_is_known_and_one_that_none_has_is_not(
     fill({f"Kelp {n}.md": f"Kelp bed number {n} off the coast.\n" for n in range(12)})
     assert found(searcher, "kelp")
     assert not found(searcher, "invoices for the piano tuner")
+
+
+def test_links_in_a_language_that_the_model_hardly_knows_displace_nothing(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    """It finds all Italian sentences alike, so that every link would seem to fit."""
+    rooms = [f"La stanza {n}" for n in range(12)]
+    seen = "\n".join(f"Quando si sale al piano di sopra si vede [[{room}]]." for room in rooms)
+    things = ("il pane", "il riso", "il sale", "il miele", "il burro", "il latte")
+    fill({f"{room}.md": "Qui non è scritto niente che sia utile.\n" for room in rooms}
+         | {f"Conservare {one}.md": f"Dove si tiene {one} per non farlo andare a male.\n\n{seen}\n"
+            for one in things})  # fmt: skip
+    titles = [hit.memory.title for hit in found(searcher, "Come si fa a conservare la spesa?", 6)]
+    assert set(titles) == {f"Conservare {one}" for one in things}

@@ -2,8 +2,9 @@
 
 A question often needs a second note without any of its words: the director's wife is named in the
 director's note, not in the film's. One step along the links of the best results finds it. A link
-weighs by how well its sentence fits the question, similar to passages in HippoRAG 2 (arXiv
-2502.14802), but without a language model. A second step gains nothing (docs/benchmarks.md).
+weighs by how well its sentence fits the question, apart from what all notes of the vault have in
+common with it, similar to passages in HippoRAG 2 (arXiv 2502.14802), but without a language model.
+A second step gains nothing (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import pairwise
 
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
-from memvault.model.note import LineRange
+from memvault.model.note import LineRange, Vector
 from memvault.model.search import FIRST_LINE, FoundBy, Hit, Hop, Scope, Tuning
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView
@@ -39,6 +40,7 @@ class Association:
     skipped.
 
     Args:
+        telling: the vector that links' sentences are compared with (`HybridSearch.telling`).
         learnt: what use says for the link between two memories, in [-1, 1].
     """
 
@@ -47,9 +49,11 @@ class Association:
         view: GraphView,
         embedder: Embedder,
         memory_of: Callable[[str], Memory | None],
+        telling: Callable[[str], Vector],
         learnt: LinkWeight = lambda one, other: 0.0,
     ) -> None:
         self._learnt = learnt
+        self._telling = telling
         self._view = view
         self._embedder = embedder
         self._memory_of = memory_of
@@ -146,7 +150,9 @@ class Association:
 
     def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
         known = self._embedder.known(list(sentences)) if sentences else {}
-        vector = self._embedder.embed_query(query)
+        if not known:
+            return {}
+        vector = self._telling(query)
         return {sentence: float(vector @ known[sentence]) for sentence in known}
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, balanced_importance
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
@@ -27,8 +28,9 @@ _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
 VERIFIED = 0.02  # share of the relevance that an unverified note lacks, and a claim twice
-SHARED = 0.6  # of what all notes in a language have in common, the share taken off a question
+SHARED = 0.8  # of what all notes in a language have in common, the share taken off a question
 SAMPLED = 300  # notes in a language that show what all have in common
+FEWEST = 30  # notes of a vault in English: what fewer have in common may be what they are about
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def best_first(relevances: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SharedPart:
-    """What the vectors of the notes in one language have in common.
+    """What the vectors of a vault's notes, or of those in one language, have in common.
 
     A model finds all texts alike that are in a language which it hardly knows. That says nothing
     about any one of them, and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
@@ -186,7 +188,7 @@ class HybridSearch:
         self._settings = settings or FusionSettings()
         self.vocabulary = Vocabulary(vectors, embedder)
         self._count, self._counted_until = 0, 0.0
-        self._shared: dict[str, SharedPart | None] = {}  # by language
+        self._shared: dict[str | None, SharedPart | None] = {}  # by language
 
     def search(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The ``limit`` most relevant notes, best first, without their texts (`read_passages`).
@@ -276,19 +278,30 @@ class HybridSearch:
     def _search_dense(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None
     ) -> list[ChunkHit]:
-        shared, lift = self._shared_in_language(query), 0.0
+        language, lift = self._vectors.language_of(query), 0.0
+        shared = None if language is None else self._shared_in(language)
         vector = self._embedder.embed_query(query)
         if shared is not None:
             vector, lift = shared.taken_off(vector)
         hits = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)
         return [hit._replace(score=hit.score + lift) for hit in hits] if lift else hits
 
-    def _shared_in_language(self, query: str) -> SharedPart | None:
-        language = self._vectors.language_of(query)
-        if language is None:
-            return None
+    def telling(self, query: str) -> Vector:
+        """The question's vector without what the vault's notes in its language have in common: by
+        its cosine, a sentence is hardly near because all sentences of the vault are."""
+        vector = self._embedder.embed_query(query)
+        try:
+            shared = self._shared_in(self._vectors.language_of(query))
+        except StoreUnavailable:
+            return vector
+        return vector if shared is None else shared.taken_off(vector)[0]
+
+    def _shared_in(self, language: str | None) -> SharedPart | None:
+        """What notes in a language, or all notes, have in common."""
         if language not in self._shared:
-            self._shared[language] = SharedPart.of(self._vectors.in_language(language, SAMPLED))
+            vectors = self._vectors.in_language(language, SAMPLED)
+            tell = language is not None or len(vectors) >= FEWEST
+            self._shared[language] = SharedPart.of(vectors) if tell else None
         return self._shared[language]
 
     def _chunks(self) -> int:

@@ -139,7 +139,7 @@ class Searcher:
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
-        self._association = Association(view, embedder, by_id, link_weight)
+        self._association = Association(view, embedder, by_id, self.hybrid.telling, link_weight)
         self._relations = RelationSearch(
             stores, embedder, indexed, view, today=calendar, background=background
         )

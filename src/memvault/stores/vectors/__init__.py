@@ -75,8 +75,8 @@ class VectorStore(Protocol):
         """The language of a query: one that notes are in, and not English; None if unknown."""
         ...
 
-    def in_language(self, language: str, limit: int) -> list[Vector]:
-        """The vectors of some notes in a language."""
+    def in_language(self, language: str | None, limit: int) -> list[Vector]:
+        """The vectors of some notes in a language; None for any."""
         ...
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:

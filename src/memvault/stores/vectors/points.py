@@ -138,8 +138,9 @@ class PointVectorStore(ABC):
         language = bm25.language_of_query(query, self._languages_in_store())
         return None if language == "english" else language
 
-    def in_language(self, language: str, limit: int) -> list[Vector]:
-        wanted = (*in_languages([language]), *visible(ChunkSize.NOTE, None))
+    def in_language(self, language: str | None, limit: int) -> list[Vector]:
+        spoken = in_languages([language]) if language is not None else ()
+        wanted = (*spoken, *visible(ChunkSize.NOTE, None))
         return [
             _vector_of(each) for each in islice(self._scroll(wanted, [], with_vector=True), limit)
         ]
