@@ -23,12 +23,13 @@ from memvault.vault.parse import parse_note, stem_of
 
 @dataclass(frozen=True, slots=True)
 class NoteReading:
-    """A note as it was on disk when it was read."""
+    """A note as it was on disk when it was read; ``data`` are its bytes."""
 
     note: ParsedNote
     stat: NoteStat
     claimed_id: str | None
     provenance: Provenance = field(default_factory=Provenance)
+    data: bytes = b""
 
     def memory(self, memory_id: str) -> Memory:
         saved = datetime.fromtimestamp(self.stat.mtime_ns / 1e9, tz=UTC)
@@ -74,7 +75,8 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     if not examined.provenance.own_heading(note.title):  # a client's title of the person's note
         note = replace(note, title=stem_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    return NoteReading(note, stat, claimed if is_uuid(claimed) else None, examined.provenance)
+    given = claimed if is_uuid(claimed) else None
+    return NoteReading(note, stat, given, examined.provenance, examined.data)
 
 
 class ReadingBuffer:

@@ -32,6 +32,8 @@ from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ChunkSize, EmbeddedChunk, Vector, mean_vector
 from memvault.model.priority import AwaitedLock, make_way, making_way
+from memvault.search.context.outline import NAMESPACE as OUTLINES
+from memvault.search.context.outline import note_texts
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -445,6 +447,8 @@ class Indexer:
             self.stores.graph.remove(stale)
         for path in pending.gone:
             index_preferences(self.stores.keyvalue, path, None)
+        if pending.gone:
+            self.stores.keyvalue.delete(OUTLINES, pending.gone)
         self.catalogue.commit([], pending.gone)
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
@@ -484,6 +488,10 @@ class Indexer:
         graphs = self._graphs.write(notes)
         for note, _ in notes:
             index_preferences(self.stores.keyvalue, note.path, note)
+        texts = note_texts([(each.note, each.data) for each in batch], self._embedder.tokens)
+        self.stores.keyvalue.put_many(
+            OUTLINES, {path: text.packed() for path, text in texts.items()}
+        )
         if flush:
             self.stores.vectors.flush()
         else:

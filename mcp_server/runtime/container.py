@@ -59,6 +59,7 @@ from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
 from memvault.model.search import Tuning
+from memvault.search.context.outline import NAMESPACE as OUTLINES
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
 from memvault.stores import faults
@@ -154,7 +155,7 @@ class Container:
             self.vault, Provenances(self.journal), self.quarantine, self.immunity
         )
         self.curator.refuse = self._refuse
-        self.excerpts = Excerpts(self.guarded.read, self.embedder)
+        self.excerpts = Excerpts(self.guarded.read, self.embedder, self.stored_outlines)
         self.own_excerpts = Excerpts(self.read_own, self.embedder)
 
     def _open_indexes(self, opened: ExitStack) -> None:
@@ -321,6 +322,10 @@ class Container:
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
+
+    def stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
+        """As `Outlines` takes them."""
+        return self.live.stores.keyvalue.get_many(OUTLINES, paths)
 
     def read_own(self, path: str) -> bytes:
         """The person's own words in a note; the whole note if they marked it as verified."""

@@ -272,7 +272,9 @@ class ContextService:
         def starting(digits: str) -> Sequence[str]:
             return container.live.catalogue.ids_starting(digits)  # of whichever generation is live
 
-        return Distiller(container.guarded.read, container.embedder, starting)
+        return Distiller(
+            container.guarded.read, container.embedder, starting, container.stored_outlines
+        )
 
     @cached_property
     def _own_distiller(self) -> Distiller:

@@ -12,6 +12,7 @@ from indexer.indexer import FEW, FEW_LINKED, LINKED_AT_ONCE, Indexer
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
+from memvault.search.context.outline import NAMESPACE as OUTLINES
 from tests.snapshot import snapshot
 
 Write = Callable[..., Path]
@@ -194,6 +195,7 @@ def test_a_deleted_note_is_forgotten(indexer: Indexer, write: Write) -> None:
     (indexer.vault.root / "a.md").unlink()
     indexer.index(["a.md"])
     assert found(indexer, "lemons") == []
+    assert [path for path, _ in indexer.stores.keyvalue.items(OUTLINES)] == ["b.md"]
     assert edges_of(indexer, "b.md") == {("links to", None, "a")} or targets(indexer, "b.md") == {
         None
     }

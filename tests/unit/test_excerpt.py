@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.context.outline import Outlines
+from memvault.search.context.outline import Outlines, note_texts
 from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
 from memvault.text.chunking import chunk_notes
@@ -218,6 +218,40 @@ def test_of_later_memories_only_the_passage_found_is_read(shelf):
     assert {each.text for each in shown} == {ANSWER} and len(read) <= READ_WHOLE
 
 
+def unreadable(path: str) -> bytes:
+    raise AssertionError(f"{path} is read")
+
+
+def of_stored(shelf: Shelf, query: str, hit: Hit, limit: int) -> Excerpt:
+    """Chosen from what indexing stores of the note alone."""
+    data = shelf.notes["Note.md"]
+    texts = note_texts([(parse_note("Note.md", data), data)], shelf.embedder.tokens)
+    packed = {path: text.packed() for path, text in texts.items()}
+    return Excerpts(unreadable, shelf.embedder, lambda _: packed).of(query, [hit], [limit])[0]
+
+
+def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
+    text = (
+        f"---\nk: v\n---\n# Beacon\n\n> [!note] Lamp\n> It is *lit* at [[Dusk|dusk]].\n\n## Steps\n\n"
+        f"- [ ] trim it\n  - fill it\n\n| part | price |\n| - | - |\n| wick | 3 |\n\n{FILLER}\n\n"
+        f"```sh\nlamp --on\n```\n\nThis lights it. {ANSWER}\n"
+    )
+    hit = shelf.noted(text)
+    for query, limit in (("what does the wick cost", 60), ("light the lamp", 90), ("all", 900)):
+        assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
+
+
+def test_what_was_stored_of_an_older_version_is_not_shown(shelf):
+    shelf.noted("The beacon is green.\n")
+    data = shelf.notes["Note.md"]
+    old = note_texts([(parse_note("Note.md", data), data)], shelf.embedder.tokens)["Note.md"]
+    hit = shelf.noted(f"{ANSWER}\n")
+    excerpts = Excerpts(
+        shelf.notes.__getitem__, shelf.embedder, lambda _: {"Note.md": old.packed()}
+    )
+    assert excerpts.of("beacon", [hit], [200])[0].text == ANSWER
+
+
 SENTENCES = st.lists(
     st.sampled_from(
         ["One fish.", "Two fish swim!", "Was it red?", "- a point.", "", "Die Äpfel sind süß."]
@@ -231,8 +265,11 @@ SENTENCES = st.lists(
 @given(SENTENCES, st.sampled_from(["\n", "\n\n"]), st.integers(10, 200))
 def test_what_is_shown_is_the_note_word_for_word_and_in_order(embedder, sentences, between, limit):
     text = between.join(sentences)
-    shown = Shelf(embedder).shown("was the fish red", text, limit).text
-    at = 0
+    shelf, query = Shelf(embedder), "was the fish red"
+    hit = shelf.noted(text)
+    chosen = shelf.excerpts.of(query, [hit], [limit])[0]
+    assert of_stored(shelf, query, hit, limit) == chosen
+    shown, at = chosen.text, 0
     for part in " ".join(shown.split()).split(CUT):
         plain = " ".join(text.split())
         at = plain.index(part.strip(), at) + len(part.strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import NamedTuple
@@ -64,10 +64,16 @@ class Excerpts:
 
     Args:
         read: gives a note's bytes by its path, as `Vault.read` does.
+        stored: as in `Outlines`.
     """
 
-    def __init__(self, read: Callable[[str], bytes], embedder: Embedder) -> None:
-        self._outlines = Outlines(read, embedder)
+    def __init__(
+        self,
+        read: Callable[[str], bytes],
+        embedder: Embedder,
+        stored: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
+    ) -> None:
+        self._outlines = Outlines(read, embedder, stored)
         self._embedder = embedder
 
     def of(

@@ -6,7 +6,7 @@ and each memory's part has its citation tag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memvault.model.memory import Memory
@@ -62,6 +62,7 @@ class Distiller:
         read: returns the bytes of the note at a path.
         starting: returns the ids of all memories that begin with these digits, so that tags are
             unique.
+        stored: as in `Outlines`.
     """
 
     def __init__(
@@ -69,8 +70,9 @@ class Distiller:
         read: Callable[[str], bytes],
         embedder: Embedder,
         starting: Starting,
+        stored: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
     ) -> None:
-        self._outlines = Outlines(read, embedder)
+        self._outlines = Outlines(read, embedder, stored)
         self._embedder = embedder
         self._starting = starting
 
