@@ -197,7 +197,7 @@ def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
         usable = np.ones(len(graph.node_ids), np.bool_)
         recorder = Recorder(graph, usable, search._vectors, reading.words)
         stating = [
-            {path_of[int(graph.source[edges[0]])] for _, edges in path.walks}
+            {path_of[source] for source in graph.source[path.edges[:, 0]].tolist()}
             for path in recorder.paths(reading.named)
         ]
         right = np.array([notes <= asked.gold for notes in stating], np.float64)

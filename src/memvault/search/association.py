@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Vector
@@ -149,11 +151,11 @@ class Association:
         return not memory.provenance.of_lines(LineRange(edge.line, edge.line)).is_person
 
     def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
-        known = self._embedder.known(list(sentences)) if sentences else {}
+        known = self._embedder.known(list(sentences))
         if not known:
             return {}
-        vector = self._telling(query)
-        return {sentence: float(vector @ known[sentence]) for sentence in known}
+        cosines = np.stack(list(known.values())) @ self._telling(query)
+        return dict(zip(known, cosines.tolist(), strict=True))
 
 
 def descending(hits: Sequence[Hit]) -> list[Hit]:

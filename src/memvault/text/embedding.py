@@ -132,8 +132,8 @@ class EmbeddingCache:
             query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
             with self._lock:
                 rows = self._connection.execute(query, part).fetchall()
-            for key, blob in rows:
-                found[by_key[key]] = _unpacked(blob)
+            vectors = _unpacked([blob for _, blob in rows])
+            found |= {by_key[key]: vector for (key, _), vector in zip(rows, vectors, strict=True)}
         return found
 
     def put(self, items: Iterable[tuple[str, Vector]]) -> None:
@@ -167,7 +167,8 @@ class EmbeddingCache:
 
 def rounded(vector: Vector) -> Vector:
     """The vector as the cache would return it, (dim,) float32, normalised."""
-    return _unpacked(_packed(vector))
+    own: Vector = _unpacked([_packed(vector)])[0]
+    return own
 
 
 def _packed(vector: Vector) -> bytes:
@@ -175,9 +176,12 @@ def _packed(vector: Vector) -> bytes:
     return np.round(vector * (127.0 / greatest)).astype(np.int8).tobytes()
 
 
-def _unpacked(blob: bytes) -> Vector:
-    whole = np.frombuffer(blob, np.int8).astype(np.float32)
-    return np.asarray(whole / max(float(np.linalg.norm(whole)), 1e-12), np.float32)
+def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
+    """(len(blobs), dim), normalised."""
+    whole = np.frombuffer(b"".join(blobs), np.int8).astype(np.float32)
+    whole = whole.reshape(len(blobs), -1) if blobs else whole
+    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole)) if blobs else whole
+    return np.asarray(whole / np.maximum(lengths, 1e-12)[:, None], np.float32)
 
 
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:

@@ -262,6 +262,14 @@ class Lexicon:
             return None
         return date.fromordinal(int(self.graph.day[node]))
 
+    def open_nouns(self, question: Question) -> list[str]:
+        """The nouns of a question that may mean a kind of note by another word."""
+        return [
+            thing.text
+            for thing in question.things
+            if self.kinds.needs_vector(thing) and not self.names_relation(thing.text)
+        ]
+
     def kinds_in(
         self, question: Question, settings: RelationSettings
     ) -> tuple[list[KindReading], list[bool]]:
@@ -269,12 +277,7 @@ class Lexicon:
 
         A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
-        open_nouns = [
-            thing.text
-            for thing in question.things
-            if self.kinds.needs_vector(thing) and not self.names_relation(thing.text)
-        ]
-        found = self._vectors.of(open_nouns)
+        found = self._vectors.of(self.open_nouns(question))
         alone = [self.kinds.read(t, settings, found.get(t.text)) for t in question.things]
         in_place = []
         for k, (thing, reading) in enumerate(zip(question.things, alone, strict=True)):

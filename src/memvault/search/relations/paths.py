@@ -133,11 +133,13 @@ class Path:
 
     Attributes:
         score: how well it says what the question says; below 2 is chance.
-        walks: each with the node it ends at and its edges, nearest to that node first.
+        ends: the node that each walk along the path ends at.
+        edges: of each walk, (n_walks, length), nearest to that node first.
     """
 
     score: float
-    walks: tuple[tuple[int, tuple[int, ...]], ...]
+    ends: Ints
+    edges: Ints
 
 
 @dataclass(slots=True)
@@ -156,12 +158,15 @@ def answers(graph: StepGraph, paths: Sequence[Path]) -> list[Answer]:
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
     for path in paths:
         worth = math.exp(_SHARPNESS * (path.score - best)) / total
-        stating = {int(graph.source[edges[0]]): edges for _, edges in path.walks}
-        for nodes, share in ((stating, 1.0), (dict(path.walks), _END)):
-            noted = {node: edges for node, edges in nodes.items() if graph.noted[node]}
-            for node, edges in noted.items():
-                answer = found.setdefault(node, Answer(node, 0.0, edges))
-                answer.worth += share * worth / len(noted) ** _SHARED_OUT
+        for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END)):
+            noted = graph.noted[nodes]
+            walks = dict(zip(nodes[noted].tolist(), np.flatnonzero(noted).tolist(), strict=True))
+            for node, walk in walks.items():
+                answer = found.get(node)
+                if answer is None:
+                    edges = tuple(path.edges[walk].tolist())
+                    answer = found[node] = Answer(node, 0.0, edges)
+                answer.worth += share * worth / len(walks) ** _SHARED_OUT
     return sorted(found.values(), key=lambda answer: -answer.worth)
 
 
@@ -295,15 +300,12 @@ class PathFinder:
         return np.argsort(-gain[level.texts].sum(axis=1), kind="stable")[:most].astype(np.int32)
 
     def _path(self, levels: Sequence[_Level], number: int, score: float) -> Path:
-        level, walks = levels[-1], []
-        for row in np.flatnonzero(level.path == number).tolist():
-            at = row
-            node, edges = int(level.node[row]), []
-            for each in reversed(levels):
-                edges.append(int(each.edge[at]))
-                at = int(each.parent[at])
-            walks.append((node, tuple(edges)))
-        return Path(score, tuple(walks))
+        at: Ints = np.flatnonzero(levels[-1].path == number).astype(np.int32)
+        ends, edges = levels[-1].node[at], []
+        for each in reversed(levels):
+            edges.append(each.edge[at])
+            at = each.parent[at]
+        return Path(score, ends, np.stack(edges, axis=1))
 
     # -- weighing -------------------------------------------------------------------------------
 

@@ -66,12 +66,12 @@ class Bare:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A question as things and relations, and as bare words, and the vocabulary that it was read
-    with; ``embedded`` waits until the vectors of these words are known."""
+    with; each of ``embedding`` waits until the vectors of some of the words are known."""
 
     lexicon: Lexicon
     question: Question
     bare: Bare
-    embedded: Callable[[], None]
+    embedding: tuple[Callable[[], None], ...]
 
 
 class RelationSearch:
@@ -130,12 +130,13 @@ class RelationSearch:
             if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
                 return None
             bare = self.read_bare(lexicon, query)
-            embedded = self._vectors.begin([*bare.words.phrases, bare.words.text])
+            phrases = self._vectors.begin([*bare.words.phrases, bare.words.text])
             question = self._reader.read(query, lexicon.vocabulary, self._today())
+            nouns = self._vectors.begin(lexicon.open_nouns(question))
         except ModelUnavailable:
             self._without_parser()
             return None
-        return Reading(lexicon, question, bare, embedded)
+        return Reading(lexicon, question, bare, (phrases, nouns))
 
     def lead(
         self,
@@ -162,8 +163,9 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
+        for embedded in reading.embedding:
+            embedded()
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        reading.embedded()
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
         grounded = solution is not None and inquiry.is_grounded(solution)
