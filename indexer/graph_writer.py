@@ -122,14 +122,17 @@ def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:
     return tuple(apart)
 
 
-def sentences_between_notes(graph: NoteGraph) -> set[str]:
-    """The sentences in which a note links to other notes or names them."""
-    entities = {node.id for node in graph.entities if node.path is None}
-    return {
-        edge.sentence
-        for edge in graph.edges
-        if edge.origin is not EdgeOrigin.TAG and edge.target not in entities
-    }
+def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
+    """The sentences in which notes link to other notes or name them."""
+    found: set[str] = set()
+    for graph in graphs:
+        entities = {node.id for node in graph.entities if node.path is None}
+        found.update(
+            edge.sentence
+            for edge in graph.edges
+            if edge.origin is not EdgeOrigin.TAG and edge.target not in entities
+        )
+    return found
 
 
 logger = logging.getLogger(__name__)
@@ -179,22 +182,26 @@ class GraphWriter:
         self._left_out: frozenset[str] | None = None  # forgotten concepts when last applied
         self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
-    def write(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
-        """Write the nodes and edges of parsed notes; returns what was written."""
-        return self._replace(tuple(self._graph_of(note, memory) for note, memory in notes))
+    def graphs_of(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
+        """The nodes and edges of parsed notes."""
+        return tuple(self._graph_of(note, memory) for note, memory in notes)
 
     def write_again(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, and report them."""
         rest = iter(sorted(paths))
         while batch := list(islice(rest, BATCH)):
-            graphs = self._replace(tuple(self._graphs_as_indexed(batch)))
+            graphs = tuple(self._graphs_as_indexed(batch))
+            self.write(graphs)
+            self._embed(list(sentences_between_notes(graphs)))
             self._report(NotesIndexed(frozenset(batch), graphs))
 
     def unindexed_edges(self, path: str) -> int:
         """How many edges of this note were omitted because it has too many."""
         return self._unindexed.get(path, 0)
 
-    def _replace(self, graphs: tuple[NoteGraph, ...]) -> tuple[NoteGraph, ...]:
+    def write(self, graphs: Sequence[NoteGraph]) -> None:
+        """Write these nodes and edges in place of those of the same notes. The caller has their
+        `sentences_between_notes` embedded."""
         some: list[NoteGraph] = []
         edges = 0
         for graph in graphs:
@@ -205,8 +212,6 @@ class GraphWriter:
             edges += len(graph.edges)
         if some:
             self._graph.replace(some)
-        self._embed([sentence for graph in graphs for sentence in sentences_between_notes(graph)])
-        return graphs
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
         """The graph with at most `MOST_EDGES` edges; links come before names found in the text."""

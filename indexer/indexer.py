@@ -17,20 +17,26 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.change_set import ChangeSet, ChangeSetReader, NoteReading, read_note
 from indexer.generation import Progress, Report, ScanReport, report_nothing
-from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
+from indexer.graph_writer import (
+    EntityCache,
+    GraphWriter,
+    SuppressedNodes,
+    sentences_between_notes,
+)
 from indexer.name_registry import AffectedLinks, NameRegistry
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import index_preferences
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
-from memvault.model.note import ChunkSize, EmbeddedChunk, Vector, mean_vector
+from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
 from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.search.context.outline import NAMESPACE as OUTLINES
 from memvault.search.context.outline import note_texts
@@ -47,6 +53,7 @@ FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be
 LINKED_AT_ONCE = 32  # notes of that rest in one step
 BATCH = 128  # notes written and committed together, at most
 Listener = Callable[[NotesIndexed], None]
+AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 
 
@@ -57,6 +64,16 @@ class ScanDifference:
     changed: set[str]
     gone: set[str]
     on_disk: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Notes that are written together, with what is written of each."""
+
+    readings: list[NoteReading]
+    notes: list[tuple[ParsedNote, Memory]]
+    graphs: tuple[NoteGraph, ...]
+    chunks: Sequence[Sequence[EmbeddedChunk]] = ()
 
 
 class Indexer:
@@ -370,15 +387,20 @@ class Indexer:
         again = self._depending_on(affected) | set(also)
         fresh = set(pending.memories) | pending.gone
         again -= fresh
-        self.catalogue.queue_names(phrases)
+        if len(self.catalogue):
+            self.catalogue.queue_names(phrases)
         self.catalogue.queue_relinking(again)
         self._remove(pending)
         total = len(pending.memories)
         try:
-            for batch, chunks in self._chunked(pending):
+            began = time.perf_counter()
+            for batch in self._prepared(pending):
                 self.progress = Progress("indexing", result.indexed, total) if total > FEW else None
-                self._index_batch(batch, chunks, pending, flush=not finish_later)
-                result.indexed += len(batch)
+                self._index_batch(batch, pending, flush=not finish_later)
+                result.indexed += len(batch.notes)
+                began, before = time.perf_counter(), began
+                for listener in self.on_batch:
+                    listener(len(batch.notes), began - before)
                 report(Progress("indexing", result.indexed, total))
         finally:
             self.progress = None
@@ -452,43 +474,38 @@ class Indexer:
         self.catalogue.commit([], pending.gone)
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
-    def _chunked(
-        self, pending: ChangeSet
-    ) -> Iterator[tuple[list[NoteReading], list[list[EmbeddedChunk]]]]:
-        """The batches with their chunks; each is embedded while the one before is written."""
+    def _prepared(self, pending: ChangeSet) -> Iterator[_Batch]:
+        """The batches, ready to be written; the next ones are embedded meanwhile."""
 
-        def embedded(batch: list[NoteReading]) -> list[list[EmbeddedChunk]]:
-            notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
-            return chunk_notes(notes, self._embedder)
+        def begun(readings: list[NoteReading]) -> tuple[_Batch, Future[list[list[EmbeddedChunk]]]]:
+            notes = [(each.note, pending.memories[each.note.path]) for each in readings]
+            batch = _Batch(readings, notes, self._graphs.graphs_of(notes))
+            also = sentences_between_notes(batch.graphs)
+            work = partial(chunk_notes, notes, self._embedder, also=also)
+            return batch, ahead.submit(copy_context().run, work)
 
-        with ThreadPoolExecutor(1, "memvault-embed") as ahead:
-            waiting: deque[tuple[list[NoteReading], Future[list[list[EmbeddedChunk]]]]] = deque()
-            for batch in pending.batches(BATCH):
-                waiting.append((batch, ahead.submit(copy_context().run, embedded, batch)))
-                if len(waiting) > 1:
-                    before, chunks = waiting.popleft()
-                    yield before, chunks.result()
+        waiting: deque[tuple[_Batch, Future[list[list[EmbeddedChunk]]]]] = deque()
+        with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
+            for readings in pending.batches(BATCH):
+                waiting.append(begun(readings))
+                if len(waiting) > AHEAD:
+                    batch, chunks = waiting.popleft()
+                    yield replace(batch, chunks=chunks.result())
             for batch, chunks in waiting:
-                yield batch, chunks.result()
+                yield replace(batch, chunks=chunks.result())
 
-    def _index_batch(
-        self,
-        batch: list[NoteReading],
-        chunks: list[list[EmbeddedChunk]],
-        pending: ChangeSet,
-        *,
-        flush: bool,
-    ) -> None:
-        began = time.perf_counter()
-        paths = [reading.note.path for reading in batch]
-        notes = [(reading.note, pending.memories[reading.note.path]) for reading in batch]
+    def _index_batch(self, batch: _Batch, pending: ChangeSet, *, flush: bool) -> None:
+        notes, chunks = batch.notes, batch.chunks
+        paths = [note.path for note, _ in notes]
         self.stores.vectors.replace(
             [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
         )
-        graphs = self._graphs.write(notes)
+        self._graphs.write(batch.graphs)
         for note, _ in notes:
             index_preferences(self.stores.keyvalue, note.path, note)
-        texts = note_texts([(each.note, each.data) for each in batch], self._embedder.tokens)
+        texts = note_texts(
+            [(each.note, each.data) for each in batch.readings], self._embedder.tokens
+        )
         self.stores.keyvalue.put_many(
             OUTLINES, {path: text.packed() for path, text in texts.items()}
         )
@@ -496,15 +513,13 @@ class Indexer:
             self.stores.vectors.flush()
         else:
             self.catalogue.mark_unflushed(paths)
-        self.catalogue.commit([self._record(reading, pending) for reading in batch])
+        self.catalogue.commit([self._record(reading, pending) for reading in batch.readings])
         if flush:
             self.catalogue.mark_flushed(paths)
         vectors = {
             memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
         }
-        self._report(NotesIndexed(frozenset(paths), graphs, vectors))
-        for listener in self.on_batch:
-            listener(len(batch), time.perf_counter() - began)
+        self._report(NotesIndexed(frozenset(paths), batch.graphs, vectors))
 
     def _too_many_links(self, path: str) -> list[str]:
         more = self._graphs.unindexed_edges(path)

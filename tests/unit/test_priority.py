@@ -55,7 +55,7 @@ def test_who_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
     with making_way(lambda: passed.append(lock.awaited)):
         with lock:
             make_way()
-            waiting = started(lambda: lock.acquire(PATIENCE_SECONDS))
+            waiting = started(lambda: lock.acquire(PATIENCE_SECONDS))  # a tool, say
             until(lambda: lock.awaited)
             make_way()
         waiting.join(PATIENCE_SECONDS)

@@ -35,7 +35,8 @@ def make_way() -> None:
 
 
 class AwaitedLock:
-    """A re-entrant lock that tells whether others wait for it, so that its holder hurries."""
+    """A re-entrant lock that tells whether what does not make way itself waits for it, so that its
+    holder hurries."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -46,9 +47,10 @@ class AwaitedLock:
         return bool(self._waiting)
 
     def acquire(self, timeout: float = -1.0) -> bool:
-        """As `threading.Lock.acquire`, in seconds. The holder does not make way meanwhile."""
+        """As `threading.Lock.acquire`, in seconds."""
         here = threading.get_ident()
-        self._waiting.add(here)
+        if _let_pass.get() is None:
+            self._waiting.add(here)
         try:
             return self._lock.acquire(timeout=timeout)
         finally:

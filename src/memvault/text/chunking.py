@@ -10,7 +10,7 @@ title and headings above it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -51,9 +51,10 @@ class Unit:
 
 
 def chunk_notes(
-    notes: Sequence[tuple[ParsedNote, Memory]], embedder: Embedder
+    notes: Sequence[tuple[ParsedNote, Memory]], embedder: Embedder, *, also: Iterable[str] = ()
 ) -> list[list[EmbeddedChunk]]:
-    """The chunks of each note, ordered by size and position; deterministic.
+    """The chunks of each note, ordered by size and position; deterministic. The texts in ``also``
+    are embedded with them, which caches their vectors.
 
     Every word of every block is in a passage, no passage is longer than the model's window and
     every note has at least one chunk. A chunk that is identical to one of a larger size is stored
@@ -67,6 +68,7 @@ def chunk_notes(
     ]
     texts = [unit.text for units in outlines for unit in units]
     texts += [name for own in names for name in own]
+    texts += also
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     return [
         list(_Chunker(memory, units, vectors, limit).chunks())
