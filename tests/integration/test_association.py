@@ -199,3 +199,16 @@ def test_links_in_a_language_that_the_model_hardly_knows_displace_nothing(
             for one in things})  # fmt: skip
     titles = [hit.memory.title for hit in found(searcher, "Come si fa a conservare la spesa?", 6)]
     assert set(titles) == {f"Conservare {one}" for one in things}
+
+
+def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({f"Kelp {n}.md": f"Kelp bed {n}: the kelp is as high as a house.\n" for n in range(40)}
+         | {"Boat.md": "The boat is oiled by Marit each spring.\n"})  # fmt: skip
+    searcher.warm_up()
+    common, rare = searcher.hybrid.vocabulary.shares(
+        "Who oils the kelp?", ["The kelp is high.", "The boat is oiled by Marit."]
+    )
+    assert 0.0 < common < 0.4 < 0.6 < rare < 1.0
+    assert searcher.hybrid.vocabulary.shares("What is it?", ["Kelp"]) == []

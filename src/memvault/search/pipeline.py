@@ -38,13 +38,11 @@ from memvault.search.calibration import (
     confidence,
     features,
     relevance_shift,
-    word_shares,
 )
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
-from memvault.search.relations.question import ANYTHING, stem, stems
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import in_scope, widened
 from memvault.search.time_expressions import Calendar
@@ -52,20 +50,17 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
-from memvault.text.words import STOP_WORDS
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
-KNOWN = 0.29  # relevance and share of words of the best texts below which a vault knows nothing
+KNOWN = 0.34  # relevance and share of words of the best texts below which a vault knows nothing
 BEST = 3  # of what is found, texts whose words count there
-WORDS = 0.2  # what having all words of a question adds to the relevance there
+WORDS = 0.3  # what having all words of a question adds to the relevance there
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
 """What use says for or against memories (by id) as answers to a question, each in [-1, 1]; None if
 that is nothing."""
-
-_SAYS_NOTHING = frozenset(stem(word) for word in (*STOP_WORDS, *ANYTHING))
 
 
 class Checker(Protocol):
@@ -366,20 +361,14 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
-        words = stems(request.query) - _SAYS_NOTHING
-        if self._keywords_only or not words:  # without vectors all relevances are low
+        texts = [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits]
+        shares = self.hybrid.vocabulary.shares(request.query, texts)
+        if self._keywords_only or not shares:  # without vectors all relevances are low
             return True
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
-        covered = max(word_shares(request.query, hits)[:BEST])
         relevance = max(hit.relevance for hit in hits) - self.shift
-        if relevance + WORDS * covered >= KNOWN:
-            return True
-        alike = {stem(word): stems(" ".join(like)) for word, like in
-                 self.hybrid.vocabulary.like(request.query).items()}  # fmt: skip
-        texts = [stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits]
-        return any(all(({word} | alike.get(word, set())) & text for word in words)
-                   for text in texts)  # fmt: skip
+        return relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
 
     # -- judging --------------------------------------------------------------------------------
 

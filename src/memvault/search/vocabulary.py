@@ -7,10 +7,11 @@ Names stand for themselves: only words count that are written in lower case.
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -40,12 +41,14 @@ Alike = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What is known of a vault's words; ``rarity`` is by term, the share of passages with it."""
+    """What is known of a vault's words; ``rarity`` is by term, the share of passages with it, and
+    ``unseen`` that of a word which none has."""
 
     places: Mapping[str, int]
     terms: tuple[int | None, ...]
     vectors: npt.NDArray[np.float32]
     rarity: Mapping[int, float]
+    unseen: float
 
 
 class Vocabulary:
@@ -86,6 +89,7 @@ class Vocabulary:
             tuple(_term(word) for word in plain),
             self._embedder.embed(plain),
             {term: count / passages for term, count in having.items()},
+            0.5 / max(passages, 1),
         )
         self._answers, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
@@ -102,6 +106,28 @@ class Vocabulary:
             with self._lock:
                 answers[question] = answer
         return answer
+
+    def shares(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Of each text the share of the question's words that it has, or one like it, each by its
+        rarity in the vault; nothing for a question without such words."""
+        known = self._known
+        like = {bm25.words(word): words for word, words in self.like(question).items()}
+        weights: dict[int, float] = {}
+        meant: dict[int, set[int]] = {}
+        for word in bm25.words(question).split():
+            if word in STOP_WORDS or (term := _term(word)) is None:
+                continue
+            rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
+            weights[term] = math.log(1.0 + 1.0 / rarity)
+            meant[term] = {term}.union(*map(bm25.terms, like.get(word, ())))
+        if not weights:
+            return []
+        having = [set(bm25.terms(text)) for text in texts]
+        total = sum(weights.values())
+        return [
+            1.0 - sum(weight for term, weight in weights.items() if not meant[term] & own) / total
+            for own in having
+        ]
 
     def _passages(self) -> Iterator[Chunk]:
         notes = islice(self._vectors.note_ids(), MOST_NOTES)
