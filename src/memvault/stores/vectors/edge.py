@@ -219,15 +219,12 @@ def scroll(
             return
 
 
-def points_with_term(
-    shard: qdrant.EdgeShard, term: int, limit: int, among: qdrant.Filter | None = None
-) -> list[qdrant.ScoredPoint]:
+def points_with_term(shard: qdrant.EdgeShard, term: int, limit: int) -> list[qdrant.ScoredPoint]:
     """Points whose text contains the term, without their payload."""
     one = qdrant.Query.Nearest(qdrant.SparseVector([term], [1.0]), using=SPARSE)
-    return shard.query(qdrant.QueryRequest(limit=limit, query=one, filter=among))
+    return shard.query(qdrant.QueryRequest(limit=limit, query=one))
 
 
-_ALL = 1_000_000_000
 _BYTES_PER_POINT = 8_192  # generous: vectors, indexes and what the log repeats
 _BYTES_PER_CHARACTER = 12
 _CLOSING_SECONDS = 10.0  # limit for running calls to finish
@@ -295,9 +292,9 @@ class EdgeVectorStore(PointVectorStore):
         headers = self._headers.of([key for key, _ in near])
         return [header.hit(score) for key, score in near if (header := headers.get(key))]
 
-    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+    def _notes_with_term(self, term: int, limit: int) -> list[str]:
         with self._reading() as shard:
-            found = points_with_term(shard, term, limit or _ALL, filter_of(among))
+            found = points_with_term(shard, term, limit)
         points = [point.id.int for point in found if isinstance(point.id, UUID)]
         headers = self._headers.of(points)
         return [headers[key].note_id for key in points if key in headers]

@@ -34,8 +34,9 @@ from memvault.stores.vectors.payload import (
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
+NOTES_PER_CALL = 64  # whose texts are read at once
 LANGUAGES_SECONDS = 60.0
-RARE = 256  # a term in at most so many chunks is selective enough to find a phrase
+RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
 
@@ -89,7 +90,7 @@ class PointVectorStore(ABC):
         """Search the dense vectors, or for terms the sparse ones; only points with a score."""
 
     @abstractmethod
-    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+    def _notes_with_term(self, term: int, limit: int) -> list[str]:
         """Note ids of the points whose text contains the term, one per point, up to a limit."""
 
     @abstractmethod
@@ -183,22 +184,28 @@ class PointVectorStore(ABC):
         return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
 
     def containing(self, phrases: Collection[str]) -> set[str]:
-        """As the protocol. The keyword index finds the notes with all words of a phrase in any
-        order, and their texts are then searched for it. A phrase without letters and digits
-        matches every note."""
-        known: dict[int, set[str]] = {}
+        """As the protocol. The keyword index finds the notes with the rare words of a phrase, and
+        their texts are then searched for it; for a phrase without a rare word all texts are. A
+        phrase without letters and digits matches every note."""
+        known: dict[int, set[str] | None] = {}
         having: dict[str, set[str]] = {}
+        common: set[str] = set()
         for words, terms in {(bm25.words(each), tuple(bm25.terms(each))) for each in phrases}:
             make_way()
             if not terms:
                 return set(self.note_ids())
-            for note_id in self._with_all(terms, known):
+            rare = [
+                notes for term in terms if (notes := self._notes_if_rare(term, known)) is not None
+            ]
+            if not rare:
+                common.add(words)
+            for note_id in set.intersection(*rare) if rare else ():
                 having.setdefault(note_id, set()).add(words)
         return {
             note_id
-            for some in _some(having, POINTS_PER_CALL)
+            for some in _some(self.note_ids() if common else having, NOTES_PER_CALL)
             for note_id, text in self._words_of(some).items()
-            if any(phrase in text for phrase in having[note_id])
+            if any(phrase in text for phrase in (*having.get(note_id, ()), *common))
         }
 
     def _words_of(self, note_ids: Collection[str]) -> dict[str, str]:
@@ -217,25 +224,12 @@ class PointVectorStore(ABC):
             for note_id, own in found.items()
         }
 
-    def _with_all(self, terms: Sequence[int], known: dict[int, set[str]]) -> set[str]:
-        """Notes with all terms: rare terms are looked up first, others in the remaining notes."""
-        common = []
-        candidates: set[str] | None = None
-        for term in terms:
-            if term not in known:
-                found = self._notes_with_term(term, RARE + 1, ())
-                if len(found) > RARE:
-                    common.append(term)
-                    continue
-                known[term] = set(found)
-            candidates = known[term] if candidates is None else candidates & known[term]
-        for term in common:
-            if candidates is not None and not candidates:
-                break
-            few = candidates is not None and len(candidates) <= RARE
-            found = self._notes_with_term(term, None, of_notes(candidates or ()) if few else ())
-            candidates = set(found) if candidates is None else candidates & set(found)
-        return candidates or set()
+    def _notes_if_rare(self, term: int, known: dict[int, set[str] | None]) -> set[str] | None:
+        """The notes with this term; None if it is in too many chunks."""
+        if term not in known:
+            found = self._notes_with_term(term, RARE + 1)
+            known[term] = set(found) if len(found) <= RARE else None
+        return known[term]
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         """As the protocol; ordered by the lines of their chunks."""

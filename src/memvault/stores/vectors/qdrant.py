@@ -214,9 +214,9 @@ class QdrantVectorStore(PointVectorStore):
         )
         return [_found(point) for point in answer.points]
 
-    def _notes_with_term(self, term: int, limit: int | None, among: Conditions) -> list[str]:
+    def _notes_with_term(self, term: int, limit: int) -> list[str]:
         one = models.SparseVector(indices=[term], values=[1.0])
-        found = self._nearest(one, limit or max(1, self.count()), among, [LABELS])
+        found = self._nearest(one, limit, (), [LABELS])
         return [note_id_of(point.payload) for point in found]
 
     def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[_Found]:
