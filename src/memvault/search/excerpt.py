@@ -97,14 +97,18 @@ class Excerpts:
             whole: memories whose every sentence is compared; of later ones the passage that was
                 found.
         """
+        asked = [query, *questions_in(query)]
+        vectors = [self._embedder.begin_query(each) for each in asked]
         outlines = self._outlines.of(found[:whole])
         outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
         known = [
             own if own is not None and own.statements else self._outlines.of_passage(hit)
             for hit, own in zip(found, outlines, strict=True)
         ]
-        asked = [query, *questions_in(query)]
-        scored = [scores(each, self._embedder.embed_query(each), found, known) for each in asked]
+        scored = [
+            scores(each, vector(), found, known)
+            for each, vector in zip(asked, vectors, strict=True)
+        ]
         return [
             _excerpt(
                 hit.memory.title,

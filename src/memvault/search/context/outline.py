@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from cachetools import LRUCache
 from pydantic import TypeAdapter
 
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
-from memvault.model.note import CodeBlock, LineRange, ParsedNote, Vector
+from memvault.model.note import CodeBlock, LineRange, ParsedNote
 from memvault.model.priority import make_way
 from memvault.model.search import Hit
 from memvault.stores.vectors import bm25
@@ -29,7 +30,6 @@ from memvault.text.chunking import (
     Unit,
     join,
     joins,
-    normalised,
     pieces_of,
     section_name,
 )
@@ -40,6 +40,7 @@ from memvault.vault.parse import decode, parse_note
 
 NAMESPACE = "outlines"  # of the key-value store: what outlines are made of, by path
 MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
+LEAST_NORM = 1e-12
 MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
@@ -227,6 +228,8 @@ class Outlines:
         return _unsized(parse_note(hit.memory.path, data), data)
 
     def _outlined(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
+        if not notes:
+            return []
         units = [_units(text.pieces) for _, text in notes]
         texts = [unit.text for own, _ in units for unit in own]
         texts += [
@@ -234,39 +237,19 @@ class Outlines:
             for (title, _), (own, _) in zip(notes, units, strict=True)
             for unit in own
         ]
-        known = self._embedder.known(texts)
+        known, unknown = self._embedder.known(texts), np.zeros(self._embedder.dimension, np.float32)
+        rows = np.array([known.get(each, unknown) for each in texts], np.float32)
+        bare, names = np.split(rows.reshape(-1, self._embedder.dimension), 2)
+        both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)
+        bare, vectors = bare * both, (bare + NAME_WEIGHT * names) * both
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), LEAST_NORM)
+        ends = np.cumsum([len(own) for own, _ in units])[:-1]
         return [
-            self._outline(title, text, unit, known)
-            for (title, text), unit in zip(notes, units, strict=True)
-        ]
-
-    def _outline(
-        self,
-        title: str,
-        text: NoteText,
-        embedded: tuple[list[Unit], list[int]],
-        known: dict[str, Vector],
-    ) -> Outline:
-        units, owners = embedded
-        vectors = np.zeros((len(units), self._embedder.dimension), np.float16)
-        bare = np.zeros_like(vectors)
-        for row, unit in enumerate(units):
-            vector, name = known.get(unit.text), known.get(section_name(title, unit.heading))
-            if vector is not None and name is not None:
-                vectors[row] = normalised(vector + NAME_WEIGHT * name)
-                bare[row] = vector
-        statements = tuple(
-            _statement(piece, as_shown, size, unit)
-            for piece, as_shown, size, unit in zip(
-                text.pieces, text.shown, text.shown_tokens, owners, strict=True
+            _outline(text, owners, below, alone)
+            for (_, text), (_, owners), below, alone in zip(
+                notes, units, np.split(vectors, ends), np.split(bare, ends), strict=True
             )
-        )
-        code = tuple(
-            Code(block, size, *_around(block, statements), _terms(some_words(composed(block.text))))
-            for block, size in zip(text.code, text.code_tokens, strict=True)
-        )
-        tokens = sum(text.shown_tokens) + sum(text.code_tokens)
-        return Outline(statements, code, vectors, bare, tokens)
+        ]
 
     def _remembered(self, key: str) -> Outline | None:
         with self._lock:
@@ -276,6 +259,26 @@ class Outlines:
         with self._lock:
             if key and _size(outline) <= self._kept.maxsize:
                 self._kept[key] = outline
+
+
+def _outline(
+    text: NoteText,
+    owners: Sequence[int],
+    vectors: npt.NDArray[np.float32],
+    bare: npt.NDArray[np.float32],
+) -> Outline:
+    statements = tuple(
+        _statement(piece, as_shown, size, unit)
+        for piece, as_shown, size, unit in zip(
+            text.pieces, text.shown, text.shown_tokens, owners, strict=True
+        )
+    )
+    code = tuple(
+        Code(block, size, *_around(block, statements), _terms(some_words(composed(block.text))))
+        for block, size in zip(text.code, text.code_tokens, strict=True)
+    )
+    tokens = sum(text.shown_tokens) + sum(text.code_tokens)
+    return Outline(statements, code, vectors.astype(np.float16), bare.astype(np.float16), tokens)
 
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
@@ -288,12 +291,12 @@ def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
         tokens=size,
         unit=unit,
         terms=_terms(words),
-        telling=sum(word not in STOP_WORDS for word in words),
+        telling=len(words) - sum(map(STOP_WORDS.__contains__, words)),
     )
 
 
 def _terms(words: Sequence[str]) -> tuple[int, ...]:
-    return tuple({term for word in words for term in _terms_of(word)})
+    return tuple(set(chain.from_iterable(map(_terms_of, words))))
 
 
 @lru_cache(maxsize=20_000)
