@@ -415,3 +415,17 @@ def test_a_relation_is_found_in_other_words_than_it_is_stated_in(
     boatyard: Callable[..., list[str]], question: str
 ) -> None:
     assert "people/Lena Vogt.md" in boatyard(question)[:4]
+
+
+def test_a_note_with_the_words_of_a_question_answers_it_without_relations(
+    searcher: Searcher, boatyard: Callable[..., list[str]]
+) -> None:
+    def first(question: str) -> Hit:
+        asked = searcher.search(question, mode=Mode.DEFAULT, allow_unverified=True)
+        return asked.hits[0]
+
+    boatyard("Who is the skipper of Heron?")  # relations are read
+    stated = first("Heron, skipper Lena Vogt, moored at Otter Quay")
+    assert (stated.memory.path, stated.found_by) == ("boats/Heron.md", FoundBy.TEXT)
+    led = first("Which company does the skipper of Heron work for?")
+    assert led.found_by is FoundBy.RELATION

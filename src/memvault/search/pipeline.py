@@ -38,6 +38,7 @@ from memvault.search.calibration import (
     confidence,
     features,
     relevance_shift,
+    word_shares,
 )
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
@@ -55,6 +56,7 @@ CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode
 VARIED = 60  # candidates that planning chooses from
 KNOWN = 0.34  # relevance and share of words of the best texts below which a vault knows nothing
 BEST = 3  # of what is found, texts whose words count there
+TOLD = 0.8  # share of a question's words in one of these, from which no relation is followed
 WORDS = 0.3  # what having all words of a question adds to the relevance there
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
@@ -298,9 +300,13 @@ class Searcher:
         except (StoreUnavailable, GraphQueryError):
             reading, notice = None, NO_GRAPH
         hits = self._nearest(request, max(limit, POOL))
+        if reading is not None and request.patience == 0.0 and self._tells(query, hits[:BEST]):
+            reading = None
+        embedded = self._relations.embed(reading) if reading is not None else None
         try:
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
-            if reading is not None:
+            if reading is not None and embedded is not None:
+                embedded()
                 hits = self._relations.lead(
                     reading,
                     hits,
@@ -343,6 +349,12 @@ class Searcher:
         hits = list(known.values())
         self.hybrid.read_passages(query, hits)
         return asked.first_of_it(hits)[:limit]
+
+    def _tells(self, query: str, hits: Sequence[Hit]) -> bool:
+        """Whether one of these notes has most words of a question: then it answers by itself, or
+        it is quoted, and no relation is followed."""
+        self.hybrid.read_passages(query, hits)
+        return max(word_shares(query, hits), default=0.0) >= TOLD
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""

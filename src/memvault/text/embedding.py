@@ -132,8 +132,9 @@ class EmbeddingCache:
             query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
             with self._lock:
                 rows = self._connection.execute(query, part).fetchall()
-            vectors = _unpacked([blob for _, blob in rows])
-            found |= {by_key[key]: vector for (key, _), vector in zip(rows, vectors, strict=True)}
+            if rows:
+                vectors = _unpacked([blob for _, blob in rows])
+                found |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
         return found
 
     def put(self, items: Iterable[tuple[str, Vector]]) -> None:
@@ -177,11 +178,10 @@ def _packed(vector: Vector) -> bytes:
 
 
 def _unpacked(blobs: Sequence[bytes]) -> npt.NDArray[np.float32]:
-    """(len(blobs), dim), normalised."""
-    whole = np.frombuffer(b"".join(blobs), np.int8).astype(np.float32)
-    whole = whole.reshape(len(blobs), -1) if blobs else whole
-    lengths = np.sqrt(np.einsum("ij,ij->i", whole, whole)) if blobs else whole
-    return np.asarray(whole / np.maximum(lengths, 1e-12)[:, None], np.float32)
+    """(len(blobs), dim), normalised; of one at least."""
+    whole = np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1).astype(np.float32)
+    lengths = np.linalg.norm(whole, axis=1, keepdims=True)
+    return np.asarray(whole / np.maximum(lengths, 1e-12), np.float32)
 
 
 def _refused(error: sqlite3.DatabaseError, file: Path) -> StorageError:

@@ -66,12 +66,11 @@ class Bare:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A question as things and relations, and as bare words, and the vocabulary that it was read
-    with; each of ``embedding`` waits until the vectors of some of the words are known."""
+    with."""
 
     lexicon: Lexicon
     question: Question
     bare: Bare
-    embedding: tuple[Callable[[], None], ...]
 
 
 class RelationSearch:
@@ -110,7 +109,7 @@ class RelationSearch:
         """Read a question; None for one that no relation can answer.
 
         The parse takes as long as a search, so only a question is parsed that names a thing with a
-        relation that several notes state. The model embeds its phrases meanwhile.
+        relation that several notes state.
 
         Args:
             patience: seconds to wait for the relations where they are first read; unless it is 0,
@@ -130,13 +129,16 @@ class RelationSearch:
             if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
                 return None
             bare = self.read_bare(lexicon, query)
-            phrases = self._vectors.begin([*bare.words.phrases, bare.words.text])
             question = self._reader.read(query, lexicon.vocabulary, self._today())
-            nouns = self._vectors.begin(lexicon.open_nouns(question))
         except ModelUnavailable:
             self._without_parser()
             return None
-        return Reading(lexicon, question, bare, (phrases, nouns))
+        return Reading(lexicon, question, bare)
+
+    def embed(self, reading: Reading) -> Callable[[], None]:
+        """Start to embed the words of a question; the result waits until that is done."""
+        nouns = reading.lexicon.open_nouns(reading.question)
+        return self._vectors.begin([*reading.bare.words.phrases, reading.bare.words.text, *nouns])
 
     def lead(
         self,
@@ -163,8 +165,6 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
-        for embedded in reading.embedding:
-            embedded()
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
