@@ -101,6 +101,11 @@ class Catalogue:
             self._store.put_many(UNFLUSHED, dict.fromkeys(paths, b""))
             self._unflushed.update(paths)
 
+    @property
+    def waiting_for_flush(self) -> int:
+        """How many notes this process has not flushed."""
+        return len(self._unflushed)
+
     def unflushed(self) -> set[str]:
         """Paths of the notes that are not flushed, also by another process."""
         self._unflushed = {path for path, _ in self._store.items(UNFLUSHED)}

@@ -3,9 +3,9 @@
 The order of every change lets the next scan repair a crash at any step:
 
 1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
-2. In batches: chunks, graph and preferences are written and flushed (or queued for a flush), and
-   last the notes' records are committed. From then on the notes are found.
-3. The queued notes are relinked.
+2. In batches: chunks, graph and preferences are written and queued for a flush, and last the notes'
+   records are committed. From then on the notes are found.
+3. The chunks are flushed, and the queued notes are relinked.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ LINKED_AT_ONCE = 32  # notes of that rest in one step
 BATCH = 128  # notes written and committed together, at most
 Listener = Callable[[NotesIndexed], None]
 AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
+FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 
 
@@ -138,7 +139,6 @@ class Indexer:
                 anew=unflushed,
                 also=self._remove_strays()[1] | self.catalogue.notes_to_relink(),
             )
-            self.catalogue.mark_flushed(unflushed)
             self._graphs.forget_what_is_left_out()
             self._graphs.leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
@@ -396,12 +396,16 @@ class Indexer:
             began = time.perf_counter()
             for batch in self._prepared(pending):
                 self.progress = Progress("indexing", result.indexed, total) if total > FEW else None
-                self._index_batch(batch, pending, flush=not finish_later)
+                self._index_batch(batch, pending)
                 result.indexed += len(batch.notes)
+                if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
+                    self.flush()
                 began, before = time.perf_counter(), began
                 for listener in self.on_batch:
                     listener(len(batch.notes), began - before)
                 report(Progress("indexing", result.indexed, total))
+            if not finish_later:
+                self.flush()
         finally:
             self.progress = None
         result.removed = len(pending.gone)
@@ -494,7 +498,7 @@ class Indexer:
             for batch, chunks in waiting:
                 yield replace(batch, chunks=chunks.result())
 
-    def _index_batch(self, batch: _Batch, pending: ChangeSet, *, flush: bool) -> None:
+    def _index_batch(self, batch: _Batch, pending: ChangeSet) -> None:
         notes, chunks = batch.notes, batch.chunks
         paths = [note.path for note, _ in notes]
         self.stores.vectors.replace(
@@ -509,13 +513,8 @@ class Indexer:
         self.stores.keyvalue.put_many(
             OUTLINES, {path: text.packed() for path, text in texts.items()}
         )
-        if flush:
-            self.stores.vectors.flush()
-        else:
-            self.catalogue.mark_unflushed(paths)
+        self.catalogue.mark_unflushed(paths)
         self.catalogue.commit([self._record(reading, pending) for reading in batch.readings])
-        if flush:
-            self.catalogue.mark_flushed(paths)
         vectors = {
             memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
         }
