@@ -23,6 +23,10 @@ from threadpoolctl import threadpool_limits
 from memvault.model.errors import MemvaultError
 from memvault.model.priority import making_way
 
+# Objects made before the youngest are looked at, once all is open: 0.6 ms each time. With the
+# 50,000 of the start it is 16 ms, amid a question.
+_YOUNG = 2_000
+
 
 def settle() -> None:
     """Collect once, look no more at what is left, and give back what is free; to be called when
@@ -30,6 +34,7 @@ def settle() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_YOUNG, 20, 100)
     give_back_memory()
 
 
