@@ -60,6 +60,7 @@ from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
 from memvault.model.search import Tuning
 from memvault.search.context.outline import NAMESPACE as OUTLINES
+from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
 from memvault.stores import faults
@@ -155,8 +156,10 @@ class Container:
             self.vault, Provenances(self.journal), self.quarantine, self.immunity
         )
         self.curator.refuse = self._refuse
-        self.excerpts = Excerpts(self.guarded.read, self.embedder, self.stored_outlines)
-        self.own_excerpts = Excerpts(self.read_own, self.embedder)
+        self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
+        self.own_outlines = Outlines(self.read_own, self.embedder)
+        self.excerpts = Excerpts(self.outlines, self.embedder)
+        self.own_excerpts = Excerpts(self.own_outlines, self.embedder)
 
     def _open_indexes(self, opened: ExitStack) -> None:
         """The live generation of indexes, and what outlives a generation."""
@@ -323,8 +326,7 @@ class Container:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
 
-    def stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
-        """As `Outlines` takes them."""
+    def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
         return self.live.stores.keyvalue.get_many(OUTLINES, paths)
 
     def read_own(self, path: str) -> bytes:

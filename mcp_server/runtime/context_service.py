@@ -272,9 +272,7 @@ class ContextService:
         def starting(digits: str) -> Sequence[str]:
             return container.live.catalogue.ids_starting(digits)  # of whichever generation is live
 
-        return Distiller(
-            container.guarded.read, container.embedder, starting, container.stored_outlines
-        )
+        return Distiller(container.outlines, container.embedder, starting)
 
     @cached_property
     def _own_distiller(self) -> Distiller:
@@ -283,7 +281,7 @@ class ContextService:
         def starting(digits: str) -> Sequence[str]:
             return container.live.catalogue.ids_starting(digits)
 
-        return Distiller(container.read_own, container.embedder, starting)
+        return Distiller(container.own_outlines, container.embedder, starting)
 
     @cached_property
     def _room(self) -> TokenBudget:

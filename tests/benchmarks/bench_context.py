@@ -63,7 +63,7 @@ def milliseconds(since: float) -> float:
 def distilling(container: Container, asked: list[Question]) -> list[Figure]:
     """Recalled beforehand: what is measured is distillation alone."""
     distiller = Distiller(
-        container.vault.read, container.embedder, container.live.catalogue.ids_starting
+        container.outlines, container.embedder, container.live.catalogue.ids_starting
     )
     recalled = {each.text: found_for(container, each) for each in asked}
     first, again, saved = [], [], []

@@ -27,7 +27,6 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import VerbosityLevel
-from memvault.search.excerpt import Excerpts
 from tests.benchmarks.generate import generate
 from tests.benchmarks.measure import Figure, median, show, timed
 
@@ -74,7 +73,7 @@ def choosing(container: Container, questions: list[str]) -> list[Figure]:
     spent: dict[str, list[float]] = {"first": [], "again": []}
     for question in questions:
         hits = container.live.searcher.find(question, 10)
-        excerpts = Excerpts(container.vault.read, container.embedder)
+        excerpts = container.excerpts
         for which in spent:
             spent[which] += timed(lambda e=excerpts, q=question, p=hits: e.of(q, p, limits), 1, 0)
     return [

@@ -18,6 +18,7 @@ from memvault.model.note import LineRange
 from memvault.model.search import Hit, Hop
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
+from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import boosted_by_session, session_nearness
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
@@ -73,7 +74,7 @@ class Notes:
         self.vault = Vault(root)
         self.embedder = embedder
         self.memories: dict[str, Memory] = {}
-        self.distiller = Distiller(self.vault.read, embedder, self.starting)
+        self.distiller = Distiller(Outlines(self.vault.read, embedder), embedder, self.starting)
 
     def starting(self, digits: str) -> Sequence[str]:
         return [m.id for m in self.memories.values() if m.id.replace("-", "").startswith(digits)]

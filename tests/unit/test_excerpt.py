@@ -29,7 +29,7 @@ class Shelf:
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
         self.notes: dict[str, bytes] = {}
-        self.excerpts = Excerpts(self.notes.__getitem__, embedder)
+        self.excerpts = Excerpts(Outlines(self.notes.__getitem__, embedder), embedder)
 
     def noted(self, text: str) -> Hit:
         data = text.encode()
@@ -199,7 +199,7 @@ def test_of_a_note_that_is_gone_the_passage_found_is_shown(shelf):
 
         raise NoteNotFound(path)
 
-    [shown] = Excerpts(gone, shelf.embedder).of("beacon", [found], [200])
+    [shown] = Excerpts(Outlines(gone, shelf.embedder), shelf.embedder).of("beacon", [found], [200])
     assert (shown.text, shown.lines) == (ANSWER, (3, 4))
 
 
@@ -214,7 +214,9 @@ def test_of_later_memories_only_the_passage_found_is_read(shelf):
     for number in range(READ_WHOLE + 2):
         memory = memory_of(parse_note(f"{number}.md", ANSWER.encode()), fallback_time=NOW)
         pairs.append(Hit(memory, 0.5, text=ANSWER))
-    shown = Excerpts(reading, shelf.embedder).of("beacon", pairs, [100] * len(pairs))
+    shown = Excerpts(Outlines(reading, shelf.embedder), shelf.embedder).of(
+        "beacon", pairs, [100] * len(pairs)
+    )
     assert {each.text for each in shown} == {ANSWER} and len(read) <= READ_WHOLE
 
 
@@ -227,7 +229,8 @@ def of_stored(shelf: Shelf, query: str, hit: Hit, limit: int) -> Excerpt:
     data = shelf.notes["Note.md"]
     texts = note_texts([(parse_note("Note.md", data), data)], shelf.embedder.tokens)
     packed = {path: text.packed() for path, text in texts.items()}
-    return Excerpts(unreadable, shelf.embedder, lambda _: packed).of(query, [hit], [limit])[0]
+    outlines = Outlines(unreadable, shelf.embedder, lambda _: packed)
+    return Excerpts(outlines, shelf.embedder).of(query, [hit], [limit])[0]
 
 
 def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
@@ -246,9 +249,9 @@ def test_what_was_stored_of_an_older_version_is_not_shown(shelf):
     data = shelf.notes["Note.md"]
     old = note_texts([(parse_note("Note.md", data), data)], shelf.embedder.tokens)["Note.md"]
     hit = shelf.noted(f"{ANSWER}\n")
-    excerpts = Excerpts(
-        shelf.notes.__getitem__, shelf.embedder, lambda _: {"Note.md": old.packed()}
-    )
+    packed = {"Note.md": old.packed()}
+    outlines = Outlines(shelf.notes.__getitem__, shelf.embedder, lambda _: packed)
+    excerpts = Excerpts(outlines, shelf.embedder)
     assert excerpts.of("beacon", [hit], [200])[0].text == ANSWER
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import NamedTuple
@@ -63,17 +63,11 @@ class Excerpts:
     """Chooses what to show of the notes found. Thread-safe.
 
     Args:
-        read: gives a note's bytes by its path, as `Vault.read` does.
-        stored: as in `Outlines`.
+        outlines: of the notes, which others may use, too.
     """
 
-    def __init__(
-        self,
-        read: Callable[[str], bytes],
-        embedder: Embedder,
-        stored: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
-    ) -> None:
-        self._outlines = Outlines(read, embedder, stored)
+    def __init__(self, outlines: Outlines, embedder: Embedder) -> None:
+        self._outlines = outlines
         self._embedder = embedder
 
     def of(

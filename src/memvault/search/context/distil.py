@@ -6,7 +6,7 @@ and each memory's part has its citation tag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memvault.model.memory import Memory
@@ -59,20 +59,13 @@ class Distiller:
     """Distils memories to a context. Thread-safe.
 
     Args:
-        read: returns the bytes of the note at a path.
+        outlines: of the notes, which others may use, too.
         starting: returns the ids of all memories that begin with these digits, so that tags are
             unique.
-        stored: as in `Outlines`.
     """
 
-    def __init__(
-        self,
-        read: Callable[[str], bytes],
-        embedder: Embedder,
-        starting: Starting,
-        stored: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
-    ) -> None:
-        self._outlines = Outlines(read, embedder, stored)
+    def __init__(self, outlines: Outlines, embedder: Embedder, starting: Starting) -> None:
+        self._outlines = outlines
         self._embedder = embedder
         self._starting = starting
 
