@@ -19,7 +19,7 @@ from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline
 
 logger = logging.getLogger(__name__)
-BATCH = 16  # notes per step; small, so that questions are not delayed
+BATCH = 32  # notes per step, whose edges are then written together
 
 
 class EntityPass:

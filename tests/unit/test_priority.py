@@ -61,3 +61,19 @@ def test_who_holds_a_lock_that_others_wait_for_does_not_make_way() -> None:
         waiting.join(PATIENCE_SECONDS)
         make_way()
     assert passed == [False, False]
+
+
+def test_background_work_that_waits_for_a_lock_hurries_nobody() -> None:
+    lock, entered = AwaitedLock(), threading.Event()
+
+    def work() -> None:
+        with making_way(lambda: None):
+            entered.set()
+            assert lock.acquire(PATIENCE_SECONDS)
+
+    with lock:
+        waiting = started(work)
+        assert entered.wait(PATIENCE_SECONDS)
+        waiting.join(0.05)  # so long that it certainly asks for the lock
+        assert not lock.awaited
+    waiting.join(PATIENCE_SECONDS)

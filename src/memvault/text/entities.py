@@ -203,7 +203,7 @@ def _word_start(text: str, end: int) -> str:
     return text[start:end][:1]
 
 
-BATCH = 8  # passages per run of the pipeline
+BATCH = 8  # passages per run of the pipeline, before each of which questions pass: some 25 ms
 
 
 class NameMatcher:
