@@ -25,7 +25,7 @@ from memvault.search.relations.lexicon import Lexicon, PersonKinds, RelationSett
 from memvault.search.relations.paths import AskedWords, masked
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
-from memvault.search.relations.results import Inquiry
+from memvault.search.relations.results import FoundNote, Inquiry
 from memvault.search.scope import MemoryLookup
 from memvault.search.time_expressions import Calendar, cut_times
 from memvault.stores.graph_view import GraphView
@@ -169,19 +169,25 @@ class RelationSearch:
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
         grounded = solution is not None and inquiry.is_grounded(solution)
-        own: list[Hit] = []
-        best = 0
+        own: list[FoundNote] = []
         if solution is not None and (grounded or explain):
-            own, best = inquiry.hits(inquiry.found(solution), top_k, hits)
+            own = inquiry.in_scope(inquiry.found(solution), top_k)
+        best = sum(each.best for each in own)
         if fit < SURE:
+            shown = inquiry.hits(own, hits) if own else []
             if not grounded:
-                return _explained(hits, own, top_k) if own else list(hits)
-            return _together(own, hits, top_k, max(best, round(top_k * SHARE)))
-        led, _ = inquiry.hits(alike, top_k, hits)
+                return _explained(hits, shown, top_k) if own else list(hits)
+            return _together(shown, hits, top_k, max(best, round(top_k * SHARE)))
+        led = inquiry.in_scope(alike, top_k)
         if not grounded:
-            return descending(_each_once(hits[:KEPT], led[: top_k - KEPT], hits))
+            shown = inquiry.hits(led[: top_k - KEPT], hits)
+            return descending(_each_once(hits[:KEPT], shown, hits))
         sure = solution is not None and solution.confidence >= FITTING_WELL
-        found = _each_once(own[: min(best, PARSED if sure else PARSED // 2)], led, own)
+        first = own[: min(best, PARSED if sure else PARSED // 2)]
+        told: dict[str, FoundNote] = {}
+        for each in (*first, *led, *own):
+            told.setdefault(each.note_id, each)
+        found = inquiry.hits(list(told.values())[:top_k], hits)
         if solution is not None and len(solution.question.relations) == 1:
             named = {reading.lexicon.graph.node_ids[node] for node in bare.named}
             itself = [hit for hit in hits if hit.memory.id in named]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -283,22 +283,22 @@ class Inquiry:
         """The notes that the question's own relations lead to, best first."""
         return notes_of(solution, self._graph)
 
-    def hits(
-        self, found_notes: Iterable[FoundNote], top_k: int, known: Sequence[Hit]
-    ) -> tuple[list[Hit], int]:
-        """The notes that relations lead to, in scope, ``top_k`` at most, and how many of them the
-        best lead to.
+    def in_scope(self, found_notes: Iterable[FoundNote], top_k: int) -> list[FoundNote]:
+        """The first of these notes that are there and in scope, ``top_k`` at most."""
+        seen = (
+            each
+            for each in found_notes
+            if (memory := self._memories.by_id(each.note_id)) and in_scope(memory, self._scope)
+        )
+        return list(islice(seen, top_k))
+
+    def hits(self, told: Sequence[FoundNote], known: Sequence[Hit]) -> list[Hit]:
+        """The notes that relations lead to, as hits in the same order.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        told: list[FoundNote] = []
-        for each in found_notes:
-            memory = self._memories.by_id(each.note_id)
-            if memory is not None and in_scope(memory, self._scope):
-                told.append(each)
         teller = HitBuilder(
             self._stores.vectors, self._view, self._memories, self._graph, self._values.found
         )
-        found = teller.hits(told[:top_k], {hit.memory.id: hit for hit in known})
-        return found, sum(each.best for each in told[:top_k])
+        return teller.hits(told, {hit.memory.id: hit for hit in known})
