@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zlib import compress
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.context.outline import Outlines, note_texts
+from memvault.search.context.outline import NoteText, Outlines, note_texts
 from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
 from memvault.text.chunking import chunk_notes
@@ -229,6 +230,7 @@ def of_stored(shelf: Shelf, query: str, hit: Hit, limit: int) -> Excerpt:
     data = shelf.notes["Note.md"]
     texts = note_texts([(parse_note("Note.md", data), data)], shelf.embedder.tokens)
     packed = {path: text.packed() for path, text in texts.items()}
+    assert NoteText.unpacked(packed["Note.md"]) == texts["Note.md"]
     outlines = Outlines(unreadable, shelf.embedder, lambda _: packed)
     return Excerpts(outlines, shelf.embedder).of(query, [hit], [limit])[0]
 
@@ -242,6 +244,13 @@ def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
     hit = shelf.noted(text)
     for query, limit in (("what does the wick cost", 60), ("light the lamp", 90), ("all", 900)):
         assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
+
+
+@pytest.mark.parametrize("stored", [b"", b"no zlib", compress(b"{}"), compress(b"[1, 2, 3, 4]")])
+def test_a_note_whose_stored_text_is_damaged_is_read(shelf, stored):
+    hit = shelf.noted(f"{ANSWER}\n")
+    outlines = Outlines(shelf.notes.__getitem__, shelf.embedder, lambda _: {"Note.md": stored})
+    assert Excerpts(outlines, shelf.embedder).of("beacon", [hit], [200])[0].text == ANSWER
 
 
 def test_what_was_stored_of_an_older_version_is_not_shown(shelf):

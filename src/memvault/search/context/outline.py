@@ -6,6 +6,7 @@ parsing ten notes takes three times as long as all else that shows them.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import zlib
@@ -18,7 +19,6 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
-from pydantic import TypeAdapter
 
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
 from memvault.model.note import CodeBlock, LineRange, ParsedNote
@@ -115,10 +115,47 @@ class NoteText:
     code_tokens: Sequence[int]
 
     def packed(self) -> bytes:
-        return zlib.compress(_STORED.dump_json(self), 1)
+        """In few bytes: what repeats is left out."""
+        above = [each.heading for each in self.pieces] + [each.heading for each in self.code]
+        place = {heading: number for number, heading in enumerate(dict.fromkeys(above))}
+        pieces = [
+            (each.text, *each.lines, place[each.heading], each.tokens)
+            + ((shown, tokens) if shown != each.text else ())
+            for each, shown, tokens in zip(self.pieces, self.shown, self.shown_tokens, strict=True)
+        ]
+        code = [
+            (each.text, *each.lines, place[each.heading], tokens, each.language)
+            for each, tokens in zip(self.code, self.code_tokens, strict=True)
+        ]
+        rows = json.dumps(
+            (self.content_hash, list(place), pieces, code),
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        return zlib.compress(rows.encode(), 1)
 
-
-_STORED = TypeAdapter(NoteText)
+    @classmethod
+    def unpacked(cls, data: bytes) -> NoteText | None:
+        """None if the bytes are of another format, or damaged."""
+        try:
+            content_hash, above, pieces, code = json.loads(zlib.decompress(data))
+            headings = [tuple(each) for each in above]
+            return cls(
+                content_hash,
+                [
+                    Unit(text, LineRange(first, last), headings[place], tokens)
+                    for text, first, last, place, tokens, *_ in pieces
+                ],
+                [row[5] if row[5:] else row[0] for row in pieces],
+                [row[-1] for row in pieces],
+                [
+                    CodeBlock(text, language, LineRange(first, last), headings[place])
+                    for text, first, last, place, _, language in code
+                ],
+                [row[4] for row in code],
+            )
+        except (ValueError, TypeError, IndexError, zlib.error):
+            return None
 
 
 def note_texts(
@@ -135,7 +172,7 @@ def note_texts(
 
 def _unsized(note: ParsedNote, data: bytes) -> NoteText:
     pieces, lines = pieces_of(note), decode(data, MOST_BYTES).text.split("\n")
-    return NoteText(note.content_hash, pieces, shown(pieces, lines), (), note.code, ())
+    return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
 
 
 def _sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
@@ -209,7 +246,7 @@ class Outlines:
         parsed: dict[int, NoteText] = {}
         for place, hit in found.items():
             data = packed.get(hit.memory.path)
-            stored = _STORED.validate_json(zlib.decompress(data)) if data is not None else None
+            stored = NoteText.unpacked(data) if data is not None else None
             if stored is not None and stored.content_hash == hit.memory.content_hash:
                 texts[place] = stored
             elif (text := self._parsed(hit)) is not None:
