@@ -3,8 +3,8 @@
 ``python -m tests.benchmarks.bench_storage [--count N] [--chunks N]``
 
 One memory written is: its chunk's dense vector, BM25 vector, text and labels in the vector
-store; its node in the graph; its catalogue record in the key-value store; in the order and the
-batches of the indexer, flushed before the record is put. Not counted: reading and parsing a note,
+store; its node in the graph; its outline and its catalogue record in the key-value store; in the
+order and the batches of the indexer, flushed before the record is put. Not counted: reading and parsing a note,
 embedding it, and making the objects that are handed over. *Sequential* is one thread that writes
 batch after batch; *50 writers* are 50 threads that write their share each.
 """
@@ -27,8 +27,11 @@ from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
 from memvault.model.search import Scope
+from memvault.search.context.outline import NAMESPACE as OUTLINES
+from memvault.search.context.outline import NoteText
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
+from memvault.text.chunking import Unit
 from tests.benchmarks.measure import Figure, show
 
 DIMENSION = 384
@@ -36,7 +39,7 @@ WRITERS = 50
 BATCH = 512
 SETTINGS = Settings()
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in ("na", "lo", "rin", "t")]
-Written = tuple[Memory, list[EmbeddedChunk], NoteGraph, bytes]
+Written = tuple[Memory, list[EmbeddedChunk], NoteGraph, bytes, bytes]
 
 
 def memories(count: int, seed: int = 1) -> list[Written]:
@@ -63,17 +66,19 @@ def _memory(number: int, vector: Vector, dice: np.random.Generator) -> Written:
     chunk = Chunk(memory.id, ChunkSize.PASSAGE, 0, "", LineRange(8, 12), text, memory.title, covers)
     node = GraphNode(memory.id, memory.type, memory.title, path, memory.project)
     record = memory.model_dump_json().encode()
-    return memory, [EmbeddedChunk(chunk, vector)], NoteGraph(node), record
+    outline = NoteText("0" * 32, [Unit(text, chunk.lines, (), 50)], [text], [50], [], [])
+    return memory, [EmbeddedChunk(chunk, vector)], NoteGraph(node), outline.packed(), record
 
 
 def write(stores: Stores, share: list[Written]) -> None:
     """As the indexer writes: chunks, graph, flush, and last the records."""
     for start in range(0, len(share), BATCH):
         batch = share[start : start + BATCH]
-        stores.vectors.replace([(memory, chunks) for memory, chunks, _, _ in batch])
-        stores.graph.replace([graph for _, _, graph, _ in batch])
+        stores.vectors.replace([(memory, chunks) for memory, chunks, *_ in batch])
+        stores.graph.replace([graph for _, _, graph, *_ in batch])
+        stores.keyvalue.put_many(OUTLINES, {memory.path: row for memory, *_, row, _ in batch})
         stores.vectors.flush()
-        stores.keyvalue.put_many("notes", {memory.path: row for memory, _, _, row in batch})
+        stores.keyvalue.put_many("notes", {memory.path: row for memory, *_, row in batch})
 
 
 def rate(stores: Stores, written: list[Written], writers: int) -> float:
@@ -125,7 +130,7 @@ def searching(count: int) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         before = psutil.Process().memory_info().rss
         store = EdgeVectorStore(Path(folder), DIMENSION)
-        store.replace([(memory, chunks) for memory, chunks, _, _ in written])
+        store.replace([(memory, chunks) for memory, chunks, *_ in written])
         store.flush()
         scope = Scope(project="project 3")
         vectors = [chunks[0].vector for _, chunks, _, _ in written[:200]]
