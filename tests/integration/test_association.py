@@ -212,3 +212,4 @@ def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(
     )
     assert 0.0 < common < 0.4 < 0.6 < rare < 1.0
     assert searcher.hybrid.vocabulary.shares("What is it?", ["Kelp"]) == []
+    assert searcher.hybrid.vocabulary.shares("海藻は何ですか", ["Kelp"]) == [0.0]

@@ -115,11 +115,11 @@ class Vocabulary:
         weights: dict[int, float] = {}
         meant: dict[int, set[int]] = {}
         for word in bm25.words(question).split():
-            if word in STOP_WORDS or (term := _term(word)) is None:
-                continue
-            rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
-            weights[term] = math.log(1.0 + 1.0 / rarity)
-            meant[term] = {term}.union(*map(bm25.terms, like.get(word, ())))
+            also = [term for each in like.get(word, ()) for term in bm25.terms(each)]
+            for term in bm25.terms(word) if word not in STOP_WORDS else ():
+                rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
+                weights[term] = math.log(1.0 + 1.0 / rarity)
+                meant[term] = {term, *also}
         if not weights:
             return []
         having = [set(bm25.terms(text)) for text in texts]
