@@ -240,7 +240,7 @@ class Outlines:
     def _texts(self, found: Mapping[int, Hit]) -> dict[int, NoteText]:
         """The texts to outline, without those of deleted notes."""
         packed: Mapping[str, bytes] = {}
-        with suppress(StoreUnavailable):
+        with suppress(StoreUnavailable, StorageError):  # then the notes are read
             packed = self._stored([hit.memory.path for hit in found.values()])
         texts: dict[int, NoteText] = {}
         parsed: dict[int, NoteText] = {}
