@@ -198,12 +198,14 @@ class Indexer:
         Raises:
             VaultMissing: the vault's folder does not exist.
         """
-        on_disk = {stat.path: stat for stat in self.vault.walk()}
-        changed = {path for path, stat in on_disk.items() if self._differs(stat)}
+        on_disk, changed = set[str](), set[str]()
+        for stat in self.vault.walk():
+            make_way()
+            on_disk.add(stat.path)
+            if self._differs(stat):
+                changed.add(stat.path)
         gone = {
-            path
-            for path in self.catalogue.paths() - set(on_disk)
-            if not self._may_be_unreadable(path)
+            path for path in self.catalogue.paths() - on_disk if not self._may_be_unreadable(path)
         }
         return ScanDifference(changed, gone, len(on_disk))
 

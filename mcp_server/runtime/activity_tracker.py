@@ -48,7 +48,8 @@ class ActivityTracker:
 
 
 PASSING_SECONDS = 0.25  # that work waits for requests, at most,
-WORK_SHARE = 0.25  # and how long it then goes on whoever asks: this share of what it waited
+WORK_SHARE = 0.25  # of what work waited, it is owed as time in which it goes on whoever asks,
+TURN_SECONDS = 0.05  # unless it had that time between the requests; taken in turns of so long
 
 
 class Questions:
@@ -59,7 +60,7 @@ class Questions:
         self._none_runs = threading.Condition(self._lock)
         self._running = 0
         self._began = self._ended = time.monotonic()
-        self._here = threading.local()  # until when the work in a thread goes on
+        self._here = threading.local()  # what each thread is owed, and until when it goes on
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -84,8 +85,12 @@ class Questions:
             return
         with self._none_runs:
             self._none_runs.wait_for(lambda: not self._running, PASSING_SECONDS)
-        now = time.monotonic()
-        self._here.goes_on_until = now + WORK_SHARE * (now - began)
+        here, now = self._here, time.monotonic()
+        worked = began - getattr(here, "ended", began)
+        here.owed = max(0.0, getattr(here, "owed", 0.0) - worked) + WORK_SHARE * (now - began)
+        here.ended = now
+        if here.owed >= TURN_SECONDS:
+            here.goes_on_until, here.owed = now + here.owed, 0.0
 
     def running_seconds(self) -> float | None:
         """How long requests have been running without a gap; None if none runs."""

@@ -108,6 +108,7 @@ SAMPLE = 256  # memories that stand for a whole vault
 ASKED_ABOUT = frozenset(
     {TaskType.CONFLICTING_FACTS, TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT}
 )
+STEP = 4  # memories measured between two moments in which questions pass
 AT_ONCE = 16  # memories whose state is measured at once in the background,
 PAUSE_SECONDS = 0.005  # and how long calls then have the interpreter to themselves
 SETTLE_SECONDS = 0.01  # after a change, in which the one who made it is answered
@@ -270,8 +271,15 @@ class PulseMeter:
             changes = self._changes
         missing = [key for key in ids if key not in known]
         if missing:
-            related = {key: similarity_index.related(key, LOCAL) for key in missing}
-            fresh = _measured(similarity_index, related)
+            related, fresh = dict[str, Sequence[str]](), dict[str, MemoryState]()
+            for first in range(0, len(missing), STEP):
+                make_way()
+                some = {
+                    key: similarity_index.related(key, LOCAL)
+                    for key in missing[first : first + STEP]
+                }
+                fresh.update(_measured(similarity_index, some))
+                related.update(some)
             known.update(fresh)
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
@@ -394,7 +402,6 @@ def _measured(
 
 def _nearest(similarity_index: SimilarityIndex, memory_id: str) -> list[str]:
     """The memories that are nearest in meaning."""
-    make_way()
     vector = similarity_index.vectors([memory_id])[memory_id]
     hits = similarity_index.nearest(vector, LOCAL + 1) if vector is not None else []
     return [hit.note_id for hit in hits if hit.note_id != memory_id][:LOCAL]

@@ -227,6 +227,7 @@ class OpenVinoModel:
                 self._queue = self._nice_queue()
             self._queue.set_callback(keep)
             for index, batch in enumerate(batches):
+                self._queue.get_idle_request_id()  # waits for one
                 make_way()
                 self._queue.start_async(self._inputs(batch), index)
             self._queue.wait_all()
