@@ -4,8 +4,8 @@
 
 One memory written is: its chunk's dense vector, BM25 vector, text and labels in the vector
 store; its node in the graph; its outline and its catalogue record in the key-value store; in the
-order and the batches of the indexer, flushed before the record is put. Not counted: reading and parsing a note,
-embedding it, and making the objects that are handed over. *Sequential* is one thread that writes
+order of the indexer, in batches of 512, each flushed before its records are put. Not counted:
+reading and parsing a note, embedding it, and making what is handed over. *Sequential* is one thread that writes
 batch after batch; *50 writers* are 50 threads that write their share each.
 """
 
