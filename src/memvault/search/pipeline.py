@@ -373,13 +373,15 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
-        texts = [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits]
-        shares = self.hybrid.vocabulary.shares(request.query, texts)
-        if self._keywords_only or not shares:  # without vectors all relevances are low
-            return True
-        if any(hit.found_by is FoundBy.RELATION for hit in hits):
+        if self._keywords_only:  # without vectors all relevances are low
             return True
         relevance = max(hit.relevance for hit in hits) - self.shift
+        if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
+            return True
+        texts = [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits]
+        shares = self.hybrid.vocabulary.shares(request.query, texts)
+        if not shares:
+            return True
         return relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
 
     # -- judging --------------------------------------------------------------------------------
