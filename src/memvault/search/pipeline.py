@@ -51,6 +51,7 @@ from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
+from memvault.text.words import STOP_WORDS, words
 
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
@@ -351,10 +352,11 @@ class Searcher:
         return asked.first_of_it(hits)[:limit]
 
     def _tells(self, query: str, hits: Sequence[Hit]) -> bool:
-        """Whether one of these notes has most words of a question: then it answers by itself, or
-        it is quoted, and no relation is followed."""
+        """Whether one of these notes has most words of a question that say something: then it
+        answers by itself, or it is quoted, and no relation is followed."""
         self.hybrid.read_passages(query, hits)
-        return max(word_shares(query, hits), default=0.0) >= TOLD
+        asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
+        return max(word_shares(asked, hits), default=0.0) >= TOLD
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""
