@@ -20,6 +20,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from memvault.model.note import Chunk, Vector
+from memvault.search.relations.question import ANYTHING
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS
@@ -37,6 +38,7 @@ _QUESTIONS = 256  # whose words are remembered
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Alike = Mapping[str, Mapping[str, float]]
+_SAYS_NOTHING = STOP_WORDS | ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Vocabulary:
         meant: dict[int, set[int]] = {}
         for word in bm25.words(question).split():
             also = [term for each in like.get(word, ()) for term in bm25.terms(each)]
-            for term in bm25.terms(word) if word not in STOP_WORDS else ():
+            for term in bm25.terms(word) if word not in _SAYS_NOTHING else ():
                 rarity = known.rarity.get(term, known.unseen) if known is not None else 1.0
                 weights[term] = math.log(1.0 + 1.0 / rarity)
                 meant[term] = {term, *also}
