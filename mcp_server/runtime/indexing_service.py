@@ -25,7 +25,8 @@ from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
-LINKS, ENTITIES, UNLOAD, CHECK = (
+WRITTEN, LINKS, ENTITIES, UNLOAD, CHECK = (
+    "index what was written",
     "relink notes",
     "find entities",
     "unload the entity pipeline",
@@ -34,6 +35,8 @@ LINKS, ENTITIES, UNLOAD, CHECK = (
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
+PATIENCE_SECONDS = 2.0  # that a tool waits for a scan, before what it wrote is left for later
+AGAIN_SECONDS = 1.0  # between two looks whether that scan is done
 
 
 class IndexingService:
@@ -73,6 +76,8 @@ class IndexingService:
         self.scanning: Progress | None = None
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self._winding_down = threading.Event()
+        self._written: set[str] = set()  # new notes that wait for a scan
+        self._written_lock = threading.Lock()
 
     @property
     def _live(self) -> Generation:
@@ -107,8 +112,16 @@ class IndexingService:
         return result
 
     def index_written(self, paths: Collection[str]) -> None:
-        """Index notes that were just written; later, if a server does not answer now."""
+        """Index notes that were just written; later, if a server does not answer now, or if they
+        are new and a long scan runs. What was changed or removed is indexed in any case: no answer
+        may show what it was."""
         if self._live.stores.outdated:  # the running rebuild finds new notes
+            return
+        new = not any(map(self._live.catalogue.by_path, paths))
+        if new and not self._live.indexer.wait_until_idle(PATIENCE_SECONDS):
+            with self._written_lock:
+                self._written.update(paths)
+            self._worker.run(WRITTEN, self._index_waiting, after=AGAIN_SECONDS)
             return
         try:
             if self._replication is not None and self._replication.follows:
@@ -121,9 +134,24 @@ class IndexingService:
             logger.warning("new notes are indexed when the servers accept writes again")
             self._scan_soon()
 
+    def waits(self, path: str) -> bool:
+        """Whether a new note is left until a scan is done."""
+        with self._written_lock:
+            return path in self._written
+
+    def _index_waiting(self) -> float | None:
+        """Index the new notes that waited for a scan, once it is done."""
+        if not self._live.indexer.wait_until_idle(0.0):
+            return AGAIN_SECONDS
+        with self._written_lock:
+            paths, self._written = self._written, set()
+        self.index_written(paths)
+        return None
+
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until the current change is indexed and linked, and the entity pass is done."""
         self._live.indexer.wait_until_idle(timeout)
+        self._worker.wait(WRITTEN, timeout)
         self._worker.wait(LINKS, timeout)
         self._worker.wait(ENTITIES, timeout)
 

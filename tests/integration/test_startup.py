@@ -269,6 +269,35 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
         assert container.indexing.doctor() == []
 
 
+def test_a_memory_stored_in_a_long_scan_is_saved_at_once_and_found_after_it(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 3)
+    under_way, goes_on = threading.Event(), threading.Event()
+
+    def report(progress: Progress) -> None:
+        under_way.set()
+        assert goes_on.wait(PATIENCE_SECONDS)
+
+    with opened(vault_folder, settings, state) as container:
+        scan = threading.Thread(target=container.start, kwargs={"watch": False, "report": report})
+        scan.start()
+        assert under_way.wait(PATIENCE_SECONDS)
+        text, why = "The shed key hangs by the door.", "the person said so"
+        server = build_server(container)
+        try:
+            answer = call(server, "store_memory", content=text, rationale=why)
+        finally:
+            goes_on.set()
+        stored = answer.structured_content
+        assert text in (vault_folder / stored["path"]).read_text()
+        assert "found once the notes before it are indexed" in stored["notice"]
+        scan.join(PATIENCE_SECONDS)
+        container.indexing.settle()
+        found = call(server, "recall_memory", query="Where does the shed key hang?")
+        assert found.structured_content["nodes"][0]["path"] == stored["path"]
+
+
 def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
