@@ -133,8 +133,8 @@ def searching(count: int) -> list[Figure]:
         store.replace([(memory, chunks) for memory, chunks, *_ in written])
         store.flush()
         scope = Scope(project="project 3")
-        vectors = [chunks[0].vector for _, chunks, _, _ in written[:200]]
-        texts = [" ".join(chunks[0].chunk.text.split()[:6]) for _, chunks, _, _ in written[:200]]
+        vectors = [chunks[0].vector for _, chunks, *_ in written[:200]]
+        texts = [" ".join(chunks[0].chunk.text.split()[:6]) for _, chunks, *_ in written[:200]]
         name = f"at {count:,} chunks"
         figures = [
             Figure(
