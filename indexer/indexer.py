@@ -396,10 +396,11 @@ class Indexer:
         total = len(pending.memories)
         try:
             began = time.perf_counter()
+            self.progress = Progress("indexing", 0, total) if total > FEW else None
             for batch in self._prepared(pending):
-                self.progress = Progress("indexing", result.indexed, total) if total > FEW else None
                 self._index_batch(batch, pending)
                 result.indexed += len(batch.notes)
+                self.progress = self.progress and Progress("indexing", result.indexed, total)
                 if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
                     self.flush()
                 began, before = time.perf_counter(), began

@@ -35,7 +35,7 @@ WRITTEN, LINKS, ENTITIES, UNLOAD, CHECK = (
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
-PATIENCE_SECONDS = 2.0  # that a tool waits for a scan, before what it wrote is left for later
+PATIENCE_SECONDS = 2.0  # that a tool waits before what it wrote is left for after a long scan
 AGAIN_SECONDS = 1.0  # between two looks whether that scan is done
 
 
@@ -113,20 +113,22 @@ class IndexingService:
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a server does not answer now, or if they
-        are new and a long scan runs. What was changed or removed is indexed in any case: no answer
-        may show what it was."""
+        are new and many others are being indexed. What was changed or removed is indexed in any
+        case: no answer may show what it was."""
+        indexer = self._live.indexer
         if self._live.stores.outdated:  # the running rebuild finds new notes
             return
         new = not any(map(self._live.catalogue.by_path, paths))
-        if new and not self._live.indexer.wait_until_idle(PATIENCE_SECONDS):
-            with self._written_lock:
-                self._written.update(paths)
-            self._worker.run(WRITTEN, self._index_waiting, after=AGAIN_SECONDS)
-            return
+        while new and not indexer.wait_until_idle(PATIENCE_SECONDS):
+            if indexer.progress is not None:
+                with self._written_lock:
+                    self._written.update(paths)
+                self._worker.run(WRITTEN, self._index_waiting, after=AGAIN_SECONDS)
+                return
         try:
             if self._replication is not None and self._replication.follows:
                 self._replication.wait_for(paths)
-            elif self._live.indexer.index(paths, finish_later=True).unfinished:
+            elif indexer.index(paths, finish_later=True).unfinished:
                 self._worker.run(LINKS, self._write_links, after=SETTLE_SECONDS)
         except StorageError:
             if not (self._live.stores.unreachable() or self._live.stores.full()):

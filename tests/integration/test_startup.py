@@ -272,12 +272,13 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
 def test_a_memory_stored_in_a_long_scan_is_saved_at_once_and_found_after_it(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
-    fill(write, 3)
+    fill(write, 70, lines=1)
     under_way, goes_on = threading.Event(), threading.Event()
 
     def report(progress: Progress) -> None:
-        under_way.set()
-        assert goes_on.wait(PATIENCE_SECONDS)
+        if progress.stage == "indexing":
+            under_way.set()
+            assert goes_on.wait(PATIENCE_SECONDS)
 
     with opened(vault_folder, settings, state) as container:
         scan = threading.Thread(target=container.start, kwargs={"watch": False, "report": report})
