@@ -38,8 +38,8 @@ from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
 from memvault.model.priority import AwaitedLock, make_way, making_way
-from memvault.search.context.outline import NAMESPACE as OUTLINES
-from memvault.search.context.outline import note_texts
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import note_texts
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder

@@ -59,7 +59,7 @@ from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Tombstone
 from memvault.model.provenance import own_lines
 from memvault.model.search import Tuning
-from memvault.search.context.outline import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache

@@ -28,6 +28,7 @@ from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.search.association import LinkWeight
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Preference, Searcher
@@ -110,7 +111,8 @@ def open_generation(
     )  # fmt: skip
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,
-        outlines=Outlines(vault.read, embedder), embed=embedder.embed,
+        outlines=Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES)),
+        embed=embedder.embed,
     )  # fmt: skip
     reasoner = Reasoner(
         graph_view, by_id, find=searcher.find, claims_of=verifier.claims,

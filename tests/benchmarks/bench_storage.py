@@ -27,8 +27,8 @@ from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
 from memvault.model.search import Scope
-from memvault.search.context.outline import NAMESPACE as OUTLINES
-from memvault.search.context.outline import NoteText
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NoteText
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.chunking import Unit

@@ -12,7 +12,7 @@ from indexer.indexer import FEW, FEW_LINKED, LINKED_AT_ONCE, Indexer
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
-from memvault.search.context.outline import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from tests.snapshot import snapshot
 
 Write = Callable[..., Path]

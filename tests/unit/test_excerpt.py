@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.context.outline import NoteText, Outlines, note_texts
+from memvault.search.context.note_text import NoteText, note_texts
+from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
 from memvault.text.chunking import chunk_notes

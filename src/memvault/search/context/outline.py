@@ -1,18 +1,15 @@
 """Outlines: a note's sentences with their places, its code, and the vectors and words to compare.
 
-Outlines are cached until the note changes. What they are made of is stored when a note is indexed:
-parsing ten notes takes three times as long as all else that shows them.
+Outlines are cached until the note changes, and made of what was stored when it was indexed.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import threading
-import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
@@ -21,25 +18,22 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
-from memvault.model.note import CodeBlock, LineRange, ParsedNote
-from memvault.model.priority import make_way
+from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import Hit
+from memvault.search.context.note_text import MOST_BYTES, NoteText, sized, unsized
 from memvault.stores.vectors import bm25
 from memvault.text.chunking import (
     NAME_WEIGHT,
     Unit,
     join,
     joins,
-    pieces_of,
     section_name,
 )
-from memvault.text.embedding import Embedder, TokenCounter
+from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.markdown.labelled_sentences import sentence_starts
-from memvault.vault.parse import decode, parse_note
+from memvault.vault.parse import parse_note
 
-NAMESPACE = "outlines"  # of the key-value store: what outlines are made of, by path
-MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
 LEAST_NORM = 1e-12
 MOST_KEPT = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
@@ -102,98 +96,6 @@ class Outline:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class NoteText:
-    """What of a note can be shown: its sentences and short lines, each as it is shown, and its
-    code, all with their tokens. ``content_hash`` is that of its bytes, empty for a part of it."""
-
-    content_hash: str
-    pieces: Sequence[Unit]
-    shown: Sequence[str]
-    shown_tokens: Sequence[int]
-    code: Sequence[CodeBlock]
-    code_tokens: Sequence[int]
-
-    def packed(self) -> bytes:
-        """In few bytes: what repeats is left out."""
-        above = [each.heading for each in self.pieces] + [each.heading for each in self.code]
-        place = {heading: number for number, heading in enumerate(dict.fromkeys(above))}
-        pieces = [
-            (each.text, *each.lines, place[each.heading], each.tokens)
-            + ((shown, tokens) if shown != each.text else ())
-            for each, shown, tokens in zip(self.pieces, self.shown, self.shown_tokens, strict=True)
-        ]
-        code = [
-            (each.text, *each.lines, place[each.heading], tokens, each.language)
-            for each, tokens in zip(self.code, self.code_tokens, strict=True)
-        ]
-        rows = json.dumps(
-            (self.content_hash, list(place), pieces, code),
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        return zlib.compress(rows.encode(), 1)
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> NoteText | None:
-        """None if the bytes are of another format, or damaged."""
-        try:
-            content_hash, above, pieces, code = json.loads(zlib.decompress(data))
-            headings = [tuple(each) for each in above]
-            return cls(
-                content_hash,
-                [
-                    Unit(text, LineRange(first, last), headings[place], tokens)
-                    for text, first, last, place, tokens, *_ in pieces
-                ],
-                [row[5] if row[5:] else row[0] for row in pieces],
-                [row[-1] for row in pieces],
-                [
-                    CodeBlock(text, language, LineRange(first, last), headings[place])
-                    for text, first, last, place, _, language in code
-                ],
-                [row[4] for row in code],
-            )
-        except (ValueError, TypeError, IndexError, zlib.error):
-            return None
-
-
-def note_texts(
-    notes: Sequence[tuple[ParsedNote, bytes]], tokens: TokenCounter
-) -> dict[str, NoteText]:
-    """By path, what outlines are made of, of each note that is outlined whole."""
-    read: dict[str, NoteText] = {}
-    for note, data in notes:
-        make_way()
-        if len(data) <= MOST_BYTES:
-            read[note.path] = _unsized(note, data)
-    return dict(zip(read, _sized(list(read.values()), tokens), strict=True))
-
-
-def _unsized(note: ParsedNote, data: bytes) -> NoteText:
-    pieces, lines = pieces_of(note), decode(data, MOST_BYTES).text.split("\n")
-    return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
-
-
-def _sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
-    """The same with tokens, all counted at once."""
-    distinct = dict.fromkeys(
-        each
-        for text in texts
-        for each in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
-    )
-    size_of = dict(zip(distinct, tokens.count_all(list(distinct)), strict=True)) if texts else {}
-    return [
-        replace(
-            text,
-            pieces=[replace(piece, tokens=size_of[piece.text]) for piece in text.pieces],
-            shown_tokens=[size_of[each] for each in text.shown],
-            code_tokens=[size_of[each.text] for each in text.code],
-        )
-        for text in texts
-    ]
-
-
 class Outlines:
     """Reads notes and caches their outlines by the hash of their bytes. Thread-safe.
 
@@ -251,8 +153,8 @@ class Outlines:
                 texts[place] = stored
             elif (text := self._parsed(hit)) is not None:
                 parsed[place] = text
-        sized = _sized(list(parsed.values()), self._embedder.tokens)
-        return texts | dict(zip(parsed, sized, strict=True))
+        counted = sized(list(parsed.values()), self._embedder.tokens)
+        return texts | dict(zip(parsed, counted, strict=True))
 
     def _parsed(self, hit: Hit) -> NoteText | None:
         try:
@@ -262,7 +164,7 @@ class Outlines:
         if len(data) > MOST_BYTES:
             pieces = _of_passage(hit)
             return NoteText("", pieces, [piece.text for piece in pieces], (), (), ())
-        return _unsized(parse_note(hit.memory.path, data), data)
+        return unsized(parse_note(hit.memory.path, data), data)
 
     def _outlined(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
         if not notes:
@@ -376,79 +278,3 @@ def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | No
     above = [place for place in section if statements[place].lines.last < block.lines.first]
     below = [place for place in section if statements[place].lines.first > block.lines.last]
     return max(above, default=None), min(below, default=None)
-
-
-_QUOTE = r"[ \t]*(?:>[ \t]?)*"
-
-
-_MARKER = re.compile(
-    rf"{_QUOTE}(?P<indent>[ \t]*)"
-    r"(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|\[![\w-]+\])?"
-)
-
-
-_DELIMITER = re.compile(
-    rf"{_QUOTE}(?=.*[|])\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*"
-)
-
-
-_CELL = re.compile(r" \|(?= )")
-
-
-def shown(pieces: Sequence[Unit], lines: Sequence[str]) -> list[str]:
-    """Each piece as it is shown; a table's head is empty, since its rows repeat it.
-
-    Args:
-        pieces: of a note, in order.
-        lines: all lines of its file.
-    """
-    heads = _table_heads(lines)
-    head_texts = {piece.lines.first: piece.text for piece in pieces}
-    found = []
-    before = 0  # the line that the piece before began on
-    for piece in pieces:
-        line = piece.lines.first
-        if line in heads.values():
-            found.append("")
-        elif line in heads:
-            found.append(_row(piece.text, head_texts.get(heads[line], "")))
-        else:
-            source = lines[line - 1] if line <= len(lines) and line != before else ""
-            found.append(_marked(piece.text, source))
-        before = line
-    return found
-
-
-def _marked(text: str, source: str) -> str:
-    match = _MARKER.match(source)
-    if match is None or not match["marker"]:
-        return text
-    depth = len(match["indent"].replace("\t", "    ")) // 2
-    return f"{'  ' * depth}{match['marker'].strip()} {text}"
-
-
-def _row(text: str, head: str) -> str:
-    """``Head: cell | Head: cell``, empty cells left out."""
-    cells, heads = _cells(text), _cells(head)
-    if len(cells) != len(heads):
-        return text
-    named = zip(heads, cells, strict=True)
-    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in _CELL.split(f" {row} ")]
-
-
-def _table_heads(lines: Sequence[str]) -> Mapping[int, int]:
-    """For the line of each table row, the line of the table's head, both counted from 1."""
-    heads: dict[int, int] = {}
-    head = 0
-    for number, line in enumerate(lines, 1):
-        if head and not line.strip(" \t>"):
-            head = 0
-        elif head:
-            heads[number] = head
-        elif number > 1 and "|" in lines[number - 2] and _DELIMITER.fullmatch(line):
-            head = number - 1
-    return heads

@@ -1,0 +1,184 @@
+"""What of a note can be shown: its sentences as they read, and its code.
+
+It is stored when a note is indexed, since parsing ten notes takes three times as long as all else
+that shows them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memvault.model.note import CodeBlock, LineRange, ParsedNote
+from memvault.model.priority import make_way
+from memvault.text.chunking import Unit, pieces_of
+from memvault.text.embedding import TokenCounter
+from memvault.vault.parse import decode
+
+NAMESPACE = "outlines"  # of the key-value store: packed texts by path
+MOST_BYTES = 64_000  # of a note that is read whole; of a longer one the passage that was found
+
+_QUOTE = r"[ \t]*(?:>[ \t]?)*"
+_MARKER = re.compile(
+    rf"{_QUOTE}(?P<indent>[ \t]*)"
+    r"(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|\[![\w-]+\])?"
+)
+_DELIMITER = re.compile(
+    rf"{_QUOTE}(?=.*[|])\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*"
+)
+_CELL = re.compile(r" \|(?= )")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """What of a note can be shown: its sentences and short lines, each as it is shown, and its
+    code, all with their tokens. ``content_hash`` is that of its bytes, empty for a part of it."""
+
+    content_hash: str
+    pieces: Sequence[Unit]
+    shown: Sequence[str]
+    shown_tokens: Sequence[int]
+    code: Sequence[CodeBlock]
+    code_tokens: Sequence[int]
+
+    def packed(self) -> bytes:
+        """In few bytes: what repeats is left out."""
+        above = [each.heading for each in self.pieces] + [each.heading for each in self.code]
+        place = {heading: number for number, heading in enumerate(dict.fromkeys(above))}
+        pieces = [
+            (each.text, *each.lines, place[each.heading], each.tokens)
+            + ((shown, tokens) if shown != each.text else ())
+            for each, shown, tokens in zip(self.pieces, self.shown, self.shown_tokens, strict=True)
+        ]
+        code = [
+            (each.text, *each.lines, place[each.heading], tokens, each.language)
+            for each, tokens in zip(self.code, self.code_tokens, strict=True)
+        ]
+        rows = json.dumps(
+            (self.content_hash, list(place), pieces, code),
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        return zlib.compress(rows.encode(), 1)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> NoteText | None:
+        """None if the bytes are of another format, or damaged."""
+        try:
+            content_hash, above, pieces, code = json.loads(zlib.decompress(data))
+            headings = [tuple(each) for each in above]
+            return cls(
+                content_hash,
+                [
+                    Unit(text, LineRange(first, last), headings[place], tokens)
+                    for text, first, last, place, tokens, *_ in pieces
+                ],
+                [row[5] if row[5:] else row[0] for row in pieces],
+                [row[-1] for row in pieces],
+                [
+                    CodeBlock(text, language, LineRange(first, last), headings[place])
+                    for text, first, last, place, _, language in code
+                ],
+                [row[4] for row in code],
+            )
+        except (ValueError, TypeError, IndexError, zlib.error):
+            return None
+
+
+def note_texts(
+    notes: Sequence[tuple[ParsedNote, bytes]], tokens: TokenCounter
+) -> dict[str, NoteText]:
+    """By path, what outlines are made of, of each note that is outlined whole."""
+    read: dict[str, NoteText] = {}
+    for note, data in notes:
+        make_way()
+        if len(data) <= MOST_BYTES:
+            read[note.path] = unsized(note, data)
+    return dict(zip(read, sized(list(read.values()), tokens), strict=True))
+
+
+def unsized(note: ParsedNote, data: bytes) -> NoteText:
+    """What of a note can be shown, without tokens."""
+    pieces, lines = pieces_of(note), decode(data, MOST_BYTES).text.split("\n")
+    return NoteText(note.content_hash, pieces, shown(pieces, lines), (), [*note.code], ())
+
+
+def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
+    """The same texts with their tokens, all counted at once."""
+    distinct = dict.fromkeys(
+        each
+        for text in texts
+        for each in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
+    )
+    size_of = dict(zip(distinct, tokens.count_all(list(distinct)), strict=True)) if texts else {}
+    return [
+        replace(
+            text,
+            pieces=[replace(piece, tokens=size_of[piece.text]) for piece in text.pieces],
+            shown_tokens=[size_of[each] for each in text.shown],
+            code_tokens=[size_of[each.text] for each in text.code],
+        )
+        for text in texts
+    ]
+
+
+def shown(pieces: Sequence[Unit], lines: Sequence[str]) -> list[str]:
+    """Each piece as it is shown; a table's head is empty, since its rows repeat it.
+
+    Args:
+        pieces: of a note, in order.
+        lines: all lines of its file.
+    """
+    heads = _table_heads(lines)
+    head_texts = {piece.lines.first: piece.text for piece in pieces}
+    found = []
+    before = 0  # the line that the piece before began on
+    for piece in pieces:
+        line = piece.lines.first
+        if line in heads.values():
+            found.append("")
+        elif line in heads:
+            found.append(_row(piece.text, head_texts.get(heads[line], "")))
+        else:
+            source = lines[line - 1] if line <= len(lines) and line != before else ""
+            found.append(_marked(piece.text, source))
+        before = line
+    return found
+
+
+def _marked(text: str, source: str) -> str:
+    match = _MARKER.match(source)
+    if match is None or not match["marker"]:
+        return text
+    depth = len(match["indent"].replace("\t", "    ")) // 2
+    return f"{'  ' * depth}{match['marker'].strip()} {text}"
+
+
+def _row(text: str, head: str) -> str:
+    """``Head: cell | Head: cell``, empty cells left out."""
+    cells, heads = _cells(text), _cells(head)
+    if len(cells) != len(heads):
+        return text
+    named = zip(heads, cells, strict=True)
+    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELL.split(f" {row} ")]
+
+
+def _table_heads(lines: Sequence[str]) -> Mapping[int, int]:
+    """For the line of each table row, the line of the table's head, both counted from 1."""
+    heads: dict[int, int] = {}
+    head = 0
+    for number, line in enumerate(lines, 1):
+        if head and not line.strip(" \t>"):
+            head = 0
+        elif head:
+            heads[number] = head
+        elif number > 1 and "|" in lines[number - 2] and _DELIMITER.fullmatch(line):
+            head = number - 1
+    return heads
