@@ -295,19 +295,18 @@ class Searcher:
         query, scope, notice = request.query, request.scope, None
         if hits := self._of_the_time(request, limit):
             return FallbackResult(hits, None)
-        self._embedder.begin_query(query)  # while the question is parsed
+        self._embedder.begin_query(query)  # while names and keywords are looked for
         try:
-            reading = self._relations.begin(query, request.patience)
+            lexicon = self._relations.may_lead(query, request.patience)
         except (StoreUnavailable, GraphQueryError):
-            reading, notice = None, NO_GRAPH
+            lexicon, notice = None, NO_GRAPH
         hits = self._nearest(request, max(limit, POOL))
-        if reading is not None and request.patience == 0.0 and self._tells(query, hits[:BEST]):
-            reading = None
-        embedded = self._relations.embed(reading) if reading is not None else None
+        if lexicon is not None and request.patience == 0.0 and self._tells(query, hits[:BEST]):
+            lexicon = None
         try:
+            reading = self._relations.read(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
-            if reading is not None and embedded is not None:
-                embedded()
+            if reading is not None:
                 hits = self._relations.lead(
                     reading,
                     hits,

@@ -66,11 +66,12 @@ class Bare:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A question as things and relations, and as bare words, and the vocabulary that it was read
-    with."""
+    with; ``embedded`` waits for the vectors of its words."""
 
     lexicon: Lexicon
     question: Question
     bare: Bare
+    embedded: Callable[[], None]
 
 
 class RelationSearch:
@@ -105,10 +106,10 @@ class RelationSearch:
 
     # -- questions ------------------------------------------------------------------------------
 
-    def begin(self, query: str, patience: float = 0.0) -> Reading | None:
-        """Read a question; None for one that no relation can answer.
+    def may_lead(self, query: str, patience: float = 0.0) -> Lexicon | None:
+        """The vocabulary to read a question with; None for one that no relation can answer.
 
-        The parse takes as long as a search, so only a question is parsed that names a thing with a
+        Reading takes as long as a search, so only a question is read that names a thing with a
         relation that several notes state.
 
         Args:
@@ -126,19 +127,31 @@ class RelationSearch:
             return None
         try:
             lexicon = self._current(patience)
-            if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
-                return None
-            bare = self.read_bare(lexicon, query)
+        except ModelUnavailable:
+            self._without_parser()
+            return None
+        if lexicon is None or (lexicon is not known and not may_be_led(lexicon, query)):
+            return None
+        return lexicon
+
+    def read(self, lexicon: Lexicon, query: str) -> Reading | None:
+        """Parse a question while its words are embedded; None without a parser."""
+        if self._reader is None:
+            return None
+        bare = self.read_bare(lexicon, query)
+        words = self._vectors.begin([*bare.words.phrases, bare.words.text])
+        try:
             question = self._reader.read(query, lexicon.vocabulary, self._today())
         except ModelUnavailable:
             self._without_parser()
             return None
-        return Reading(lexicon, question, bare)
+        nouns = self._vectors.begin(lexicon.open_nouns(question))
 
-    def embed(self, reading: Reading) -> Callable[[], None]:
-        """Start to embed the words of a question; the result waits until that is done."""
-        nouns = reading.lexicon.open_nouns(reading.question)
-        return self._vectors.begin([*reading.bare.words.phrases, reading.bare.words.text, *nouns])
+        def embedded() -> None:
+            words()
+            nouns()
+
+        return Reading(lexicon, question, bare, embedded)
 
     def lead(
         self,
@@ -165,6 +178,7 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
+        reading.embedded()
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
         solution = inquiry.solution() if inquiry.may_need_roads() else None
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
