@@ -71,38 +71,43 @@ PLANS = {
     Mode.DEFAULT: ModePlan(most=10, threshold=0.0, diversity=0.0),
 }
 
-_PLANNING_NOUNS = r"alternatives|ideas|options|possibilities|inspiration"
+_NOUNS = r"(?:alternatives|ideas|inspiration|(?:options|possibilities) (?:for|to))"
 _PLANNING_VERBS = r"brainstorm(?:ing)?|explor(?:e|ing)|research(?:ing)?"
 _EXECUTION_VERBS = r"implement(?:ing)?|deploy(?:ing)?|execut(?:e|ing)|build(?:ing)?|creat(?:e|ing)"
-_PLANNING = re.compile(rf"\b(?:{_PLANNING_VERBS}|{_PLANNING_NOUNS})\b")
-_EXECUTION = re.compile(rf"\b(?:{_EXECUTION_VERBS})\b")
+_OPENING = r"^(?:and |so |but |please |also )*"
+_OWN_PLAN = r"\b(?:(?:should|shall|could|might|must) (?:i|we)|(?:can|could|would|will) you)\b"
+# An order, a request or a plan: "Build …", "Can you build …", "We should …", "I want to …".
+_TASK = (
+    rf"(?:{_OPENING}|(?:{_OWN_PLAN}|\b(?:let's|let us|please|and|then|i'm|we're|am|are|should|must|"
+    r"(?:want|need|have|like|going|plan|trying) to)) (?:\w+ )?)"
+)
+_PLANNING = re.compile(rf"{_TASK}(?:{_PLANNING_VERBS})\b|\b{_NOUNS}\b")
+_EXECUTION = re.compile(rf"{_TASK}(?:{_EXECUTION_VERBS})\b")
 _SAID_AGAINST = re.compile(
     r"\b(?:do not|don't|never|without|instead of|rather than|not)\s+(?:\w+ )?$"
 )
-# Questions about the asker's own plans: "How do I deploy …", "What should we explore …".
-_OWN_PLAN = re.compile(
-    r"\b(?:(?<!what )do|should|shall|can|could|might|would|will|may|must) (?:i|we|you)\b|\bhow to\b"
-)
-_OPENING = r"^(?:and |so |but |please |also )*"
+_HAS_OWN_PLAN = re.compile(_OWN_PLAN)
+_HOW = re.compile(r"\bhow\b")  # asks for knowledge, also of what is to be built
 _ASKS = re.compile(
     rf"{_OPENING}(?:who|whom|whose|when|where|why|what|which|how|did|does|do|is|are|was|were|has|"
     r"have|had|will|would|can|could|should)\b|\?\s*$"
 )
 _FOR_SEVERAL = re.compile(
     rf"{_OPENING}(?:what|which|are there|is there|any|do (?:i|we|you) have|have (?:i|we|you))\b"
-    rf"(?:\W+\w+){{0,4}}?\W+(?:{_PLANNING_NOUNS})\b"
+    rf"(?:\W+\w+){{0,4}}?\W+(?:{_NOUNS})\b"
 )
 
 
 def detect_mode(query: str) -> Mode:
     """The mode of a question, by keyword (triple 11.4); microseconds.
 
-    Planning words outrank execution words. In a question for a fact, in a past form or after *not*
-    they do not count. Ambiguous questions get the default mode.
+    Planning words outrank execution words. In a question for a fact or for how to do something, in
+    the midst of a sentence or after *not* they do not count. Ambiguous questions get the default
+    mode.
     """
     text = " ".join(query.lower().replace("’", "'").split())
     asks = _ASKS.search(text) is not None
-    own_plan = _OWN_PLAN.search(text) is not None
+    own_plan = _HAS_OWN_PLAN.search(text) is not None and _HOW.search(text) is None
     if asks and not own_plan:
         return Mode.PLANNING if _FOR_SEVERAL.search(text) else Mode.DEFAULT
     for mode, words in ((Mode.PLANNING, _PLANNING), (Mode.EXECUTION, _EXECUTION)):
