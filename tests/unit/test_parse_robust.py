@@ -106,3 +106,20 @@ def test_what_the_vault_walks_can_be_read(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
     [note] = [parse_note(found.path, vault.read(found.path)) for found in vault.walk()]
     assert (note.path, note.title) == ("ünï 日本.md", "ünï")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Before. ![sketch](data:image/png;base64,{data}) After.",
+        "Before. ![sketch][image1] After.\n\n[image1]: <data:image/png;base64,{data}>",
+        'Before. sketch <img src="data:image/jpeg;base64,{data}"> After.',
+    ],
+)
+def test_of_a_picture_written_into_the_text_its_name_is_read_and_not_its_data(
+    written: str,
+) -> None:
+    note = parse_note("n.md", written.format(data="iVBORw0KGgo/" * 50_000).encode())
+    (block,) = note.blocks
+    assert block.text.split() == ["Before.", "sketch", "After."]
+    assert block.lines.first == 1

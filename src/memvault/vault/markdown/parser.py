@@ -26,10 +26,13 @@ _STOPS = re.compile(
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
 )
 
+# What a picture that is written into the text consists of: megabytes that nobody reads or seeks.
+_EMBEDDED_DATA = re.compile(r"(?<=;base64,)[A-Za-z0-9+/=_-]{100,}")
+
 
 def parse_markdown(text: str) -> list[Token]:
-    """Block tokens of a note's body; line maps count from 0 at its first line."""
-    return _parser().parse(text, {})
+    """Block tokens of a note's body, without embedded data; line maps count from 0."""
+    return _parser().parse(_EMBEDDED_DATA.sub("", text), {})
 
 
 @cache
