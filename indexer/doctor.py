@@ -20,16 +20,20 @@ class Finding:
     repaired_by_scan: bool = False
 
 
-def examine(indexer: Indexer) -> list[Finding]:
-    """Compare the vault, the catalogue and the stores; change nothing."""
+def examine(indexer: Indexer, *, indexing: bool = False) -> list[Finding]:
+    """Compare the vault, the catalogue and the stores; change nothing.
+
+    Args:
+        indexing: notes are being indexed, so that those which differ are no error.
+    """
     if indexer.vault.is_missing():
         missing = vault_missing(indexer.vault.root).message
         return [
             Finding("error", missing, "nothing is lost; the index is kept until the folder is back")
         ]
+    differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
-        *_unindexed(indexer),
-        *_mismatched(indexer),
+        *differing,
         *_troubled_notes(indexer),
         *_journal(indexer),
         *_leftovers(indexer),
@@ -47,6 +51,13 @@ def known_problems(indexer: Indexer) -> list[str]:
 def _error(what: str, path: str | None = None) -> Finding:
     advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
     return Finding("error", what, advice, path, repaired_by_scan=True)
+
+
+def _waiting(indexer: Indexer) -> list[Finding]:
+    count = len(indexer.differing().changed)
+    what = f"{count:,} notes are not indexed yet"
+    advice = "indexing goes on; `memvault status` shows how far it is"
+    return [Finding("note", what, advice)] if count else []
 
 
 def _unindexed(indexer: Indexer) -> list[Finding]:

@@ -172,8 +172,8 @@ class IndexingService:
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Problems and how to repair them; with `fix`, those that can be repaired without loss
-        are."""
-        findings = examine(self._live.indexer)
+        are. What a running scan has yet to index is no problem."""
+        findings = examine(self._live.indexer, indexing=self._is_indexing())
         if fix and any(finding.repaired_by_scan for finding in findings):
             self.scan()
             findings = examine(self._live.indexer)
@@ -181,6 +181,11 @@ class IndexingService:
                 self.rebuild()
                 findings = examine(self._live.indexer)
         return findings
+
+    def _is_indexing(self) -> bool:
+        if self._follows:
+            return False
+        return self.last_scan is None or not self._live.indexer.wait_until_idle(PATIENCE_SECONDS)
 
     def take_note(self, indexer: Indexer, indexed: NotesIndexed) -> None:
         """Notify the processes that follow, and queue the notes for the entity pass."""

@@ -299,6 +299,29 @@ def test_a_memory_stored_in_a_long_scan_is_saved_at_once_and_found_after_it(
         assert found.structured_content["nodes"][0]["path"] == stored["path"]
 
 
+def test_notes_that_the_first_scan_has_not_reached_are_no_error(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 3)
+    under_way, goes_on = threading.Event(), threading.Event()
+
+    def report(progress: Progress) -> None:
+        under_way.set()
+        assert goes_on.wait(PATIENCE_SECONDS)
+
+    with opened(vault_folder, settings, state) as container:
+        scan = threading.Thread(target=container.start, kwargs={"watch": False, "report": report})
+        scan.start()
+        assert under_way.wait(PATIENCE_SECONDS)
+        try:
+            (finding,) = container.indexing.doctor(fix=True)
+        finally:
+            goes_on.set()
+        assert (finding.severity, finding.what) == ("note", "3 notes are not indexed yet")
+        scan.join(PATIENCE_SECONDS)
+        assert container.indexing.doctor() == []
+
+
 def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
