@@ -96,7 +96,7 @@ def note_text(path: str, data: bytes) -> bytes:
 def _pdf_text(stem: str, data: bytes) -> str:
     import pypdf  # takes 0.6 s
 
-    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of each oddity of a file
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # else each oddity of a file
     reader = pypdf.PdfReader(io.BytesIO(data))
     if reader.is_encrypted:
         reader.decrypt("")  # many files only restrict printing
