@@ -7,12 +7,12 @@ again whose record differs from the file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from memvault.model.memory import Memory
-from memvault.stores.keyvalue import KeyValueStore
+from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
 
 NAMESPACE = "notes"
@@ -55,16 +55,31 @@ class Catalogue:
         for path, value in store.items(NAMESPACE):
             self._remember(path, NoteRecord.model_validate_json(value))
 
-    def commit(self, records: Iterable[NoteRecord], removed: Iterable[str] = ()) -> None:
-        """Write records and delete removed ones, first in the store, then in memory."""
+    def commit(
+        self,
+        records: Iterable[NoteRecord],
+        removed: Iterable[str] = (),
+        *,
+        unflushed: bool = False,
+        delete: Mapping[str, Collection[str]] = NOTHING,
+        write: Rows = NOTHING,
+    ) -> None:
+        """Write records and delete removed ones, first in the store, then in memory.
+
+        Args:
+            unflushed: have the next scan index these notes again, unless `mark_flushed` comes
+                first.
+            delete, write: rows of other namespaces, in the same transaction.
+        """
         gone = list(removed)
         written = {record.memory.path: record for record in records}
-        if gone:
-            self._store.delete(NAMESPACE, gone)
-        if written:
-            self._store.put_many(
-                NAMESPACE, {path: r.model_dump_json().encode() for path, r in written.items()}
+        rows = {path: record.model_dump_json().encode() for path, record in written.items()}
+        if rows or gone:
+            marks = dict.fromkeys(rows if unflushed else (), b"")
+            self._store.change(
+                {**delete, NAMESPACE: gone}, {**write, UNFLUSHED: marks, NAMESPACE: rows}
             )
+            self._unflushed.update(marks)
         for path in gone:
             self._forget(path)
         for path, record in written.items():
@@ -94,12 +109,6 @@ class Catalogue:
     def mark_names_resolved(self, phrases: Collection[str]) -> None:
         if phrases:
             self._store.delete(NAME_QUEUE, list(phrases))
-
-    def mark_unflushed(self, paths: Collection[str]) -> None:
-        """Have the next scan index these notes again, unless `mark_flushed` comes first."""
-        if paths:
-            self._store.put_many(UNFLUSHED, dict.fromkeys(paths, b""))
-            self._unflushed.update(paths)
 
     @property
     def waiting_for_flush(self) -> int:

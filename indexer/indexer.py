@@ -32,7 +32,7 @@ from indexer.graph_writer import (
 )
 from indexer.name_registry import AffectedLinks, NameRegistry
 from memvault.config.settings import IndexSettings
-from memvault.curation.operations.preferences import index_preferences
+from memvault.curation.operations.preferences import preference_rows
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
@@ -474,11 +474,8 @@ class Indexer:
         if stale:
             self.stores.vectors.remove(stale)
             self.stores.graph.remove(stale)
-        for path in pending.gone:
-            index_preferences(self.stores.keyvalue, path, None)
-        if pending.gone:
-            self.stores.keyvalue.delete(OUTLINES, pending.gone)
-        self.catalogue.commit([], pending.gone)
+        delete, _ = preference_rows(self.stores.keyvalue, dict.fromkeys(pending.gone))
+        self.catalogue.commit([], pending.gone, delete={**delete, OUTLINES: pending.gone})
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
 
     def _prepared(self, pending: ChangeSet) -> Iterator[_Batch]:
@@ -508,16 +505,17 @@ class Indexer:
             [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
         )
         self._graphs.write(batch.graphs)
-        for note, _ in notes:
-            index_preferences(self.stores.keyvalue, note.path, note)
         texts = note_texts(
             [(each.note, each.data) for each in batch.readings], self._embedder.tokens
         )
-        self.stores.keyvalue.put_many(
-            OUTLINES, {path: text.packed() for path, text in texts.items()}
+        outlines = {path: text.packed() for path, text in texts.items()}
+        delete, write = preference_rows(self.stores.keyvalue, {n.path: n for n, _ in notes})
+        self.catalogue.commit(
+            [self._record(reading, pending) for reading in batch.readings],
+            unflushed=True,
+            delete=delete,
+            write={**write, OUTLINES: outlines},
         )
-        self.catalogue.mark_unflushed(paths)
-        self.catalogue.commit([self._record(reading, pending) for reading in batch.readings])
         vectors = {
             memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
         }

@@ -68,6 +68,24 @@ def test_no_increment_of_many_threads_is_lost(keyvalue: KeyValueStore) -> None:
     assert keyvalue.get("n", "hits") == b"800"
 
 
+def test_a_change_of_several_namespaces_happens_all_at_once(keyvalue: KeyValueStore) -> None:
+    keyvalue.put_many("keys", {"kept": b"1", "gone": b"2", "new": b"3"})
+    keyvalue.put_many("other", {"gone": b"4"})
+    keyvalue.change(
+        {"keys": ["gone", "new", "absent"], "other": ["gone"]},
+        {"keys": {"new": b"5"}, "third": {"first": b"6"}},
+    )
+    assert dict(keyvalue.items("keys")) == {"kept": b"1", "new": b"5"}
+    assert dict(keyvalue.items("other")) == {}
+    assert dict(keyvalue.items("third")) == {"first": b"6"}
+    broken = {"keys": {"kept": b"7"}, "other": {"odd": object()}}
+    with pytest.raises(Exception):  # noqa: B017
+        keyvalue.change({"third": ["first"]}, broken)  # type: ignore[arg-type]
+    assert keyvalue.get("keys", "kept") == b"1"
+    assert keyvalue.get("third", "first") == b"6"
+    keyvalue.change({}, {})
+
+
 def test_a_swap_happens_only_where_the_old_value_stands(keyvalue: KeyValueStore) -> None:
     keyvalue.put_many("ns", {"a": b"1", "b": b"2", "empty": b""})
     keyvalue.put("ns", "brief", b"1", ttl_seconds=BRIEF)

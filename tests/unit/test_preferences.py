@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.preferences import (
     get_preference,
-    index_preferences,
     preference_key,
+    preference_rows,
     read_preferences,
     set_preference,
 )
 from memvault.model.errors import InvalidParams, StorageError
+from memvault.model.note import ParsedNote
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
@@ -195,20 +196,24 @@ def test_what_is_set_is_read_back_or_refused_and_the_rest_stays(
         assert after.startswith(b"First words.\n\n- Zzz: stays\n")
 
 
+def index(store: SqliteKeyValueStore, path: str, note: ParsedNote | None) -> None:
+    store.change(*preference_rows(store, {path: note}))
+
+
 def test_the_store_follows_the_notes(tmp_path: Path) -> None:
     store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
     other = parse_note("a.md", b"---\ntype: preference\n---\n- Tone: warm\n- Units: metric\n")
-    index_preferences(store, "a.md", other)
-    index_preferences(store, "plain.md", parse_note("plain.md", b"Tone: none"))
+    index(store, "a.md", other)
+    index(store, "plain.md", parse_note("plain.md", b"Tone: none"))
     assert (get_preference(store, "TONE") or other).value == "warm"  # type: ignore[union-attr]
-    index_preferences(store, NOTE, parse_note(NOTE, b"- Tone: dry\n"))
+    index(store, NOTE, parse_note(NOTE, b"- Tone: dry\n"))
     found = get_preference(store, "tone")
     assert found is not None
     assert (found.value, found.path, found.line) == ("dry", NOTE, 1)
-    index_preferences(store, NOTE, None)
+    index(store, NOTE, None)
     again = get_preference(store, "tone")
     assert again is not None and again.value == "warm"
-    index_preferences(store, "a.md", parse_note("a.md", b"---\ntype: note\n---\n- Tone: warm\n"))
+    index(store, "a.md", parse_note("a.md", b"---\ntype: note\n---\n- Tone: warm\n"))
     assert get_preference(store, "tone") is None
     assert get_preference(store, "units") is None
     store.close()

@@ -123,23 +123,26 @@ def _stated(path: str, block: Block) -> list[Preference]:
     return stated
 
 
-def index_preferences(store: KeyValueStore, path: str, note: ParsedNote | None) -> None:
-    """Make the store hold this note's preferences and no others of its path.
+def preference_rows(
+    store: KeyValueStore, notes: Mapping[str, ParsedNote | None]
+) -> tuple[dict[str, list[str]], dict[str, dict[str, bytes]]]:
+    """What to delete and to write, as `KeyValueStore.change` takes it, so that the store holds
+    these notes' preferences and no others of their paths.
 
-    Call it for every note that is indexed, and with None for a note that was removed.
+    Args:
+        notes: every note that is indexed, by path; None for one that was removed.
     """
-    old = store.get(NOTES_NAMESPACE, path)
-    new = read_preferences(note) if note is not None else {}
-    if old is None and not new:
-        return
-    items = {_stored_key(each): each.model_dump_json().encode() for each in new.values()}
-    gone = [key for key in _keys.validate_json(old or b"[]") if key not in items]
-    store.put_many(NAMESPACE, items)
-    if new:
-        store.put(NOTES_NAMESPACE, path, _keys.dump_json(list(items)))
-    store.delete(NAMESPACE, gone)
-    if not new:
-        store.delete(NOTES_NAMESPACE, [path])
+    old = store.get_many(NOTES_NAMESPACE, notes)
+    items: dict[str, bytes] = {}
+    keys: dict[str, bytes] = {}
+    for path, note in notes.items():
+        found = read_preferences(note) if note is not None else {}
+        own = {_stored_key(each): each.model_dump_json().encode() for each in found.values()}
+        items |= own
+        if own:
+            keys[path] = _keys.dump_json(list(own))
+    gone = [key for value in old.values() for key in _keys.validate_json(value)]
+    return {NAMESPACE: gone, NOTES_NAMESPACE: list(old)}, {NAMESPACE: items, NOTES_NAMESPACE: keys}
 
 
 def get_preference(store: KeyValueStore, key: str) -> Preference | None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from memvault.stores.server import CallRecorder
+
+Rows = Mapping[str, Mapping[str, bytes]]  # values by key, by namespace
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class KeyValueStore(Protocol):
@@ -27,6 +31,10 @@ class KeyValueStore(Protocol):
     ) -> None: ...
 
     def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None: ...
+
+    def change(self, deleted: Mapping[str, Collection[str]], written: Rows) -> None:
+        """Delete keys, then write values, both by namespace, all at once."""
+        ...
 
     def delete(self, namespace: str, keys: Iterable[str]) -> None: ...
 

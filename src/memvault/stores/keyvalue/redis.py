@@ -18,6 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.stores.keyvalue import Rows
 from memvault.stores.server import Server, StoreNamespace
 
 TIMEOUT_SECONDS = 3.0
@@ -131,19 +132,30 @@ class RedisKeyValueStore:
     def put(
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
     ) -> None:
-        def write(pipe: Pipe, names: Names) -> None:
+        names = self._names(namespace)
+
+        def write(pipe: Pipe) -> None:
+            pipe.eval(_SWEEP, 3, *names)
             _put(pipe, names, {key: value})
             if ttl_seconds is not None:
                 pipe.eval(_EXPIRE, 1, names[2], key, ttl_seconds * 1000)
 
-        self._write(namespace, write)
+        self._write(write)
 
     def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None:
-        def write(pipe: Pipe, names: Names) -> None:
-            for part in _parts(list(items)):
-                _put(pipe, names, {key: items[key] for key in part})
+        self.change({}, {namespace: items})
 
-        self._write(namespace, write)
+    def change(self, deleted: Mapping[str, Collection[str]], written: Rows) -> None:
+        def write(pipe: Pipe) -> None:
+            for namespace in {**deleted, **written}:
+                names, items = self._names(namespace), written.get(namespace, {})
+                pipe.eval(_SWEEP, 3, *names)
+                for part in _parts(list(deleted.get(namespace, ()))):
+                    pipe.eval(_DELETE, 3, *names, *part)
+                for part in _parts(list(items)):
+                    _put(pipe, names, {key: items[key] for key in part})
+
+        self._write(write)
 
     def delete(self, namespace: str, keys: Iterable[str]) -> None:
         self._frugally(namespace, _DELETE, *keys)
@@ -221,14 +233,12 @@ class RedisKeyValueStore:
             writes=writes,
         )
 
-    def _write(self, namespace: str, fill: Callable[[Pipe, Names], Any]) -> None:
+    def _write(self, fill: Callable[[Pipe], None]) -> None:
         """Run the commands that ``fill`` adds in one transaction."""
-        names = self._names(namespace)
 
         def attempt() -> None:
             with self._client.pipeline(transaction=True) as pipe:
-                pipe.eval(_SWEEP, 3, *names)
-                fill(pipe, names)
+                fill(pipe)
                 pipe.execute()
 
         self._ask(attempt, writes=True)

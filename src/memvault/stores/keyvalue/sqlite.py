@@ -14,6 +14,7 @@ from typing import Any
 
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.keyvalue import Rows
 from memvault.stores.server import CallRecorder
 
 KEYS_PER_QUERY = 500
@@ -32,7 +33,7 @@ _PUT = (
     "INSERT INTO entries VALUES (?, ?, ?, ?) ON CONFLICT (namespace, key)"
     " DO UPDATE SET value = excluded.value, expires = excluded.expires"
 )
-Row = tuple[str, str, bytes, float | None]
+_DELETE = "DELETE FROM entries WHERE namespace = ? AND key = ?"
 
 
 class SqliteKeyValueStore:
@@ -95,17 +96,30 @@ class SqliteKeyValueStore:
         self, namespace: str, key: str, value: bytes, *, ttl_seconds: float | None = None
     ) -> None:
         expires = None if ttl_seconds is None else time.time() + ttl_seconds
-        self._write([(namespace, key, value, expires)])
+        with self._transaction() as connection:
+            connection.execute(_PUT, (namespace, key, value, expires))
+            self._purge(connection)
 
     def put_many(self, namespace: str, items: Mapping[str, bytes]) -> None:
-        self._write((namespace, key, value, None) for key, value in items.items())
+        self.change({}, {namespace: items})
 
     def delete(self, namespace: str, keys: Iterable[str]) -> None:
+        self.change({namespace: keys}, {})
+
+    def change(self, deleted: Mapping[str, Iterable[str]], written: Rows) -> None:
         with self._transaction() as connection:
             connection.executemany(
-                "DELETE FROM entries WHERE namespace = ? AND key = ?",
-                ((namespace, key) for key in keys),
+                _DELETE, ((space, key) for space, keys in deleted.items() for key in keys)
             )
+            connection.executemany(
+                _PUT,
+                (
+                    (space, key, value, None)
+                    for space, items in written.items()
+                    for key, value in items.items()
+                ),
+            )
+            self._purge(connection)
 
     def items(self, namespace: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         until = _after(prefix)
@@ -186,13 +200,12 @@ class SqliteKeyValueStore:
                     break
             self._writer.close()
 
-    def _write(self, rows: Iterable[Row]) -> None:
-        with self._transaction() as connection:
-            connection.executemany(_PUT, rows)
-            now = time.time()
-            if now - self._purged > PURGE_SECONDS:
-                self._purged = now
-                connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
+    def _purge(self, connection: sqlite3.Connection) -> None:
+        """Delete expired values now and then."""
+        now = time.time()
+        if now - self._purged > PURGE_SECONDS:
+            self._purged = now
+            connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -323,7 +323,8 @@ class EdgeVectorStore(PointVectorStore):
 
     def flush(self) -> None:
         with self._write_lock, self._reading() as shard:
-            self._flush(shard)
+            if unflushed(self._folder).exists():  # or the flush before covered these writes
+                self._flush(shard)
 
     def optimize(self) -> None:
         """Free deleted data, if it is at least a fifth of the stored data."""
