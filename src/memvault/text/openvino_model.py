@@ -200,12 +200,15 @@ class OpenVinoModel:
                 request = self._free.get_nowait()
             except Empty:
                 request = self._single.create_infer_request()
-            request.start_async(self._inputs([windows[place] for place in places], _PADDED_TO))
-            running.append((places, request))
+            inputs = self._inputs([windows[place] for place in places], _PADDED_TO)
+            for number, values in enumerate(inputs):  # half the time of `start_async(inputs)`
+                request.set_input_tensor(number, openvino.Tensor(values, shared_memory=True))
+            request.start_async()
+            running.append((places, request, inputs))  # which the request reads from
 
         def finished() -> npt.NDArray[np.float32]:
             vectors = np.empty((len(windows), self.meta.dimension), np.float32)
-            for places, request in running:
+            for places, request, _ in running:
                 request.wait()
                 vectors[places] = request.get_output_tensor(0).data
                 self._free.put(request)

@@ -180,8 +180,9 @@ class RelationSearch:
         hops, bare = min(max_hops, MOST_HOPS), reading.bare
         reading.embedded()
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        solution = inquiry.solution() if inquiry.may_need_roads() else None
+        solved = inquiry.solving()
         alike, fit = inquiry.in_any_words(bare.words, bare.named, SURE)
+        solution = solved()
         grounded = solution is not None and inquiry.is_grounded(solution)
         own: list[FoundNote] = []
         if solution is not None and (grounded or explain):

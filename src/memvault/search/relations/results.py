@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -207,7 +207,7 @@ class Inquiry:
         named = [reading.named for reading in self._kinds]
         self._readings = readings(question, named) if question.relations else []
 
-    def may_need_roads(self) -> bool:
+    def _may_need_roads(self) -> bool:
         """Whether the question goes from one thing to another by more than its own words: it has
         two relations, or says what kind of note it asks for. Cheap."""
         if not self._readings:
@@ -225,12 +225,21 @@ class Inquiry:
         notes = int(self._graph.stated_in[self._graph.local[steps]].min())
         return notes >= OFTEN or (notes >= REPEATED and solution.confidence >= FITTING)
 
-    def solution(self) -> Solution | None:
-        """The reading that the graph answers best; None if no road leads anywhere."""
-        if not self._readings or not self._question.names_something:
-            return None
-        texts = chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings)
-        vectors = self._vectors.of(texts)
+    def solving(self) -> Callable[[], Solution | None]:
+        """Start to embed what is compared; the result is the reading that the graph answers best,
+        None if no road leads anywhere."""
+        if not self._may_need_roads() or not self._question.names_something:
+            return lambda: None
+        texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
+        embedded = self._vectors.begin(texts)
+
+        def solved() -> Solution | None:
+            embedded()
+            return self._solution(self._vectors.of(texts))
+
+        return solved
+
+    def _solution(self, vectors: Mapping[str, Floats]) -> Solution | None:
         ways = {
             way
             for reading in self._readings
