@@ -30,6 +30,12 @@ def hit(chunk: str, score: float, *sizes: ChunkSize) -> ChunkHit:
     return ChunkHit(chunk, note, size, "", LineRange(1, 1), "", score, tuple(covers))
 
 
+def relevance(cosine: float, keywords: float, best: float, half: float = 20.0) -> float:
+    """Of a note beside another one, which has the best keyword score."""
+    both = SETTINGS.relevances(np.array([cosine, 0.0]), np.array([keywords, best]), half)
+    return float(both[0])
+
+
 @given(
     cosine=st.floats(0, 1),
     keywords=st.floats(0, 1e6),
@@ -40,42 +46,45 @@ def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
     cosine: float, keywords: float, above: float, more: float
 ) -> None:
     best = keywords + above + more
-    relevance = SETTINGS.relevance(cosine, keywords, best, 20.0)
-    assert 0.0 <= relevance <= 1.0
-    assert SETTINGS.relevance(cosine, keywords + more, best, 20.0) >= relevance
-    assert SETTINGS.relevance(min(1.0, cosine + more), keywords, best, 20.0) >= relevance
+    before = relevance(cosine, keywords, best)
+    assert 0.0 <= before <= 1.0
+    assert relevance(cosine, keywords + more, best) >= before
+    assert relevance(min(1.0, cosine + more), keywords, best) >= before
 
 
 def test_keyword_scores_of_a_long_question_keep_their_distances() -> None:
-    best, half_as_good = (SETTINGS.relevance(0.0, score, 80.0, 20.0) for score in (80.0, 40.0))
+    best, half_as_good = (relevance(0.0, score, 80.0) for score in (80.0, 40.0))
     assert half_as_good == pytest.approx(best / 2)
 
 
 def test_a_question_whose_words_are_hardly_found_has_no_relevant_note() -> None:
-    assert SETTINGS.relevance(0.0, 2.0, 2.0, 20.0) < 0.1
-    assert SETTINGS.relevance(0.0, 20.0, 20.0, 20.0) > 0.1
+    assert relevance(0.0, 2.0, 2.0) < 0.1
+    assert relevance(0.0, 20.0, 20.0) > 0.1
 
 
 def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
     hits = [hit("a/1", 0.9), hit("a/2", 0.5), hit("a/s", 0.6, SECTION), hit("a/n", 0.3, NOTE)]
-    assert ScoreList.of(hits, 10).of_note("a") == pytest.approx((0.9 + 0.6 + 0.3) / 3)
+    assert ScoreList.of(hits, 10).of_notes({"a": 0}) == pytest.approx((0.9 + 0.6 + 0.3) / 3)
 
 
 def test_a_chunk_that_is_all_there_is_counts_for_every_size() -> None:
     scores = ScoreList.of([hit("a/1", 0.6, PASSAGE, SECTION, NOTE)], 10)
-    assert scores.of_note("a") == pytest.approx(0.6)
+    assert scores.of_notes({"a": 0}) == pytest.approx(0.6)
 
 
 def test_what_a_full_list_left_out_has_at_most_its_last_score() -> None:
-    hits = [hit("a/1", 0.9), hit("b/1", 0.4)]
-    assert ScoreList.of(hits, 2).of_chunk("c/1") == pytest.approx(0.4)
-    assert ScoreList.of(hits, 2).of_note("a") == pytest.approx((0.9 + 0.4 + 0.4) / 3)
-    assert ScoreList.of(hits, 3).of_chunk("c/1") == 0.0
+    full = ScoreList.of([hit("a/1", 0.9), hit("b/1", 0.4)], 2)
+    chunks = {"c/1": 0, "a/1": 1, "b/1": 2}
+    assert full.of_chunks(chunks) == pytest.approx([0.4, 0.9, 0.4])
+    assert full.of_notes({"b": 0, "a": 1, "c": 2}) == pytest.approx(
+        [0.4, (0.9 + 0.4 + 0.4) / 3, 0.4]
+    )
+    assert ScoreList.of(full.hits, 3).of_chunks(chunks)[0] == 0.0
 
 
 def test_opposite_vectors_count_as_nothing() -> None:
     scores = ScoreList.of([hit("a/1", -0.3)], 1)
-    assert scores.of_chunk("a/1") == scores.of_note("a") == scores.floor == 0.0
+    assert scores.of_chunks({"a/1": 0}) == scores.of_notes({"a": 0}) == scores.floor == 0.0
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
@@ -86,11 +95,11 @@ def test_what_both_searches_find_comes_before_what_one_finds() -> None:
 
 
 def test_a_word_found_in_one_note_counts_about_the_same_in_small_and_large_vaults() -> None:
-    def relevance(chunks: int) -> float:
-        rarest = math.log(1.0 + (chunks - 0.5) / 1.5)  # the idf of a word in one chunk
-        return SETTINGS.relevance(0.0, rarest, rarest, SETTINGS.half_of(chunks))
+    def rarest(chunks: int) -> float:
+        score = math.log(1.0 + (chunks - 0.5) / 1.5)  # the idf of a word in one chunk
+        return relevance(0.0, score, score, SETTINGS.half_of(chunks))
 
-    assert relevance(10) == pytest.approx(relevance(100_000), rel=0.25)
+    assert rarest(10) == pytest.approx(rarest(100_000), rel=0.25)
 
 
 def test_equal_relevances_are_ordered_by_id() -> None:

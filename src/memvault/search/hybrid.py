@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, balanced_importance
@@ -24,6 +26,7 @@ from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.chunking import normalised
 from memvault.text.embedding import Embedder
 
+Floats = npt.NDArray[np.float64]
 _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
@@ -53,75 +56,78 @@ class FusionSettings:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
-    def relevance(self, cosine: float, keywords: float, best_keywords: float, half: float) -> float:
+    def relevances(self, cosines: Floats, keywords: Floats, half: float) -> Floats:
         """In [0, 1], and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
         """
-        named = keywords / (best_keywords + half)
-        return self.dense_weight * min(cosine, 1.0) + (1.0 - self.dense_weight) * named
+        named = keywords / (keywords.max(initial=0.0) + half)
+        share = self.dense_weight
+        relevance: Floats = share * np.minimum(cosines, 1.0) + (1.0 - share) * named
+        return relevance
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreList:
-    """What one search found, and ``floor``, the most that anything else can have.
+    """What one search found: chunks with their scores, of which negative ones count as nothing,
+    and ``floor``, the most that anything else can have."""
 
-    Negative scores count as nothing.
-    """
-
-    chunks: Mapping[str, float]
-    notes: Mapping[str, Mapping[ChunkSize, float]]  # each size's best chunk
+    hits: Sequence[ChunkHit]
+    scores: Floats
     floor: float
 
     @classmethod
     def of(cls, hits: Sequence[ChunkHit], limit: int) -> ScoreList:
         """From hits, best first. A search that filled its limit may have left others just below
         its last hit; one that did not has left nothing."""
-        notes: dict[str, dict[ChunkSize, float]] = {}
-        chunks: dict[str, float] = {}
-        for hit in hits:
-            score = chunks[hit.chunk_id] = max(hit.score, 0.0)
-            best = notes.setdefault(hit.note_id, {})
-            best.setdefault(hit.size, score)
-            for size in hit.covers:
-                best.setdefault(size, score)
-        floor = chunks[hits[-1].chunk_id] if hits and len(hits) >= limit else 0.0
-        return cls(chunks, notes, floor)
+        scores = np.maximum(np.array([hit.score for hit in hits], np.float64), 0.0)
+        return cls(hits, scores, float(scores[-1]) if hits and len(hits) >= limit else 0.0)
 
-    def of_chunk(self, chunk_id: str) -> float:
-        return self.chunks.get(chunk_id, self.floor)
+    def of_chunks(self, place: Mapping[str, int]) -> Floats:
+        """The score of each chunk, (len(place),), in these places."""
+        found = np.full(len(place), self.floor)
+        found[[place[hit.chunk_id] for hit in self.hits]] = self.scores
+        return found
 
-    def of_note(self, note_id: str) -> float:
-        """The mean over the sizes of the note's best chunk of each."""
-        best = self.notes.get(note_id)
-        if best is None:
-            return self.floor
-        return (sum(best.values()) + (_SIZES - len(best)) * self.floor) / _SIZES
+    def of_notes(self, place: Mapping[str, int]) -> Floats:
+        """Of each note the mean over the sizes of its best chunk of each, (len(place),)."""
+        best = np.full((_SIZES, len(place)), self.floor)
+        at = np.array([place[hit.note_id] for hit in self.hits], np.intp)
+        sizes = np.array([_ROWS[hit.sizes] for hit in self.hits], np.bool_).reshape(-1, _SIZES)
+        for row, has in zip(best, sizes.T, strict=True):
+            np.maximum.at(row, at[has], self.scores[has])
+        return np.asarray(best.mean(axis=0))
+
+
+_ROWS = {
+    sizes: [size in sizes for size in ChunkSize]
+    for count in range(1, _SIZES + 1)
+    for sizes in permutations(ChunkSize, count)
+}
 
 
 def note_relevances(
     dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every note that either search found."""
-    named = {note: keywords.of_note(note) for note in dense.notes.keys() | keywords.notes.keys()}
-    best = max(named.values(), default=0.0)
-    return {
-        note: settings.relevance(dense.of_note(note), score, best, half)
-        for note, score in named.items()
-    }
+    place = _places(hit.note_id for hit in (*dense.hits, *keywords.hits))
+    worth = settings.relevances(dense.of_notes(place), keywords.of_notes(place), half)
+    return dict(zip(place, worth.tolist(), strict=True))
 
 
 def chunk_relevances(
     dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
 ) -> dict[str, float]:
     """The relevance of every chunk that either search found."""
-    best = max(keywords.chunks.values(), default=0.0)
-    return {
-        chunk: settings.relevance(dense.of_chunk(chunk), keywords.of_chunk(chunk), best, half)
-        for chunk in dense.chunks.keys() | keywords.chunks.keys()
-    }
+    place = _places(hit.chunk_id for hit in (*dense.hits, *keywords.hits))
+    worth = settings.relevances(dense.of_chunks(place), keywords.of_chunks(place), half)
+    return dict(zip(place, worth.tolist(), strict=True))
+
+
+def _places(keys: Iterable[str]) -> dict[str, int]:
+    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
 
 
 def best_first(relevances: Mapping[str, float]) -> list[str]:
@@ -316,19 +322,14 @@ class HybridSearch:
 
     def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:
         """For each of these notes the most relevant of its passages that were found."""
-        most = max(found.keywords.chunks.values(), default=0.0)
-        scores = {
-            hit.chunk_id: self._settings.relevance(
-                found.dense.of_chunk(hit.chunk_id),
-                found.keywords.of_chunk(hit.chunk_id),
-                most,
-                found.half,
-            )
-            for hit in found.hits.values()
+        relevance = chunk_relevances(found.dense, found.keywords, found.half, self._settings)
+        passages = {
+            key: relevance[key]
+            for key, hit in found.hits.items()
             if hit.size is ChunkSize.PASSAGE and hit.note_id in notes
         }
         best: dict[str, str] = {}
-        for key in best_first(scores):
+        for key in best_first(passages):
             best.setdefault(found.hits[key].note_id, key)
         return best
 
