@@ -6,16 +6,22 @@ import re
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memvault.reasoning.bayes.question import answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
-from memvault.verification.amounts import AmountKind, amounts_in, same
+from memvault.verification.amounts import PATTERNS, AmountKind, amounts_in, matches, same
 from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.reading import claims_of
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
 NAMES = ("Aurora", "Marlin", "Ada Berg", "Tomas Xu", "Borealis")
+
+
+_WORDS = "EUR 5 20 2024 12 3 kg two Five dozen days May sept of v version pm a.m. million in x ü"
+PIECES = st.sampled_from([*" .,:-/$€%\n", "USD ", "per cent", *_WORDS.split()])
 
 
 def find_names(text: str, exclude: str | None) -> list[tuple[int, int, str]]:
@@ -42,6 +48,15 @@ def says(one: str, other: str, note: str = "Meeting", of: str = "Aurora") -> Ver
 def only(text: str) -> tuple[str, tuple[float | None, ...], str]:
     (amount,) = amounts_in(text)
     return amount.unit, amount.parts, amount.per
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_an_amount_is_looked_for_only_where_one_can_start(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for _, starts, pattern in PATTERNS:
+        places = [match.start() for match in starts.finditer(text)]
+        found = [match.span() for match in matches(pattern, text, places)]
+        assert found == [match.span() for match in pattern.finditer(text)]
 
 
 @pytest.mark.parametrize(

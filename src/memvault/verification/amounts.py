@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -130,49 +130,71 @@ _CODE = (
 )
 _WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
 
-_PATTERNS: tuple[tuple[AmountKind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        (AmountKind.DATE, r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
-        (AmountKind.DATE, r"\b(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)\b"),
+# Where a match can start, so that not every pattern is tried at every letter.
+_AT_DIGIT = re.compile(r"(?<!\w)\d")
+_AT_NUMBER = re.compile(rf"(?<![\w.])(?:\d|(?:{_WORD_NUMBER})\b)", re.IGNORECASE)
+_AT_MONTH = re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE)
+_AT_CURRENCY = re.compile(r"[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\s", re.IGNORECASE)
+_AT_VERSION = re.compile(r"\b(?:v|\d)", re.IGNORECASE)
+
+PATTERNS: tuple[tuple[AmountKind, re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (kind, starts, re.compile(pattern, re.IGNORECASE))
+    for kind, starts, pattern in (
+        (AmountKind.DATE, _AT_DIGIT, r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
         (
             AmountKind.DATE,
+            _AT_DIGIT,
+            r"\b(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>(?:19|20)\d\d)\b",
+        ),
+        (
+            AmountKind.DATE,
+            _AT_DIGIT,
             rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m>{_MONTH})\b\.?"
             r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
         ),
         (
             AmountKind.DATE,
+            _AT_MONTH,
             rf"\b(?P<m>{_MONTH})\b\.? (?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)"
             r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
         ),
-        (AmountKind.DATE, rf"\b(?P<m>{_MONTH})\b\.?,? (?P<y>(?:19|20)\d\d)\b"),
+        (AmountKind.DATE, _AT_MONTH, rf"\b(?P<m>{_MONTH})\b\.?,? (?P<y>(?:19|20)\d\d)\b"),
         (
             AmountKind.MONEY,
+            _AT_CURRENCY,
             rf"(?P<c>[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)\s)\s?(?P<n>{_DIGITS})(?P<s>{_SCALE})",
         ),
-        (AmountKind.MONEY, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})\s?(?P<c>{_CODE})"),
-        (AmountKind.SHARE, rf"(?<![\w.])(?P<n>{_DIGITS})\s?(?:%|percent\b|per cent\b)"),
+        (
+            AmountKind.MONEY,
+            _AT_NUMBER,
+            rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})\s?(?P<c>{_CODE})",
+        ),
+        (AmountKind.SHARE, _AT_NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})\s?(?:%|percent\b|per cent\b)"),
         (
             AmountKind.VERSION,
+            _AT_VERSION,
             r"\bv(?:ersion )?\s?(?P<v>\d+(?:\.\d+)*)\b|\b(?P<w>\d+(?:\.\d+){2,})\b",
         ),
-        (AmountKind.TIME, r"\b(?P<h>\d{1,2}):(?P<i>\d{2})(?:\s?(?P<p>[ap])\.?m\b\.?)?"),
-        (AmountKind.TIME, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
+        (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2}):(?P<i>\d{2})(?:\s?(?P<p>[ap])\.?m\b\.?)?"),
+        (AmountKind.TIME, _AT_DIGIT, r"\b(?P<h>\d{1,2})\s?(?P<p>[ap])\.?m\b"),
         (
             AmountKind.SPAN,
+            _AT_NUMBER,
             rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[\s-]?(?P<a>[a-z]{{4,}} )?"
             rf"(?P<u>{'|'.join(_SPANS)})s?\b",
         ),
         (
             AmountKind.MEASURE,
+            _AT_NUMBER,
             rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[\s-]?(?:(?P<deg>{_DEGREE})|"
             rf"(?P<u>{'|'.join(sorted(_MEASURES, key=len, reverse=True))}))(?![\w²³])",
         ),
         (
             AmountKind.COUNT,
+            _AT_NUMBER,
             rf"(?<![\w.])(?P<n>{_DIGITS}|\b(?:{_WORD_NUMBER})\b)[ -](?P<u>[a-z]{{3,}})\b",
         ),
-        (AmountKind.NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%])"),
+        (AmountKind.NUMBER, _AT_NUMBER, rf"(?<![\w.])(?P<n>{_DIGITS})(?P<s>{_SCALE})(?![\w%])"),
     )
 )
 _DATE_YEAR = re.compile(
@@ -189,7 +211,12 @@ _EARLIER = re.compile(
     r"instead of|rather than|formerly|previously|originally|used to be|was once)\s+(?:the )?$",
     re.IGNORECASE,
 )
+_EARLIER_ENDS = (
+    "from", "of", "than", "formerly", "previously", "originally", "be", "once", "the",
+)  # fmt: skip
+_NEAR = 20  # characters in front of a value; longer than any word looked for there
 _RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
+_RANGE_BEFORE = re.compile(r"\d\s?[-–—]\s?[$€£]?$")
 _PERIOD = "|".join(sorted(_PERIODS, key=len, reverse=True))
 _PER = re.compile(
     rf"^\s?(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b",
@@ -211,19 +238,20 @@ def is_unit(word: str) -> bool:
     return low in _CURRENCIES or low in _MEASURES or low in ("celsius", "fahrenheit", "sterling")
 
 
-def may_state_amount(text: str) -> bool:
-    """Whether a text has a digit or a number's word: without, `amounts_in` finds nothing."""
-    return _DIGIT.search(text) is not None or _SPELLED.search(text) is not None
+def may_state_amount(text: str, words: Iterable[str]) -> bool:
+    """Whether a text has a digit or, among its words in lower case, a number's: without, it states
+    no amount."""
+    return _DIGIT.search(text) is not None or not _NUMBER_WORDS.keys().isdisjoint(words)
 
 
 def amounts_in(text: str) -> list[Amount]:
     """The values of a sentence, in order, none overlapping another. Ranges are left out."""
     found: list[Amount] = []
-    taken: list[tuple[int, int]] = []
-    for amount in _candidates(text):
-        if all(amount.end <= a or b <= amount.start for a, b in taken):
-            taken.append((amount.start, amount.end))
-            found.append(amount)
+    for plain in _candidates(text):
+        if all(plain.end <= other.start or other.end <= plain.start for other in found):
+            amount = _seen_in(text, plain)
+            if all(amount.end <= other.start or other.end <= amount.start for other in found):
+                found.append(amount)
     return sorted((each for each in found if not _is_range(text, each)), key=lambda a: a.start)
 
 
@@ -231,17 +259,29 @@ def _candidates(text: str) -> Iterator[Amount]:
     digits = _DIGIT.search(text) is not None
     if not digits and not _SPELLED.search(text):
         return
-    for kind, pattern in _PATTERNS:
+    places: dict[re.Pattern[str], list[int]] = {}
+    for kind, starts, pattern in PATTERNS:
         if not digits and kind not in (AmountKind.SPAN, AmountKind.MEASURE, AmountKind.COUNT):
             continue
         if kind is AmountKind.COUNT:  # "since 2019 we": not 2019 of them
             for match in _DATE_YEAR.finditer(text):
                 year = (float(match["y"]), None, None)
-                yield _seen_in(text, Amount(AmountKind.DATE, "", year, *match.span("y")))
-        for match in pattern.finditer(text):
+                yield Amount(AmountKind.DATE, "", year, *match.span("y"))
+        if starts not in places:
+            places[starts] = [match.start() for match in starts.finditer(text)]
+        for match in matches(pattern, text, places[starts]):
             amount = _read(kind, match)
             if amount is not None:
-                yield _seen_in(text, amount)
+                yield amount
+
+
+def matches(pattern: re.Pattern[str], text: str, starts: Sequence[int]) -> Iterator[re.Match[str]]:
+    """As ``pattern.finditer(text)``, if no match starts elsewhere."""
+    end = 0
+    for start in starts:
+        if start >= end and (match := pattern.match(text, start)) is not None:
+            end = match.end()
+            yield match
 
 
 def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
@@ -309,19 +349,26 @@ def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | Non
 
 
 def _seen_in(text: str, amount: Amount) -> Amount:
-    before, after = text[: amount.start], text[amount.end :]
-    per = _PER.match(after) if amount.kind in (AmountKind.MONEY, AmountKind.NUMBER) else None
+    per = None
+    if amount.kind in (AmountKind.MONEY, AmountKind.NUMBER):
+        per = _PER.match(text[amount.end :])
+    near = max(0, amount.start - _NEAR)
     return Amount(
         amount.kind,
         amount.unit,
         amount.parts,
         amount.start,
         amount.end + (per.end() if per else 0),
-        rough=_ROUGH.search(before) is not None,
-        earlier=_EARLIER.search(before) is not None,
-        per=_PERIODS[per["p"].lower()] if per else _said_before(before, amount.kind),
+        rough=_ROUGH.search(text, near, amount.start) is not None,
+        earlier=_is_earlier(text[: amount.start]),
+        per=_PERIODS[per["p"].lower()] if per else _said_before(text[: amount.start], amount.kind),
         noun=amount.noun,
     )
+
+
+def _is_earlier(before: str) -> bool:
+    ends = before.rstrip().lower().endswith(_EARLIER_ENDS)
+    return ends and _EARLIER.search(before) is not None
 
 
 def _said_before(before: str, kind: AmountKind) -> str:
@@ -337,7 +384,8 @@ def _said_before(before: str, kind: AmountKind) -> str:
 def _is_range(text: str, amount: Amount) -> bool:
     after = _RANGE.match(text, amount.end)
     joined = after is not None and "to" not in after[0] and "and" not in after[0]
-    return bool(joined or re.search(r"\d\s?[-–—]\s?[$€£]?$", text[: amount.start]))
+    before = _RANGE_BEFORE.search(text, max(0, amount.start - _NEAR), amount.start)
+    return joined or before is not None
 
 
 def same(one: Amount, other: Amount) -> bool | None:

@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memvault.verification.claims import NAME, Claim
-from memvault.verification.clause import ROLE_VERBS, Clause, Token, stems_of
+from memvault.verification.claims import NAME
+from memvault.verification.clause import ROLE_VERBS, Clause, Stated, Token, stems_of
 
 _IS = frozenset(("is", "was", "be", "became"))
-_LETTERS = re.compile(r"[^\W\d_]+")
 _NEAR = 4  # words between a name and its role
 _MOST_ROLE = 3  # words of a role
 
@@ -27,16 +26,20 @@ class _Name:
     text: str
 
 
-def may_state_role(text: str) -> bool:
-    """Whether a text may state a role; a quick check before `roles_in`."""
-    words = _LETTERS.findall(text.lower())
-    said = not _IS.isdisjoint(words) and ("the" in words or "s" in words)
-    return said or "as" in words or not ROLE_VERBS.keys().isdisjoint(words)
+def role_words(words: Sequence[str]) -> Iterator[str]:
+    """Of a text's words, in lower case, those that may name a role in it; a quick look before
+    `roles_in`."""
+    yield from (word for word in words if word in ROLE_VERBS)
+    if "as" not in words and _IS.isdisjoint(words):
+        return
+    for place, word in enumerate(words):
+        if word in ("the", "s", "as"):
+            yield from words[place + 1 : place + 1 + 2 * _MOST_ROLE]  # words with hyphens are two
 
 
-def roles_in(clause: Clause) -> Iterator[Claim]:
+def roles_in(clause: Clause) -> Iterator[Stated]:
     """The claims of a clause about who holds a role; none if it has more than two names."""
-    names = _names(clause.tokens)
+    names = _names(clause.tokens) if clause.names else []
     if len(names) == 1:
         found = _of_one(clause, names[0]) or _said_of_one(clause, names[0])
     elif len(names) == 2:
@@ -60,19 +63,23 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
     return found
 
 
-def _of_one(clause: Clause, name: _Name) -> Claim | None:
-    default = clause.about.default
-    if len(default) != 1 or name.key in default:
-        return None
+def _of_one(clause: Clause, name: _Name) -> Stated | None:
     before = clause.tokens[max(0, name.first - _NEAR) : name.first]
     after = clause.tokens[name.last + 1 : name.last + 1 + _NEAR]
     role = _role([token.low for token in (*before, *after)])
     if role is None or any(token.amount >= 0 for token in (*before, *after)):
         return None
-    return clause.claim([role], NAME + name.key, name.text, subject=next(iter(default)))
+    subject = _only_other(clause, name)
+    return clause.claim([role], NAME + name.key, name.text, subject=subject) if subject else None
 
 
-def _of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
+def _only_other(clause: Clause, name: _Name) -> str | None:
+    """What the note is about, if that is one thing, and not this."""
+    default = clause.about.default
+    return next(iter(default)) if len(default) == 1 and name.key not in default else None
+
+
+def _of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
     low = [token.low for token in clause.tokens]
     between = low[one.last + 1 : other.first]
     before = low[max(0, one.first - _NEAR) : one.first]
@@ -88,7 +95,7 @@ def _of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
     return clause.claim([role], NAME + value.key, value.text, subject=subject.key)
 
 
-def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
+def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Stated | None:
     """Any noun behind *is the*, or in front of *is*, that joins two names."""
     between = clause.tokens[one.last + 1 : other.first]
     low = [token.low for token in between]
@@ -103,18 +110,16 @@ def _said_of_two(clause: Clause, one: _Name, other: _Name) -> Claim | None:
     return None
 
 
-def _said_of_one(clause: Clause, name: _Name) -> Claim | None:
+def _said_of_one(clause: Clause, name: _Name) -> Stated | None:
     """The same in a note that is itself about the other: "the caretaker is Ada"."""
-    default = clause.about.default
-    if len(default) != 1 or name.key in default:
-        return None
-    subject = next(iter(default))
     before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
+    words: Sequence[Token] = ()
     if len(before) > 2 and before[0].low == "the" and before[-1].low in _IS:
-        return _sole(clause, before[1:-1], subject, name)
-    low = [token.low for token in after]
-    first = _behind_is(low)
-    return _sole(clause, after[first:], subject, name) if first > 0 else None
+        words = before[1:-1]
+    elif (first := _behind_is([token.low for token in after])) > 0:
+        words = after[first:]
+    subject = _only_other(clause, name) if words else None
+    return _sole(clause, words, subject, name) if subject else None
 
 
 def _behind_is(low: Sequence[str]) -> int:
@@ -127,7 +132,7 @@ def _behind_is(low: Sequence[str]) -> int:
     return 0
 
 
-def _sole(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Claim | None:
+def _sole(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Stated | None:
     if not 1 <= len(words) <= _MOST_ROLE or not all(token.is_content for token in words):
         return None
     role = [token.low for token in words]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import stem
@@ -164,13 +164,19 @@ _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
 _FORMAT = re.compile(
     r"[*_`~]{1,3}|==|^#{1,6}\s+|^\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?|^\|\s*|\s*\|$"
 )
+# Without any of these, a line is readable as it is.
+_MARK = re.compile(r"[*_`~=#|\[]")
+_ITEM = re.compile(r"\s*[-+>\d]")
 
 
 def readable(text: str) -> str:
     """A line of Markdown as plain text: links by their shown text, without marks; a row of two
     cells keeps its bar."""
-    text = _LINK.sub(lambda m: m["shown"] or m["target"].split("#")[0].rsplit("/", 1)[-1], text)
-    text = _WEB_LINK.sub(lambda m: m["shown"], text)
+    if not (_MARK.search(text) or _ITEM.match(text)):
+        return " ".join(text.split())
+    if "[" in text:
+        text = _LINK.sub(lambda m: m["shown"] or m["target"].split("#")[0].rsplit("/", 1)[-1], text)
+        text = _WEB_LINK.sub(lambda m: m["shown"], text)
     previous = None
     while previous != text:
         previous, text = text, _FORMAT.sub("", text)
@@ -260,8 +266,7 @@ class About:
         return frozenset({self.source.note_id})
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, a name's word, a sign or a whole value of a clause."""
 
     text: str
@@ -282,6 +287,13 @@ class Token:
         )
 
 
+class Stated(NamedTuple):
+    """A claim of which only the attribute is read; ``claim`` reads the rest."""
+
+    attribute: frozenset[str]
+    claim: Callable[[], Claim]
+
+
 class Clause:
     """A part of a sentence with one statement, or several of one kind.
 
@@ -300,7 +312,10 @@ class Clause:
         self.amounts = [
             a for a in amounts_in(text) if all(a.end <= b or c <= a.start for b, c, _ in names)
         ]
-        self.tokens = tokens_of(text, names, self.amounts)
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return tokens_of(self.text, self.names, self.amounts)
 
     def claim(
         self,
@@ -310,8 +325,8 @@ class Clause:
         *,
         subject: str | None = None,
         sole: bool = False,
-    ) -> Claim | None:
-        """The claim that the attribute named by these words has this value; None without one.
+    ) -> Stated | None:
+        """That the attribute named by these words has this value; None without one.
 
         Args:
             subject: the one subject, if the clause has more names.
@@ -320,6 +335,21 @@ class Clause:
         attribute = attribute_of(words)
         if not attribute:
             return None
+        label = " ".join(words)
+        return Stated(
+            attribute, partial(self._claim, attribute, label, value, shown, subject, sole=sole)
+        )
+
+    def _claim(
+        self,
+        attribute: frozenset[str],
+        label: str,
+        value: Amount | str,
+        shown: str,
+        subject: str | None,
+        *,
+        sole: bool,
+    ) -> Claim:
         own = self.names or (self._outside if len(self._outside) == 1 else ())
         about, low = self.about, f" {self.text.lower()} "
         amount = value if isinstance(value, Amount) else None
@@ -328,7 +358,7 @@ class Clause:
             subjects=frozenset({subject}) if subject else about.subjects(own),
             named=bool(own),
             attribute=attribute,
-            label=" ".join(words),
+            label=label,
             value=value,
             shown=shown,
             sentence=self.sentence,
@@ -351,16 +381,19 @@ def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> li
     tokens: list[Token] = []
     position = 0
     for match in _WORD.finditer(text):
-        if match.start() < position:
+        start = match.start()
+        if start < position:
             continue
         position = match.end()
-        number = next((k for k, a in enumerate(amounts) if a.start <= match.start() < a.end), -1)
+        inside = (k for k, a in enumerate(amounts) if a.start <= start < a.end)
+        number = next(inside, -1) if amounts else -1
         if number >= 0:
             position = amounts[number].end
             tokens.append(Token(text[amounts[number].start : position], "", amount=number))
             continue
-        key = next((k for a, b, k in names if a <= match.start() < b), None)
-        word, low = match[0], match[0].lower()
+        key = next((k for a, b, k in names if a <= start < b), None) if names else None
+        word = match[0]
+        low = word.lower()
         possessive = low[-2:] in ("'s", "’s")
         if possessive:
             word, low = word[:-2], low[:-2]
@@ -379,6 +412,14 @@ def attribute_of(words: Sequence[str]) -> frozenset[str]:
 @lru_cache(maxsize=4_000)
 def stems_of(text: str) -> frozenset[str]:
     """Stems of a text's content words, one for all synonyms."""
-    return frozenset(
-        canonical(word) for word in _LETTERS.findall(text.lower()) if word not in STOPS
-    )
+    return stems_among(words_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """Its runs of letters, in lower case."""
+    return _LETTERS.findall(text.lower())
+
+
+def stems_among(words: Iterable[str]) -> frozenset[str]:
+    """Stems of the content words among these, one for all synonyms."""
+    return frozenset(canonical(word) for word in words if word not in STOPS)

@@ -19,7 +19,7 @@ from memvault.verification.amounts import (
     amounts_in,
     may_state_amount,
 )
-from memvault.verification.claim_patterns import may_state_role, roles_in
+from memvault.verification.claim_patterns import role_words, roles_in
 from memvault.verification.claims import NAME, TEXT, Claim, Source
 from memvault.verification.clause import (
     CLAUSE,
@@ -31,10 +31,12 @@ from memvault.verification.clause import (
     About,
     Clause,
     FindNames,
+    Stated,
     Token,
     hints,
     readable,
-    stems_of,
+    stems_among,
+    words_of,
 )
 
 MOST_KEY_WORDS = 4
@@ -94,7 +96,8 @@ class Passage:
         """The claims in the order of the text.
 
         Args:
-            wanted: stems; a sentence that has none of them is passed over, unread.
+            wanted: stems; sentences that state nothing of an attribute with one of them are left
+                out.
         """
         if wanted is None:
             return [claim for each in self._sentences for claim in each.claims(self._about)]
@@ -104,8 +107,8 @@ class Passage:
         return [
             claim
             for each in self._sentences
-            if _has_any(marks, each.low) and not each.stems.isdisjoint(wanted)
-            for claim in each.claims(self._about)
+            if _has_any(marks, each.low) and each.may_state(wanted)
+            for claim in each.claims(self._about, wanted)
         ]
 
 
@@ -118,6 +121,7 @@ class _Sentence:
         self.low = raw.lower()
         self._raw = raw
         self._behind = behind
+        self._attributes: frozenset[str] | None = None  # stems, of what it states
         self._claims: list[Claim] | None = None
 
     @cached_property
@@ -125,15 +129,30 @@ class _Sentence:
         return readable(self._raw)
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        return stems_of(self._readable)
+    def _stems(self) -> frozenset[str]:
+        """Of the words that may name an attribute of which it states a value."""
+        words = words_of(self._readable)
+        if may_state_amount(self._readable, words):
+            return stems_among(words)
+        pair = _KEY_VALUE.match(self._readable)
+        return stems_among((*(words_of(pair["key"]) if pair else ()), *role_words(words)))
 
-    def claims(self, about: About) -> list[Claim]:
+    def may_state(self, wanted: frozenset[str]) -> bool:
+        return not self._stems.isdisjoint(wanted)
+
+    def claims(self, about: About, wanted: frozenset[str] | None = None) -> list[Claim]:
+        """Its claims; none if none of them is of a wanted attribute."""
+        known = self._attributes
+        if wanted is not None and known is not None and known.isdisjoint(wanted):
+            return []
         if self._claims is None:
-            claims = list(_claims_of_sentence(self._readable, about)) if self._readable else []
-            if claims and TAKEN_BACK.match(readable(self._behind)):
-                claims = [replace(claim, outdated=True) for claim in claims]
-            self._claims = claims
+            stated = list(_stated(self._readable, about)) if self._readable else []
+            self._attributes = frozenset(stem for each in stated for stem in each.attribute)
+            if wanted is not None and self._attributes.isdisjoint(wanted):
+                return []
+            self._claims = [each.claim() for each in stated]
+            if stated and TAKEN_BACK.match(readable(self._behind)):
+                self._claims = [replace(claim, outdated=True) for claim in self._claims]
         return self._claims
 
 
@@ -141,14 +160,15 @@ def _has_any(marks: Sequence[str], low: str) -> bool:
     return any(mark in low for mark in marks)
 
 
-def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
+def _stated(sentence: str, about: About) -> Iterator[Stated]:
     pair = _KEY_VALUE.match(sentence)
-    if pair is not None:
+    if pair is not None and len(pair["value"].split()) <= MOST_FIELD_WORDS:
         key = Clause(sentence, pair["key"].strip(" *_-"), about.names(pair["key"]), about, ())
-        if _is_field(pair, key):
+        if _is_field(key):
             yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
             return
-    if not (may_state_amount(sentence) or may_state_role(sentence)):
+    words = words_of(sentence)
+    if not may_state_amount(sentence, words) and next(role_words(words), None) is None:
         return
     named = about.names(sentence)
     for start, end in _clauses(sentence):
@@ -158,13 +178,12 @@ def _claims_of_sentence(sentence: str, about: About) -> Iterator[Claim]:
         yield from _of_clause(clause)
 
 
-def _is_field(pair: re.Match[str], key: Clause) -> bool:
+def _is_field(key: Clause) -> bool:
     """Whether a colon parts a field's name from its value, rather than what is spoken of from what
     is said of it ("Aurora: the contract ends in May")."""
-    short = len(pair["value"].split()) <= MOST_FIELD_WORDS
     if any(token.low in _SPEAKING for token in key.tokens):  # "We measured it: …"
         return False
-    return short and len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
+    return len(key.tokens) <= MOST_KEY_WORDS and any(t.is_content for t in key.tokens)
 
 
 def _clauses(sentence: str) -> list[tuple[int, int]]:
@@ -191,7 +210,7 @@ def _qualifies(clause: str) -> bool:
 # -- "key: value" ---------------------------------------------------------------------------------
 
 
-def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[Claim]:
+def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[Stated]:
     words = [token.low for token in key.tokens if token.is_content]
     clause = Clause(sentence, value, key.names, about, ())
     found = None
@@ -220,8 +239,8 @@ def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
 # -- prose ----------------------------------------------------------------------------------------
 
 
-def _of_clause(clause: Clause) -> Iterator[Claim]:
-    tokens = clause.tokens
+def _of_clause(clause: Clause) -> Iterator[Stated]:
+    tokens = clause.tokens if clause.amounts else []
     for place, token in enumerate(tokens):
         if token.amount < 0 or (place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE):
             continue

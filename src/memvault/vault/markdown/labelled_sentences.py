@@ -65,9 +65,11 @@ def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
         return not (quoted and after.islower())
     if stop != ".":
         return not after.islower()
-    start = max(sentence, match.start() - _WORD_WINDOW)
-    found = _LAST_WORD.search(text, start, match.start())
-    word = found[0] if found else ""
+    before = text[max(sentence, match.start() - _WORD_WINDOW) : match.start()]
+    word = before.rpartition(" ")[2]
+    if not word.isalnum():
+        found = _LAST_WORD.search(before)
+        word = found[0] if found else ""
     if word.isdigit() and not text[sentence : match.start() - len(word)].strip("-*+ \t\n"):
         return False  # "1. First" is a list number
     folded = word.casefold()
