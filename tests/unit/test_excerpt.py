@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from zlib import compress
 
@@ -245,6 +246,11 @@ def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
     hit = shelf.noted(text)
     for query, limit in (("what does the wick cost", 60), ("light the lamp", 90), ("all", 900)):
         assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
+
+
+def test_of_a_long_note_the_passage_that_was_found_is_shown_without_reading_the_note(shelf):
+    hit = shelf.noted(FILLER * 800 + ANSWER)
+    assert of_stored(shelf, "beacon", replace(hit, text=ANSWER), 200).text == ANSWER
 
 
 @pytest.mark.parametrize("stored", [b"", b"no zlib", compress(b"{}"), compress(b"[1, 2, 3, 4]")])

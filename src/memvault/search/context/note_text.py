@@ -91,12 +91,14 @@ class NoteText:
 def note_texts(
     notes: Sequence[tuple[ParsedNote, bytes]], tokens: TokenCounter
 ) -> dict[str, NoteText]:
-    """By path, what outlines are made of, of each note that is outlined whole."""
+    """By path, what outlines are made of; without a sentence of a note that is too long."""
     read: dict[str, NoteText] = {}
     for note, data in notes:
         make_way()
         if len(data) <= MOST_BYTES:
             read[note.path] = unsized(note, data)
+        else:
+            read[note.path] = NoteText(note.content_hash, [], [], [], [], [])
     return dict(zip(read, sized(list(read.values()), tokens), strict=True))
 
 

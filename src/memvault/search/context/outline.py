@@ -149,10 +149,13 @@ class Outlines:
         for place, hit in found.items():
             data = packed.get(hit.memory.path)
             stored = NoteText.unpacked(data) if data is not None else None
-            if stored is not None and stored.content_hash == hit.memory.content_hash:
+            if stored is None or stored.content_hash != hit.memory.content_hash:
+                if (text := self._parsed(hit)) is not None:
+                    parsed[place] = text
+            elif stored.pieces or stored.code:
                 texts[place] = stored
-            elif (text := self._parsed(hit)) is not None:
-                parsed[place] = text
+            else:  # too long to be read, as a book is; extracting a PDF's text takes seconds
+                parsed[place] = _passage(hit)
         counted = sized(list(parsed.values()), self._embedder.tokens)
         return texts | dict(zip(parsed, counted, strict=True))
 
@@ -162,8 +165,7 @@ class Outlines:
         except (NoteNotFound, StorageError):
             return None
         if len(data) > MOST_BYTES:
-            pieces = _of_passage(hit)
-            return NoteText("", pieces, [piece.text for piece in pieces], (), (), ())
+            return _passage(hit)
         return unsized(parse_note(hit.memory.path, data), data)
 
     def _outlined(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
@@ -258,6 +260,12 @@ def _units(pieces: Sequence[Unit]) -> tuple[list[Unit], list[int]]:
             units.append(piece)
         owners.append(len(units) - 1)
     return units, owners
+
+
+def _passage(hit: Hit) -> NoteText:
+    """The passage that was found, in place of its note."""
+    pieces = _of_passage(hit)
+    return NoteText("", pieces, [piece.text for piece in pieces], (), (), ())
 
 
 def _of_passage(hit: Hit) -> list[Unit]:
