@@ -4,6 +4,7 @@ mended."""
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -106,6 +107,19 @@ def test_a_healthy_vault_has_no_tasks_and_is_ready(container: Container, write: 
     assert found["dream_available"] is True
     write("Crane.md", "The crane of the [[Yard]] lifts boats out of the [[Water basin]].\n")
     assert status(container)["suggested_action"] == "curate"
+
+
+def test_copies_of_a_note_may_be_merged_and_those_of_a_read_only_document_not(
+    container: Container, write: Write
+) -> None:
+    text = "Every spring the crane's cable is greased, its hook weighed, its brake tested twice."
+    card = json.dumps({"nodes": [{"id": "a", "type": "text", "text": text}], "edges": []})
+    for name in ("Care", "Care again"):
+        write(f"{name}.canvas", card)
+    for name in ("Crane", "Crane again"):
+        write(f"{name}.md", f"{text}\n")
+    (pair,) = tasks(container)["near_duplicates"]
+    assert set(pair) == {"Crane.md", "Crane again.md"}
 
 
 def test_an_answer_suggests_what_could_be_done_about_its_own_memories(

@@ -33,6 +33,7 @@ from memvault.reasoning.conflicts import (
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.words import composed, name_key, words
+from memvault.vault.documents import is_document
 from memvault.vault.frontmatter.properties import read_date
 from memvault.vault.links import wikilink
 
@@ -331,6 +332,8 @@ class Duplicates:
         judged: dict[Pair, Similarity] = {}
         for one, other in sorted(pairs):
             self._go_on()
+            if any(is_document(memories[each].path) for each in (one, other)):
+                continue  # read-only: neither can be merged into the other
             if is_captured(memories[one]) != is_captured(memories[other]):
                 continue  # a decision kept from a session repeats it, and outlasts it
             first, second = wording_of(one), wording_of(other)
