@@ -21,6 +21,7 @@ from cachetools import LRUCache
 
 from memvault.model.errors import ReadOnlyDocument
 from memvault.model.note import Block, Heading, LineRange, Sentence
+from memvault.model.priority import make_way
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 PDF, CANVAS = ".pdf", ".canvas"
@@ -104,6 +105,7 @@ def _pdf_text(stem: str, data: bytes) -> str:
     named = " ".join(_clean(title or "").split())
     parts, length = [stem if not named or _FILE_NAME.search(named) else named], 0
     for number, page in enumerate(reader.pages, 1):
+        make_way()
         text = _HYPHENATED.sub("", _clean(page.extract_text() or "")).strip()
         if text:
             parts.append(f"{PAGE_MARK}Page {number}\n\n{text}")
