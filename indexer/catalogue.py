@@ -49,7 +49,6 @@ class Catalogue:
         self._alike: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
         self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
-        self._claims: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
@@ -185,10 +184,6 @@ class Catalogue:
         """Paths of the notes whose frontmatter or folder contains one of these names."""
         return set().union(*(self._naming.get(key, set()) for key in keys))
 
-    def claimants(self, memory_id: str) -> set[str]:
-        """Paths of the notes whose frontmatter claims this id."""
-        return set(self._claims.get(memory_id, set()))
-
     def in_project(self, project: str) -> set[str]:
         return set(self._in_project.get(project.casefold(), set()))
 
@@ -210,8 +205,6 @@ class Catalogue:
             self._linking[key].add(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].add(path)
-        if record.claimed_id:
-            self._claims[record.claimed_id].add(path)
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].add(path)
 
@@ -229,7 +222,5 @@ class Catalogue:
             self._linking[key].discard(path)
         for key in frontmatter_names(record.memory):
             self._naming[key].discard(path)
-        if record.claimed_id:
-            self._claims[record.claimed_id].discard(path)
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].discard(path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.generation import Progress, Report, ScanReport
+from indexer.name_registry import NameRegistry
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory, id_of_path
@@ -108,6 +109,7 @@ class ChangeSet:
         gone: paths of deleted notes.
         restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
+        stats: of the notes that were read, by path.
     """
 
     readings: ReadingBuffer = field(default_factory=ReadingBuffer)
@@ -117,6 +119,15 @@ class ChangeSet:
     gone: set[str] = field(default_factory=set)
     restamped: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
+    stats: dict[str, NoteStat] = field(default_factory=dict)
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Leave these notes out."""
+        for path in paths:
+            for by_path in (self.memories, self.names, self.claims):
+                by_path.pop(path, None)
+        self.gone.difference_update(paths)
+        self.restamped = [each for each in self.restamped if each.memory.path not in paths]
 
     def give_id(self, path: str, memory_id: str) -> None:
         memory = self.memories[path]
@@ -142,51 +153,69 @@ class ChangeSet:
 class ChangeSetReader:
     """Fills a `ChangeSet` from the vault and the catalogue."""
 
-    def __init__(self, vault: Vault, catalogue: Catalogue, max_bytes: int) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        catalogue: Catalogue,
+        names: Callable[[], NameRegistry],
+        max_bytes: int,
+    ) -> None:
         self._vault = vault
         self._catalogue = catalogue
+        self._names = names
         self._max_bytes = max_bytes
 
     def read(
         self,
         paths: Collection[str],
-        gone: Iterable[str],
+        pending: ChangeSet,
         report: Report,
         result: ScanReport,
+        *,
         anew: Collection[str] = (),
-    ) -> ChangeSet:
-        """Read the notes and drop deleted and unchanged ones, except those in ``anew``."""
-        pending = ChangeSet(gone=set(gone))
-        for done, path in enumerate(sorted(paths), 1):
-            self._read_one(path, pending, result, anew=path in anew)
-            report(Progress("reading", done, len(paths)))
-        self._settle_ids(pending, result)
-        return pending
+        read: Callable[[ParsedNote], None] = lambda _: None,
+    ) -> None:
+        """Read the notes and leave out unchanged ones, except those in ``anew``; deleted ones are
+        gone.
 
-    def _read_one(self, path: str, pending: ChangeSet, result: ScanReport, *, anew: bool) -> None:
+        Args:
+            read: called with each note that is to be indexed.
+        """
+        for done, path in enumerate(sorted(paths), 1):
+            reading = self._read_one(path, pending, result, anew=path in anew)
+            if reading is not None:
+                read(reading.note)
+            report(Progress("reading", done, len(paths)))
+
+    def _read_one(
+        self, path: str, pending: ChangeSet, result: ScanReport, *, anew: bool
+    ) -> NoteReading | None:
         try:
             reading = read_note(self._vault, path, self._max_bytes)
         except Unreadable as error:
             result.problems.append(error.message)
-            return
+            return None
         record = self._catalogue.record(path)
         if reading is None:
-            if record is not None:
+            if self._names().memory(path) is not None:
                 pending.gone.add(path)
-        elif record is not None and not anew and self._is_unchanged(reading, record):
+            return None
+        pending.stats[path] = reading.stat
+        if record is not None and not anew and self._is_unchanged(reading, record):
             stat = reading.stat
             pending.restamped.append(
                 record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})
             )
-        else:
-            self._add(reading, pending)
+            return None
+        self._add(reading, pending)
+        return reading
 
-    @staticmethod
-    def _is_unchanged(reading: NoteReading, record: NoteRecord) -> bool:
+    def _is_unchanged(self, reading: NoteReading, record: NoteRecord) -> bool:
         return (
             record.format == FORMAT
             and reading.note.content_hash == record.memory.content_hash
             and reading.memory(record.memory.id) == record.memory
+            and self._names().memory(record.memory.path) == record.memory  # or another is to come
         )
 
     @staticmethod
@@ -200,18 +229,18 @@ class ChangeSetReader:
         pending.memories[path] = memory
         pending.names[path] = names_of(reading.note, memory)
 
-    def _settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
+    def settle_ids(self, pending: ChangeSet, result: ScanReport) -> None:
         """If several notes claim one id (copies), the first path gets it."""
         asked = {claim for claim in pending.claims.values() if claim}
         for path in (*pending.claims, *pending.gone):
-            record = self._catalogue.record(path)
-            if record is not None and record.claimed_id:
-                asked.add(record.claimed_id)
+            if claim := self._names().claim_of(path):
+                asked.add(claim)
         for memory_id in sorted(asked):
             self._settle_id(memory_id, pending, result)
 
     def _settle_id(self, memory_id: str, pending: ChangeSet, result: ScanReport) -> None:
-        others = self._catalogue.claimants(memory_id) - set(pending.claims) - pending.gone
+        names = self._names()
+        others = names.claimants(memory_id) - set(pending.claims) - pending.gone
         moved = {path for path in others if not self._is_there(path)}
         pending.gone |= moved  # their events are still to come, but the ids are free
         others -= moved
@@ -219,8 +248,8 @@ class ChangeSetReader:
         claimants = sorted(others | here)
         for place, path in enumerate(claimants):
             wanted = memory_id if place == 0 else id_of_path(path)
-            record = self._catalogue.record(path)
-            if path in others and record is not None and record.memory.id != wanted:
+            known = names.memory(path)
+            if path in others and known is not None and known.id != wanted:
                 reading = self._read_again(path)
                 if reading is None:
                     pending.gone.add(path)

@@ -54,14 +54,14 @@ def _error(what: str, path: str | None = None) -> Finding:
 
 
 def _waiting(indexer: Indexer) -> list[Finding]:
-    count = len(indexer.differing().changed)
+    count = len(indexer.comparison.differing().changed)
     what = f"{count:,} notes are not indexed yet"
     advice = "indexing goes on; `memvault status` shows how far it is"
     return [Finding("note", what, advice)] if count else []
 
 
 def _unindexed(indexer: Indexer) -> list[Finding]:
-    waiting = indexer.differing()
+    waiting = indexer.comparison.differing()
     findings = [
         _error("changed on disk since it was indexed", path) for path in sorted(waiting.changed)
     ]

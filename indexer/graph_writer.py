@@ -182,6 +182,11 @@ class GraphWriter:
         self._left_out: frozenset[str] | None = None  # forgotten concepts when last applied
         self._joined: Mapping[str, GraphNode] = {}  # merged concepts when last applied
 
+    @property
+    def version(self) -> int:
+        """That of the names which edges are resolved by."""
+        return self._names().version
+
     def graphs_of(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
         """The nodes and edges of parsed notes."""
         return tuple(self._graph_of(note, memory) for note, memory in notes)

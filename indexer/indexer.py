@@ -3,9 +3,13 @@
 The order of every change lets the next scan repair a crash at any step:
 
 1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
-2. In batches: chunks, graph and preferences are written and queued for a flush, and last the notes'
-   records are committed. From then on the notes are found.
+2. In batches: chunks and graph are written, and last the notes' records, in one transaction with
+   their outlines and preferences and with marks until the chunks are flushed. From then on the
+   notes are found.
 3. The chunks are flushed, and the queued notes are relinked.
+
+A change of a few notes is indexed at once. One of many, as a first scan, is indexed in batches,
+between which other changes are: of each note the newest reading is written.
 """
 
 from __future__ import annotations
@@ -13,72 +17,44 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 
-from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.change_set import ChangeSet, ChangeSetReader, NoteReading, read_note
+from indexer.batches import AHEAD, BATCH, BatchWriter, EarlyEmbedding
+from indexer.catalogue import Catalogue
+from indexer.change_set import ChangeSet, ChangeSetReader, read_note
+from indexer.comparison import Comparison
 from indexer.generation import Progress, Report, ScanReport, report_nothing
-from indexer.graph_writer import (
-    EntityCache,
-    GraphWriter,
-    SuppressedNodes,
-    sentences_between_notes,
-)
+from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
 from indexer.name_registry import AffectedLinks, NameRegistry
+from indexer.relinking import Relinking
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import preference_rows
 from memvault.model.errors import StoreUnavailable
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
-from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
+from memvault.model.note import ChunkSize, mean_vector
 from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.search.context.note_text import note_texts
 from memvault.stores.open import Stores
-from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.text.entities import NameMatcher
-from memvault.vault.files import NoteStat, Vault
-from memvault.vault.links import LinkIndex, link_key
+from memvault.vault.files import Vault
+from memvault.vault.links import LinkIndex
 
 logger = logging.getLogger(__name__)
 FEW = 64  # notes that a tool may wait for
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
-LINKED_AT_ONCE = 32  # notes of that rest in one step
-BATCH = 128  # notes written and committed together, at most
 Listener = Callable[[NotesIndexed], None]
-AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
 FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
-
-
-@dataclass(frozen=True, slots=True)
-class ScanDifference:
-    """Paths of notes that differ from their records, and of deleted ones; the number on disk."""
-
-    changed: set[str]
-    gone: set[str]
-    on_disk: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Notes that are written together, with what is written of each."""
-
-    readings: list[NoteReading]
-    notes: list[tuple[ParsedNote, Memory]]
-    graphs: tuple[NoteGraph, ...]
-    chunks: Sequence[Sequence[EmbeddedChunk]] = ()
+LOOK_SECONDS = 0.01  # between two looks whether others have finished
 
 
 class Indexer:
-    """Indexes one vault into one set of stores. Thread-safe; one change at a time.
+    """Indexes one vault into one set of stores. Thread-safe.
 
     Args:
         forgotten: returns the ids of forgotten concepts, which the graph omits.
@@ -99,6 +75,7 @@ class Indexer:
         self.vault = vault
         self.stores = stores
         self.catalogue = Catalogue(stores.keyvalue)
+        self.comparison = Comparison(vault, self.catalogue, stores)
         self.version = 0  # counts changes; caches of computed values compare it
         self.on_change: list[Listener] = []  # called after every write
         self.on_batch: list[
@@ -108,44 +85,68 @@ class Indexer:
         self.let_pass: Callable[[], None] = lambda: None
         self.problems: list[str] = []
         self.progress: Progress | None = None  # while more than a few notes are indexed
+        self.max_note_bytes = settings.max_note_bytes
         self._embedder = embedder
         self._lock = AwaitedLock()
+        self._changes = 0  # that are being indexed
+        self._scanning = False
+        self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
         self._stopped = threading.Event()
-        self._reader = ChangeSetReader(vault, self.catalogue, settings.max_note_bytes)
-        self.max_note_bytes = settings.max_note_bytes
-        self._name_registry = NameRegistry((r.memory, r.names) for r in self.catalogue.records())
+        self._name_registry = NameRegistry(self.catalogue.records())
+        names = lambda: self._name_registry  # noqa: E731
+        self._reader = ChangeSetReader(vault, self.catalogue, names, settings.max_note_bytes)
         self._graphs = GraphWriter(
             vault,
             stores.graph,
             self.catalogue,
-            names=lambda: self._name_registry,
+            names=names,
             found=found,
             hidden=SuppressedNodes(stores.keyvalue, forgotten, joined),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
             report=self._report,
         )
+        self._relinking = Relinking(self.catalogue, stores, self._graphs)
+        self._batches = BatchWriter(stores, self.catalogue, self._graphs, embedder, self._lock)
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
-        """Compare the whole vault with the catalogue and index the difference."""
-        with self._lock, making_way(self.let_pass):
-            self._forget_lost_indexes()
-            differing = self.differing()
-            unflushed = self.catalogue.unflushed()
-            result = self._apply(
-                differing.changed | (unflushed - differing.gone),
-                differing.gone,
-                self._until_stopped(report),
-                anew=unflushed,
-                also=self._remove_strays()[1] | self.catalogue.notes_to_relink(),
-            )
+        """Compare the whole vault with the catalogue and index the difference; while another scan
+        runs, only what that one does not know of."""
+        with making_way(self.let_pass):
+            with self._lock:
+                is_first, self._scanning = not self._scanning, True
+            try:
+                return self._scan(self._until_stopped(report), is_first=is_first)
+            finally:
+                if is_first:
+                    self._scanning = False
+
+    def _scan(self, report: Report, *, is_first: bool) -> ScanReport:
+        with self._lock:
+            anew, also = set[str](), set[str]()
+            if is_first:
+                self._forget_lost_indexes()
+                anew = self.catalogue.unflushed()
+                also = self._remove_strays()[1] | self.catalogue.notes_to_relink()
+            differing = self.comparison.differing(self._due)
+            changed = {
+                path
+                for path, stat in differing.changed.items()
+                if is_first
+                or path not in self._due
+                or self._due[path].stats.get(path, stat) != stat
+            }
+        result = self._apply(
+            changed | (anew - differing.gone), differing.gone, report, anew=anew, also=also
+        )
+        with self._lock:
             self._graphs.forget_what_is_left_out()
             self._graphs.leave_out_forgotten()
             result.unchanged = differing.on_disk - result.indexed
             self.problems = [*self.vault.problems, *result.problems]
             if result.indexed >= OPTIMIZE_AFTER:
                 self.stores.vectors.optimize()
-            return result
+        return result
 
     def index(self, paths: Collection[str], *, finish_later: bool = False) -> ScanReport:
         """Index these notes as they are on disk now; deleted ones are removed.
@@ -154,16 +155,17 @@ class Indexer:
             finish_later: leave three things to `finish_some`: to relink many other notes, to find
                 notes whose text has a changed name, and to flush.
         """
-        with self._lock:
+        few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
+        with self._lock if few else nullcontext():
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
-            gone = {p for p in paths if p not in present and self.catalogue.record(p)}
+            gone = {p for p in paths if p not in present and self._name_registry.memory(p)}
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
-            few = len(present) <= FEW  # a tool finds what it wrote, even while the engine stops
             report = report_nothing if few else self._until_stopped(report_nothing)
             with making_way(None if few or finish_later else self.let_pass):
                 result = self._apply(present, gone, report, finish_later=finish_later)
-                self._graphs.leave_out_forgotten()
+                with self._lock:
+                    self._graphs.leave_out_forgotten()
             return result
 
     def stop(self) -> None:
@@ -176,11 +178,15 @@ class Indexer:
         return self._stopped.is_set()
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait for the running change; False after so many seconds."""
-        if not self._lock.acquire(timeout=timeout):
-            return False
-        self._lock.release()
-        return True
+        """Wait for the running changes; False after so many seconds."""
+        end = time.monotonic() + timeout
+        while self._lock.acquire(timeout=max(0.0, end - time.monotonic())):
+            is_idle = not self._changes
+            self._lock.release()
+            if is_idle or time.monotonic() >= end:
+                return is_idle
+            time.sleep(LOOK_SECONDS)
+        return False
 
     @property
     def links(self) -> LinkIndex:
@@ -191,23 +197,6 @@ class Indexer:
     def names(self) -> NameMatcher:
         """Finds names of the vault in texts."""
         return self._name_registry.names
-
-    def differing(self) -> ScanDifference:
-        """The notes that a scan would index; reads only file names, sizes and times.
-
-        Raises:
-            VaultMissing: the vault's folder does not exist.
-        """
-        on_disk, changed = set[str](), set[str]()
-        for stat in self.vault.walk():
-            make_way()
-            on_disk.add(stat.path)
-            if self._differs(stat):
-                changed.add(stat.path)
-        gone = {
-            path for path in self.catalogue.paths() - on_disk if not self._may_be_unreadable(path)
-        }
-        return ScanDifference(changed, gone, len(on_disk))
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Update names and listeners after another process indexed these notes (any, if None).
@@ -223,19 +212,12 @@ class Indexer:
                 if record is None:
                     self._name_registry.update(path, None)
                 else:
-                    self._name_registry.update(path, record.memory, record.names)
+                    self._name_registry.update(path, record.memory, record.names, record.claimed_id)
             gone = frozenset(key for key in known if self.catalogue.by_id(key) is None)
             self._report(NotesIndexed(frozenset(changed), removed=gone))
             rest = iter(self.catalogue.paths() if paths is None else {*changed, *paths})
             while batch := list(islice(rest, BATCH)):
                 self._report(self._as_stored(batch))
-
-    def is_current(self, path: str) -> bool:
-        """Whether the note's record agrees with the disk, also if neither exists."""
-        stat = self.vault.stat(path) if self.vault.is_note(path) else None
-        if stat is None:
-            return self.catalogue.record(path) is None
-        return not self._differs(stat)
 
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, perhaps not yet indexed, with the id that it probably gets."""
@@ -250,17 +232,11 @@ class Indexer:
     def finish_some(self) -> bool:
         """Do one step of what `index` left for later; False when nothing is left."""
         with self._lock, making_way(self.let_pass):
+            if self._changes:  # the last of them does it
+                return False
             self.flush()
-            names = self.catalogue.queued_names()
-            if names:
-                self.catalogue.queue_relinking(self._with_phrase(names))
-                self.catalogue.mark_names_resolved(names)
-                return True
-            waiting = sorted(self.catalogue.notes_to_relink())
-            some = waiting[:LINKED_AT_ONCE]
-            self._graphs.write_again(some)
-            self.catalogue.mark_relinked(some)
-            return len(waiting) > len(some)
+            _, goes_on = self._relinking.step()
+            return goes_on
 
     def flush(self) -> None:
         """Flush indexed chunks to disk, so that a power cut loses none."""
@@ -269,42 +245,6 @@ class Indexer:
             if unflushed:
                 self.stores.vectors.flush()
                 self.catalogue.mark_flushed(unflushed)
-
-    # -- finding differences ------------------------------------------------------------------
-
-    def _differs(self, stat: NoteStat) -> bool:
-        record = self.catalogue.record(stat.path)
-        now = (stat.size, stat.mtime_ns, FORMAT)
-        if record is None or (record.size, record.mtime_ns, record.format) != now:
-            return True
-        stamp = record.memory.provenance.stamp
-        return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
-
-    def _may_be_unreadable(self, path: str) -> bool:
-        """Whether the note is in a folder that the last walk could not read."""
-        unreadable = self.vault.unreadable
-        above = ["", *("/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1))]
-        return bool(unreadable) and any(folder in unreadable for folder in above)
-
-    def _forget_lost_indexes(self) -> None:
-        """Drop all records if an index lost its data, so that every note is indexed again."""
-        if not len(self.catalogue):
-            return
-        if self.has_lost_an_index():
-            logger.warning("An index has lost its data; indexing all notes again.")
-            known = frozenset(memory.id for memory in self.catalogue.all())
-            paths = frozenset(self.catalogue.paths())
-            self.catalogue.commit([], paths)
-            self._name_registry = NameRegistry(())
-            self._report(NotesIndexed(paths, removed=known))
-
-    def has_lost_an_index(self) -> bool:
-        """Whether a store is empty although notes were indexed (a server lost its data)."""
-        return bool(len(self.catalogue)) and (
-            self.stores.vectors.count() == 0
-            or self.stores.graph.counts()[0] == 0
-            or self.catalogue.is_lost()
-        )
 
     def remove_orphans(self) -> int:
         """Remove nodes and chunks without a record; how many notes these were of. Removes nothing
@@ -316,49 +256,37 @@ class Indexer:
         if not self._lock.acquire(timeout=0.0):
             return 0
         try:
-            removed, linking = self._remove_strays()
+            removed, linking = self._remove_strays() if not self._changes else (set(), set())
             self.link_again(linking)
             return len(removed)
         finally:
             self._lock.release()
 
+    # -- indexing -----------------------------------------------------------------------------
+
+    def _forget_lost_indexes(self) -> None:
+        """Drop all records if an index lost its data, so that every note is indexed again."""
+        if self.comparison.has_lost_an_index():
+            logger.warning("An index has lost its data; indexing all notes again.")
+            known = frozenset(memory.id for memory in self.catalogue.all())
+            paths = frozenset(self.catalogue.paths())
+            self.catalogue.commit([], paths)
+            self._name_registry = NameRegistry(())
+            self._report(NotesIndexed(paths, removed=known))
+
     def _remove_strays(self) -> tuple[set[str], set[str]]:
         """Remove nodes and chunks without a record; returns their ids, and the paths of notes
         linking to them."""
-        known = {memory.id for memory in self.catalogue.all()}
-        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
+        nodes, chunks = self.comparison.strays()
         linking: set[str] = set()
         if nodes:
             sources = {edge.source for edge in self.stores.graph.neighbours(nodes)} - nodes
-            linking = {m.path for m in map(self.catalogue.by_id, sources) if m is not None}
+            linking = self._relinking.paths_of(sources)
             self.stores.graph.remove(nodes)
-        chunks = set(self.stores.vectors.note_ids()) - known
         if chunks:
             self.stores.vectors.remove(chunks)
         self._report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
         return nodes | chunks, linking
-
-    def _depending_on(self, affected: AffectedLinks) -> set[str]:
-        """Paths of the notes whose edges change, except those that `_with_phrase` finds."""
-        if not len(self.catalogue):
-            return set()
-        names = affected.names
-        paths = self.catalogue.linking(affected.link_keys) | self.catalogue.naming(names.keys)
-        for project in affected.projects:
-            paths |= self.catalogue.in_project(project)
-        if names.entities:
-            edges = self.stores.graph.neighbours(names.entities)
-            paths |= self._paths({edge.source for edge in edges})
-        return paths
-
-    def _with_phrase(self, phrases: Collection[str]) -> set[str]:
-        """Paths of the notes whose text contains one of these phrases."""
-        if not phrases or not len(self.catalogue):
-            return set()
-        return self._paths(self.stores.vectors.containing(phrases))
-
-    def _paths(self, note_ids: Collection[str]) -> set[str]:
-        return {m.path for m in map(self.catalogue.by_id, note_ids) if m is not None}
 
     def _until_stopped(self, report: Report) -> Report:
         def tell(progress: Progress) -> None:
@@ -368,8 +296,6 @@ class Indexer:
                 raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
 
         return tell
-
-    # -- indexing -----------------------------------------------------------------------------
 
     def _apply(
         self,
@@ -381,48 +307,100 @@ class Indexer:
         also: Collection[str] = (),
         finish_later: bool = False,
     ) -> ScanReport:
-        result = ScanReport()
-        pending = self._reader.read(paths, gone, report, result, anew)
-        self.catalogue.commit(pending.restamped)
-        affected = self._learn_names(pending)
-        phrases = affected.names.phrases
-        again = self._depending_on(affected) | set(also)
-        fresh = set(pending.memories) | pending.gone
-        again -= fresh
-        if len(self.catalogue):
-            self.catalogue.queue_names(phrases)
-        self.catalogue.queue_relinking(again)
-        self._remove(pending)
+        result, pending = ScanReport(), ChangeSet(gone=set(gone))
+        with self._at_work(pending, {*paths, *gone}):
+            with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
+                early = EarlyEmbedding(self._embedder, ahead)
+                self._reader.read(paths, pending, report, result, anew=anew, read=early.add)
+                with self._lock:
+                    pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
+                    self._reader.settle_ids(pending, result)
+                    fresh = set(pending.memories) | pending.gone
+                    self._due.update(dict.fromkeys(fresh, pending))
+                    self.catalogue.commit(pending.restamped)
+                    affected, stale = self._learn_names(pending)
+                    again = self._relinking.queue(affected, also, fresh)
+                    self._remove(pending, stale)
+                self._write(pending, ahead, report, result)
+            result.removed = len(pending.gone)
+            if finish_later:
+                many = len(again) > FEW_LINKED
+                result.unfinished = bool(result.indexed or affected.names.phrases or many)
+                if not many:
+                    with self._lock:
+                        self._relinking.write_again(again)
+                    result.relinked = len(again)
+            elif self._release(pending):
+                result.relinked = self._finish(fresh)
+        return result
+
+    @contextmanager
+    def _at_work(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
+        """Have these notes indexed by this change, and none that began before. Ends when those that
+        a later one took over are indexed, too."""
+        with self._lock:
+            self._changes += 1
+            self._due.update(dict.fromkeys(paths, pending))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._release(pending)
+                self._changes -= 1
+        while not self._lock.is_held:
+            with self._lock:
+                if not self._due.keys() & paths:
+                    return
+            time.sleep(LOOK_SECONDS)
+
+    def _release(self, pending: ChangeSet) -> bool:
+        """Let go of the change's notes; whether none of another change is due."""
+        with self._lock:
+            for path in [path for path, due in self._due.items() if due is pending]:
+                del self._due[path]
+            return not self._due
+
+    def _write(
+        self, pending: ChangeSet, ahead: ThreadPoolExecutor, report: Report, result: ScanReport
+    ) -> None:
+        """Write the notes that are still due to this change, batch by batch."""
         total = len(pending.memories)
+        tells = total > FEW and self.progress is None
         try:
             began = time.perf_counter()
-            self.progress = Progress("indexing", 0, total) if total > FEW else None
-            for batch in self._prepared(pending):
-                self._index_batch(batch, pending)
-                result.indexed += len(batch.notes)
-                self.progress = self.progress and Progress("indexing", result.indexed, total)
-                if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
-                    self.flush()
+            if tells:
+                self.progress = Progress("indexing", 0, total)
+            for batch in self._batches.prepared(pending, ahead):
+                with self._lock.after_others():
+                    due = {path for path, due in self._due.items() if due is pending}
+                    written = self._batches.write(batch, due)
+                    self._report(written)
+                    if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
+                        self.flush()
+                result.indexed += len(written.paths)
+                if tells:
+                    self.progress = Progress("indexing", result.indexed, total)
                 began, before = time.perf_counter(), began
                 for listener in self.on_batch:
-                    listener(len(batch.notes), began - before)
+                    listener(len(written.paths), began - before)
                 report(Progress("indexing", result.indexed, total))
-            if not finish_later:
-                self.flush()
         finally:
-            self.progress = None
-        result.removed = len(pending.gone)
-        many = len(again) > FEW_LINKED
-        result.unfinished = finish_later and bool(result.indexed or phrases or many)
-        if finish_later and many:
-            return result
-        names = set() if finish_later else self.catalogue.queued_names()
-        again |= self._with_phrase(names) - fresh
-        self._graphs.write_again(again)
-        self.catalogue.mark_relinked(again)
-        self.catalogue.mark_names_resolved(names)
-        result.relinked = len(again)
-        return result
+            if tells:
+                self.progress = None
+
+    def _finish(self, fresh: Collection[str]) -> int:
+        """Flush, and relink all that is queued; how many notes these were.
+
+        Args:
+            fresh: notes that were just written, with the names as they are.
+        """
+        relinked, goes_on = 0, True
+        self.flush()
+        while goes_on:
+            with self._lock.after_others():
+                some, goes_on = self._relinking.step(fresh)
+            relinked += some
+        return relinked
 
     def _report(self, indexed: NotesIndexed) -> None:
         """Notify the listeners of written and removed notes."""
@@ -453,95 +431,26 @@ class Indexer:
         vectors = {key: mean_vector(read.get(key, ())) for key in ids}
         return NotesIndexed(frozenset(paths), graphs, vectors)
 
-    def _learn_names(self, pending: ChangeSet) -> AffectedLinks:
-        affected = AffectedLinks()
+    def _learn_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
+        """Register the names; also returns the ids that notes no longer have."""
+        affected, stale = AffectedLinks(), set[str]()
         for path in (*pending.gone, *pending.memories):
-            old, new = self.catalogue.by_path(path), pending.memories.get(path)
-            if old is not None and (new is None or new.id != old.id):
-                affected |= self._name_registry.update(path, None)
+            new = pending.memories.get(path)
+            for old in (self._name_registry.memory(path), self.catalogue.by_path(path)):
+                if old is not None and (new is None or new.id != old.id):
+                    affected |= self._name_registry.update(path, None)
+                    stale.add(old.id)
         for path, memory in pending.memories.items():
-            affected |= self._name_registry.update(path, memory, pending.names[path])
-        return affected
+            affected |= self._name_registry.update(
+                path, memory, pending.names[path], pending.claims[path]
+            )
+        return affected, stale - {memory.id for memory in pending.memories.values()}
 
-    def _remove(self, pending: ChangeSet) -> None:
+    def _remove(self, pending: ChangeSet, stale: set[str]) -> None:
         """Remove deleted notes, and the data under ids that notes no longer have."""
-        stale = set()
-        for path in (*pending.gone, *pending.memories):
-            old, new = self.catalogue.by_path(path), pending.memories.get(path)
-            if old is not None and (new is None or new.id != old.id):
-                stale.add(old.id)
-        stale -= {memory.id for memory in pending.memories.values()}
         if stale:
             self.stores.vectors.remove(stale)
             self.stores.graph.remove(stale)
         delete, _ = preference_rows(self.stores.keyvalue, dict.fromkeys(pending.gone))
         self.catalogue.commit([], pending.gone, delete={**delete, OUTLINES: pending.gone})
         self._report(NotesIndexed(frozenset(pending.gone), removed=frozenset(stale)))
-
-    def _prepared(self, pending: ChangeSet) -> Iterator[_Batch]:
-        """The batches, ready to be written; the next ones are embedded meanwhile."""
-
-        def begun(readings: list[NoteReading]) -> tuple[_Batch, Future[list[list[EmbeddedChunk]]]]:
-            notes = [(each.note, pending.memories[each.note.path]) for each in readings]
-            batch = _Batch(readings, notes, self._graphs.graphs_of(notes))
-            also = sentences_between_notes(batch.graphs)
-            work = partial(chunk_notes, notes, self._embedder, also=also)
-            return batch, ahead.submit(copy_context().run, work)
-
-        waiting: deque[tuple[_Batch, Future[list[list[EmbeddedChunk]]]]] = deque()
-        with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
-            for readings in pending.batches(BATCH):
-                waiting.append(begun(readings))
-                if len(waiting) > AHEAD:
-                    batch, chunks = waiting.popleft()
-                    yield replace(batch, chunks=chunks.result())
-            for batch, chunks in waiting:
-                yield replace(batch, chunks=chunks.result())
-
-    def _index_batch(self, batch: _Batch, pending: ChangeSet) -> None:
-        notes, chunks = batch.notes, batch.chunks
-        paths = [note.path for note, _ in notes]
-        self.stores.vectors.replace(
-            [(memory, list(rows)) for (_, memory), rows in zip(notes, chunks, strict=True)]
-        )
-        self._graphs.write(batch.graphs)
-        texts = note_texts(
-            [(each.note, each.data) for each in batch.readings], self._embedder.tokens
-        )
-        outlines = {path: text.packed() for path, text in texts.items()}
-        delete, write = preference_rows(self.stores.keyvalue, {n.path: n for n, _ in notes})
-        self.catalogue.commit(
-            [self._record(reading, pending) for reading in batch.readings],
-            unflushed=True,
-            delete=delete,
-            write={**write, OUTLINES: outlines},
-        )
-        vectors = {
-            memory.id: _vector_of(rows) for (_, memory), rows in zip(notes, chunks, strict=True)
-        }
-        self._report(NotesIndexed(frozenset(paths), batch.graphs, vectors))
-
-    def _too_many_links(self, path: str) -> list[str]:
-        more = self._graphs.unindexed_edges(path)
-        text = f"too many links: {more:,} are not in the graph; split the note"
-        return [text] if more else []
-
-    def _record(self, reading: NoteReading, pending: ChangeSet) -> NoteRecord:
-        note, path = reading.note, reading.note.path
-        targets = {link.target for link in note.links if link.target}
-        problem = note.frontmatter_problem
-        return NoteRecord(
-            memory=pending.memories[path],
-            size=reading.stat.size,
-            mtime_ns=reading.stat.mtime_ns,
-            claimed_id=reading.claimed_id,
-            link_keys=tuple(sorted({link_key(target) for target in targets})),
-            names=pending.names[path],
-            frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
-            warnings=(*note.warnings, *self._too_many_links(path)),
-        )
-
-
-def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:
-    """The vector of a note's whole text."""
-    return mean_vector([row.vector for row in chunks if ChunkSize.NOTE in row.chunk.sizes])

@@ -6,9 +6,11 @@ one changes, which other notes have to be linked anew.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from indexer.catalogue import NoteRecord
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
@@ -37,6 +39,10 @@ class AffectedLinks:
     def names(self) -> NameChanges:
         return NameChanges.union(self.changes)
 
+    @property
+    def is_any(self) -> bool:
+        return bool(self.link_keys or self.projects) or self.names != NameChanges()
+
 
 def _identity(memory: Memory) -> tuple[object, ...]:
     return (
@@ -53,16 +59,41 @@ def _identity(memory: Memory) -> tuple[object, ...]:
 class NameRegistry:
     """The names, links and memories of all notes, including those about to be indexed."""
 
-    def __init__(self, known: Iterable[tuple[Memory, Iterable[Name]]]) -> None:
+    def __init__(self, known: Iterable[NoteRecord]) -> None:
+        self.version = 0  # counts changes that other notes' edges may depend on
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
+        self._claims: dict[str, str] = {}  # ids in frontmatter, by path
+        self._claimants: dict[str, set[str]] = defaultdict(set)
         self.links = LinkIndex()
         self._names = NameMatcher()
-        for memory, names in known:
-            self.update(memory.path, memory, names)
+        for record in known:
+            self.update(record.memory.path, record.memory, record.names, record.claimed_id)
 
-    def update(self, path: str, new: Memory | None, names: Iterable[Name] = ()) -> AffectedLinks:
+    def memory(self, path: str) -> Memory | None:
+        return self._memories.get(path)
+
+    def claim_of(self, path: str) -> str | None:
+        """The id in the note's frontmatter."""
+        return self._claims.get(path)
+
+    def claimants(self, memory_id: str) -> set[str]:
+        """Paths of the notes whose frontmatter claims this id."""
+        return set(self._claimants.get(memory_id, ()))
+
+    def update(
+        self,
+        path: str,
+        new: Memory | None,
+        names: Iterable[Name] = (),
+        claimed_id: str | None = None,
+    ) -> AffectedLinks:
         """Replace the note at this path (None: deleted); returns what that affects."""
+        if (before := self._claims.pop(path, None)) is not None:
+            self._claimants[before].discard(path)
+        if new is not None and claimed_id is not None:
+            self._claims[path] = claimed_id
+            self._claimants[claimed_id].add(path)
         old = self._memories.get(path)
         affected = AffectedLinks()
         if old is None or new is None or _identity(old) != _identity(new):
@@ -81,6 +112,7 @@ class NameRegistry:
         if new is not None:
             self._memories[path] = self._by_id[new.id] = new
             affected.changes.append(self._names.replace(new.id, names))
+        self.version += affected.is_any
         return affected
 
     @property

@@ -220,7 +220,7 @@ class Replica:
     def wait_for(self, paths: Collection[str]) -> bool:
         """Whether another process has indexed these notes as they are on disk, in good time."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not all(map(self._indexer().is_current, paths)):
+        while not all(map(self._indexer().comparison.is_current, paths)):
             if time.monotonic() > deadline or not self.active:
                 return False
             time.sleep(0.1)

@@ -25,8 +25,7 @@ from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
-WRITTEN, LINKS, ENTITIES, UNLOAD, CHECK = (
-    "index what was written",
+LINKS, ENTITIES, UNLOAD, CHECK = (
     "relink notes",
     "find entities",
     "unload the entity pipeline",
@@ -35,8 +34,7 @@ WRITTEN, LINKS, ENTITIES, UNLOAD, CHECK = (
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
-PATIENCE_SECONDS = 2.0  # that a tool waits before what it wrote is left for after a long scan
-AGAIN_SECONDS = 1.0  # between two looks whether that scan is done
+PATIENCE_SECONDS = 2.0  # for a running change, before notes that it has yet to index are no error
 
 
 class IndexingService:
@@ -76,8 +74,6 @@ class IndexingService:
         self.scanning: Progress | None = None
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self._winding_down = threading.Event()
-        self._written: set[str] = set()  # new notes that wait for a scan
-        self._written_lock = threading.Lock()
 
     @property
     def _live(self) -> Generation:
@@ -112,23 +108,13 @@ class IndexingService:
         return result
 
     def index_written(self, paths: Collection[str]) -> None:
-        """Index notes that were just written; later, if a server does not answer now, or if they
-        are new and many others are being indexed. What was changed or removed is indexed in any
-        case: no answer may show what it was."""
-        indexer = self._live.indexer
+        """Index notes that were just written; later, if a server does not answer now."""
         if self._live.stores.outdated:  # the running rebuild finds new notes
             return
-        new = not any(map(self._live.catalogue.by_path, paths))
-        while new and not indexer.wait_until_idle(PATIENCE_SECONDS):
-            if indexer.progress is not None:
-                with self._written_lock:
-                    self._written.update(paths)
-                self._worker.run(WRITTEN, self._index_waiting, after=AGAIN_SECONDS)
-                return
         try:
             if self._replication is not None and self._replication.follows:
                 self._replication.wait_for(paths)
-            elif indexer.index(paths, finish_later=True).unfinished:
+            elif self._live.indexer.index(paths, finish_later=True).unfinished:
                 self._worker.run(LINKS, self._write_links, after=SETTLE_SECONDS)
         except StorageError:
             if not (self._live.stores.unreachable() or self._live.stores.full()):
@@ -136,24 +122,9 @@ class IndexingService:
             logger.warning("new notes are indexed when the servers accept writes again")
             self._scan_soon()
 
-    def waits(self, path: str) -> bool:
-        """Whether a new note is left until a scan is done."""
-        with self._written_lock:
-            return path in self._written
-
-    def _index_waiting(self) -> float | None:
-        """Index the new notes that waited for a scan, once it is done."""
-        if not self._live.indexer.wait_until_idle(0.0):
-            return AGAIN_SECONDS
-        with self._written_lock:
-            paths, self._written = self._written, set()
-        self.index_written(paths)
-        return None
-
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until the current change is indexed and linked, and the entity pass is done."""
         self._live.indexer.wait_until_idle(timeout)
-        self._worker.wait(WRITTEN, timeout)
         self._worker.wait(LINKS, timeout)
         self._worker.wait(ENTITIES, timeout)
 
@@ -315,7 +286,7 @@ class IndexingService:
         """Check that the servers answer and still have their data, so that `Stores.unreachable`
         is current even while no client calls."""
         try:
-            lost = self._live.indexer.has_lost_an_index()
+            lost = self._live.indexer.comparison.has_lost_an_index()
         except MemvaultError as error:
             logger.info("%s", error.message)
             return CHECK_SECONDS

@@ -217,20 +217,14 @@ class StoreTools:
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(each) for each in against] or None,
-            notice=_notice(
-                stored, memory, against, waits=self._box.container.indexing.waits(stored.path)
-            ),
+            notice=_notice(stored, memory, against),
             pulse=meter.of([memory.id, *new.among]),
         )
 
 
-def _notice(
-    stored: StoredMemory, memory: Memory, against: Sequence[Contradiction], *, waits: bool
-) -> str | None:
+def _notice(stored: StoredMemory, memory: Memory, against: Sequence[Contradiction]) -> str | None:
     """What the person should know about the stored note."""
     parts = []
-    if waits:
-        parts.append("The note is saved. It is found once the notes before it are indexed.")
     if stored.unlinked:
         missing = [
             f"{name!r}" + (f" (nearest: {', '.join(near)})" if near else "")

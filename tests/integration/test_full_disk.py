@@ -193,7 +193,9 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
             container.indexing.scan()
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
         filler.unlink()
-        until(lambda: not container.live.indexer.differing().changed)  # by itself: nobody asks
+        until(
+            lambda: not container.live.indexer.comparison.differing().changed
+        )  # by itself: nobody asks
         assert container.live.catalogue.by_path("Later.md") is not None
         assert all(container.live.catalogue.by_path(path) for path in written)
         assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.indexer import FEW, FEW_LINKED, LINKED_AT_ONCE, Indexer
+from indexer.generation import Progress
+from indexer.indexer import FEW, FEW_LINKED, Indexer
+from indexer.relinking import LINKED_AT_ONCE
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
@@ -177,6 +179,46 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     indexer.scan()
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
     assert indexer.catalogue.queued_names() == set()
+
+
+def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
+) -> None:
+    live, own = open_indexer(), "0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d"
+    with_id = f"---\nid: {own}\n---\nA shady tree, see [[Fig 3]] and Fig 99.\n"
+    for number in range(100):
+        write(f"n/Fig {number}.md", f"Number {number}, see [[Fig {number // 2}]] and [[Elm]].\n")
+    write("x/Elm.md", with_id)
+    write("z/late/Oak.md", "Oaks. See [[Elm]].\n")
+    folder = vault_folder / "z/late"
+
+    def change() -> None:
+        write("n/Fig 99.md", "---\naliases: [Sycamore]\n---\nOnly here: marzipan.\n")
+        write("n/Fig 0.md", "Only here: nougat and the Sycamore.\n")
+        (vault_folder / "n/Fig 98.md").unlink()
+        (vault_folder / "n/Fig 1.md").unlink()
+        assert live.index(["n/Fig 0.md", "n/Fig 1.md", "n/Fig 98.md", "n/Fig 99.md"]).indexed == 2
+        assert sorted(found(live, "marzipan nougat")) == ["n/Fig 0.md", "n/Fig 99.md"]
+        write("a/Elm.md", with_id)
+        live.index(["a/Elm.md"])
+        folder.rename(vault_folder / "z/later")
+        live.scan()
+        assert found(live, "oaks") == ["z/later/Oak.md"]
+
+    changed = False
+
+    def report(progress: Progress) -> None:
+        nonlocal changed
+        if progress.stage == "indexing" and not changed:
+            changed = True
+            change()
+
+    live.scan(report)
+    assert changed
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert snapshot(live) == snapshot(fresh)
+    assert live.scan().indexed == 0
 
 
 def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:

@@ -269,10 +269,11 @@ def test_closing_in_the_first_scan_keeps_what_was_done_and_the_next_start_does_t
         assert container.indexing.doctor() == []
 
 
-def test_a_memory_stored_in_a_long_scan_is_saved_at_once_and_found_after_it(
+def test_what_changes_in_a_long_scan_is_answered_as_it_is_before_the_scan_is_done(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
     fill(write, 70, lines=1)
+    reached, not_reached = write("a/Reached.md", "Figs.\n"), write("z/Not reached.md", "Plums.\n")
     under_way, goes_on = threading.Event(), threading.Event()
 
     def report(progress: Progress) -> None:
@@ -281,22 +282,32 @@ def test_a_memory_stored_in_a_long_scan_is_saved_at_once_and_found_after_it(
             assert goes_on.wait(PATIENCE_SECONDS)
 
     with opened(vault_folder, settings, state) as container:
-        scan = threading.Thread(target=container.start, kwargs={"watch": False, "report": report})
+        server = build_server(container)
+
+        def paths(query: str) -> list[str]:
+            answer = call(server, "recall_memory", query=query).structured_content
+            return [node["path"] for node in answer["nodes"]]
+
+        scan = threading.Thread(target=container.start, kwargs={"report": report})
         scan.start()
         assert under_way.wait(PATIENCE_SECONDS)
-        text, why = "The shed key hangs by the door.", "the person said so"
-        server = build_server(container)
         try:
-            answer = call(server, "store_memory", content=text, rationale=why)
+            text, why = "The shed key hangs by the door.", "the person said so"
+            stored = call(server, "store_memory", content=text, rationale=why).structured_content
+            assert stored.get("notice") is None
+            assert paths("Where does the shed key hang?")[0] == stored["path"]
+            reached.unlink()
+            write("z/Not reached.md", "Quinces ripen in October.\n")
+            until(lambda: paths("When do quinces ripen?")[:1] == ["z/Not reached.md"])
+            not_reached.rename(not_reached.with_name("Moved.md"))
+            until(lambda: paths("When do quinces ripen?")[:1] == ["z/Moved.md"])
+            until(lambda: container.live.catalogue.by_path("a/Reached.md") is None)
         finally:
             goes_on.set()
-        stored = answer.structured_content
-        assert text in (vault_folder / stored["path"]).read_text()
-        assert "found once the notes before it are indexed" in stored["notice"]
         scan.join(PATIENCE_SECONDS)
         container.indexing.settle()
-        found = call(server, "recall_memory", query="Where does the shed key hang?")
-        assert found.structured_content["nodes"][0]["path"] == stored["path"]
+        assert "z/Not reached.md" not in container.live.catalogue.paths()
+        assert container.indexing.doctor() == []
 
 
 def test_notes_that_the_first_scan_has_not_reached_are_no_error(

@@ -53,7 +53,7 @@ def paths(indexer: Indexer) -> set[str]:
 
 
 def is_true(indexer: Indexer) -> bool:
-    differing = indexer.differing()
+    differing = indexer.comparison.differing()
     return not differing.changed and not differing.gone
 
 

@@ -7,11 +7,13 @@ somebody who does wait, call `make_way` between two steps.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 
+_PAUSE_SECONDS = 0.001
 _let_pass: ContextVar[Callable[[], None] | None] = ContextVar("let_pass", default=None)
 _held: ContextVar[tuple[AwaitedLock, ...]] = ContextVar("held", default=())
 
@@ -45,6 +47,17 @@ class AwaitedLock:
     @property
     def awaited(self) -> bool:
         return bool(self._waiting)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the caller is in a block of this lock."""
+        return self in _held.get()
+
+    def after_others(self) -> AwaitedLock:
+        """The lock, when nobody waits for it: for one who takes it again and again."""
+        while self.awaited and not self.is_held:
+            time.sleep(_PAUSE_SECONDS)
+        return self
 
     def acquire(self, timeout: float = -1.0) -> bool:
         """As `threading.Lock.acquire`, in seconds."""

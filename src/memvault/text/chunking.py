@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -49,19 +50,30 @@ class Unit:
     heading: tuple[str, ...]
     tokens: int
 
+    def of(self, tokens: int) -> Unit:
+        """The unit with its tokens counted."""
+        return Unit(self.text, self.lines, self.heading, tokens)
+
 
 def chunk_notes(
-    notes: Sequence[tuple[ParsedNote, Memory]], embedder: Embedder, *, also: Iterable[str] = ()
+    notes: Sequence[tuple[ParsedNote, Memory]],
+    embedder: Embedder,
+    *,
+    pieces: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
+    also: Iterable[str] = (),
 ) -> list[list[EmbeddedChunk]]:
-    """The chunks of each note, ordered by size and position; deterministic. The texts in ``also``
-    are embedded with them, which caches their vectors.
+    """The chunks of each note, ordered by size and position; deterministic.
+
+    Args:
+        pieces: of some notes, by path, with their tokens (`pieces_of`).
+        also: texts that are embedded with them, which caches their vectors.
 
     Every word of every block is in a passage, no passage is longer than the model's window and
     every note has at least one chunk. A chunk that is identical to one of a larger size is stored
     once, and `Chunk.covers` names that size.
     """
     limit = min(embedder.window, PASSAGE_TOKENS)
-    outlines = _outlines([note for note, _ in notes], embedder.tokens, limit)
+    outlines = _outlines([note for note, _ in notes], embedder.tokens, limit, pieces)
     names = [
         dict.fromkeys(section_name(memory.title, heading) for heading in _headings(units))
         for (_, memory), units in zip(notes, outlines, strict=True)
@@ -79,17 +91,23 @@ def chunk_notes(
 def units_of(note: ParsedNote, tokens: TokenCounter, limit: int) -> list[Unit]:
     """Split a note's text into units of at most ``limit`` tokens; a note without text has one unit,
     its title."""
-    return _outlines([note], tokens, limit)[0]
+    return _outlines([note], tokens, limit, {})[0]
 
 
-def _outlines(notes: Sequence[ParsedNote], tokens: TokenCounter, limit: int) -> list[list[Unit]]:
-    pieces = [pieces_of(note) for note in notes]
+def _outlines(
+    notes: Sequence[ParsedNote],
+    tokens: TokenCounter,
+    limit: int,
+    known: Mapping[str, Sequence[Unit]],
+) -> list[list[Unit]]:
+    pieces = [list(known.get(note.path) or pieces_of(note)) for note in notes]
     for note, own in zip(notes, pieces, strict=True):
         if not own:
             own.append(Unit(note.title, LineRange(note.body_line, note.line_count), (), 0))
-    counts = iter(tokens.count_all([piece.text for own in pieces for piece in own]))
+    uncounted = [piece.text for own in pieces for piece in own if not piece.tokens]
+    counts = iter(tokens.count_all(uncounted))
     return [
-        _joined([replace(piece, tokens=next(counts)) for piece in own], tokens, limit)
+        _joined([piece if piece.tokens else piece.of(next(counts)) for piece in own], tokens, limit)
         for own in pieces
     ]
 

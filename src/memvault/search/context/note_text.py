@@ -119,7 +119,7 @@ def sized(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     return [
         replace(
             text,
-            pieces=[replace(piece, tokens=size_of[piece.text]) for piece in text.pieces],
+            pieces=[piece.of(size_of[piece.text]) for piece in text.pieces],
             shown_tokens=[size_of[each] for each in text.shown],
             code_tokens=[size_of[each.text] for each in text.code],
         )

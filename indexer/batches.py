@@ -1,0 +1,189 @@
+"""Batches of notes: embedded ahead, then written."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+
+from indexer.catalogue import Catalogue, NoteRecord
+from indexer.change_set import ChangeSet, NoteReading
+from indexer.graph_writer import GraphWriter, sentences_between_notes
+from memvault.curation.operations.preferences import preference_rows
+from memvault.model.graph import NoteGraph, NotesIndexed
+from memvault.model.memory import Memory
+from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
+from memvault.model.priority import AwaitedLock
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import note_texts
+from memvault.stores.open import Stores
+from memvault.text.chunking import chunk_notes, units_of
+from memvault.text.embedding import Embedder
+from memvault.text.names import Name
+from memvault.vault.links import link_key
+
+BATCH = 128  # notes written and committed together, at most
+AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
+EARLY = 16  # notes embedded at a time while others are still read
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedNote:
+    """A note with all that is written of it; ``outline`` is None for a long note."""
+
+    reading: NoteReading
+    memory: Memory
+    names: tuple[Name, ...]
+    graph: NoteGraph
+    chunks: list[EmbeddedChunk]
+    outline: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Notes that are written together, with their edges as the names of ``version`` have them."""
+
+    notes: list[PreparedNote]
+    version: int
+
+
+class EarlyEmbedding:
+    """Embeds some notes while others are still read, so that the encoder need not wait for the last
+    one. It stops when it meets notes whose vectors are cached."""
+
+    def __init__(self, embedder: Embedder, ahead: Executor) -> None:
+        self._embedder = embedder
+        self._ahead = ahead
+        self._waiting: list[ParsedNote] = []
+        self._running: Future[bool] | None = None
+
+    def add(self, note: ParsedNote) -> None:
+        if len(self._waiting) < EARLY:
+            self._waiting.append(note)
+        elif self._running is None or (self._running.done() and self._running.result()):
+            some, self._waiting = self._waiting, [note]
+            self._running = self._ahead.submit(copy_context().run, self._embed, some)
+
+    def _embed(self, notes: Sequence[ParsedNote]) -> bool:
+        """Whether a text was new."""
+        before = self._embedder.reads.misses
+        tokens, window = self._embedder.tokens, self._embedder.window
+        self._embedder.embed([u.text for note in notes for u in units_of(note, tokens, window)])
+        return self._embedder.reads.misses > before
+
+
+class BatchWriter:
+    """Prepares and writes the notes of a change set.
+
+    Args:
+        lock: held while names are read; `write` is called with it.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        catalogue: Catalogue,
+        graphs: GraphWriter,
+        embedder: Embedder,
+        lock: AwaitedLock,
+    ) -> None:
+        self._stores = stores
+        self._catalogue = catalogue
+        self._graphs = graphs
+        self._embedder = embedder
+        self._lock = lock
+
+    def prepared(self, pending: ChangeSet, ahead: Executor) -> Iterator[Batch]:
+        """The batches, ready to be written; the next ones are embedded meanwhile."""
+        waiting: deque[Future[Batch]] = deque()
+        for readings in pending.batches(BATCH):
+            work = partial(
+                self._prepared, readings, *self._linked(readings, pending), pending.names
+            )
+            waiting.append(ahead.submit(copy_context().run, work))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft().result()
+        for batch in waiting:
+            yield batch.result()
+
+    def _linked(
+        self, readings: Sequence[NoteReading], pending: ChangeSet
+    ) -> tuple[list[tuple[ParsedNote, Memory]], tuple[NoteGraph, ...], int]:
+        """The notes with their memories and edges, and the version of the names in these."""
+        with self._lock.after_others():
+            notes = [(each.note, pending.memories[each.note.path]) for each in readings]
+            return notes, self._graphs.graphs_of(notes), self._graphs.version
+
+    def _prepared(
+        self,
+        readings: Sequence[NoteReading],
+        notes: Sequence[tuple[ParsedNote, Memory]],
+        graphs: Sequence[NoteGraph],
+        version: int,
+        names: Mapping[str, tuple[Name, ...]],
+    ) -> Batch:
+        texts = note_texts([(each.note, each.data) for each in readings], self._embedder.tokens)
+        pieces = {path: text.pieces for path, text in texts.items()}
+        also = sentences_between_notes(graphs)
+        chunks = chunk_notes(notes, self._embedder, pieces=pieces, also=also)
+        outlines = {path: text.packed() for path, text in texts.items()}
+        return Batch(
+            [
+                PreparedNote(
+                    reading, memory, names[note.path], graph, rows, outlines.get(note.path)
+                )
+                for reading, (note, memory), graph, rows in zip(
+                    readings, notes, graphs, chunks, strict=True
+                )
+            ],
+            version,
+        )
+
+    def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
+        """Write those of the notes that are at these paths, and commit their records last."""
+        due = [each for each in batch.notes if each.memory.path in paths]
+        graphs = tuple(each.graph for each in due)
+        if batch.version != self._graphs.version:
+            graphs = self._graphs.graphs_of([(each.reading.note, each.memory) for each in due])
+            self._embedder.embed(list(sentences_between_notes(graphs)))
+        self._stores.vectors.replace([(each.memory, each.chunks) for each in due])
+        self._graphs.write(graphs)
+        notes = {each.memory.path: each.reading.note for each in due}
+        delete, write = preference_rows(self._stores.keyvalue, notes)
+        outlines = {each.memory.path: each.outline for each in due if each.outline is not None}
+        self._catalogue.commit(
+            [self._record(each) for each in due],
+            unflushed=True,
+            delete=delete,
+            write={**write, OUTLINES: outlines},
+        )
+        vectors = {each.memory.id: _vector_of(each.chunks) for each in due}
+        return NotesIndexed(frozenset(notes), graphs, vectors)
+
+    def _record(self, prepared: PreparedNote) -> NoteRecord:
+        reading, note = prepared.reading, prepared.reading.note
+        targets = {link.target for link in note.links if link.target}
+        problem = note.frontmatter_problem
+        return NoteRecord(
+            memory=prepared.memory,
+            size=reading.stat.size,
+            mtime_ns=reading.stat.mtime_ns,
+            claimed_id=reading.claimed_id,
+            link_keys=tuple(sorted({link_key(target) for target in targets})),
+            names=prepared.names,
+            frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
+            warnings=(*note.warnings, *self._too_many_links(note.path)),
+        )
+
+    def _too_many_links(self, path: str) -> list[str]:
+        more = self._graphs.unindexed_edges(path)
+        text = f"too many links: {more:,} are not in the graph; split the note"
+        return [text] if more else []
+
+
+def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:
+    """The vector of a note's whole text."""
+    return mean_vector([row.vector for row in chunks if ChunkSize.NOTE in row.chunk.sizes])

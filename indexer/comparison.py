@@ -1,0 +1,83 @@
+"""What the vault, the catalogue and the stores disagree on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from indexer.catalogue import FORMAT, Catalogue
+from memvault.model.priority import make_way
+from memvault.stores.open import Stores
+from memvault.vault.files import NoteStat, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class ScanDifference:
+    """Notes that differ from their records, and the paths of deleted ones; the number on disk."""
+
+    changed: dict[str, NoteStat]
+    gone: set[str]
+    on_disk: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Compares one vault, its catalogue and its stores; changes nothing."""
+
+    vault: Vault
+    catalogue: Catalogue
+    stores: Stores
+
+    def differing(self, also: Collection[str] = ()) -> ScanDifference:
+        """The notes that a scan would index; reads only file names, sizes and times.
+
+        Args:
+            also: paths without a record, which may be of deleted notes, too.
+
+        Raises:
+            VaultMissing: the vault's folder does not exist.
+        """
+        on_disk, changed = set[str](), dict[str, NoteStat]()
+        for stat in self.vault.walk():
+            make_way()
+            on_disk.add(stat.path)
+            if self._differs(stat):
+                changed[stat.path] = stat
+        known = self.catalogue.paths().union(also)
+        gone = {path for path in known - on_disk if not self._may_be_unreadable(path)}
+        return ScanDifference(changed, gone, len(on_disk))
+
+    def is_current(self, path: str) -> bool:
+        """Whether the note's record agrees with the disk, also if neither exists."""
+        stat = self.vault.stat(path) if self.vault.is_note(path) else None
+        if stat is None:
+            return self.catalogue.record(path) is None
+        return not self._differs(stat)
+
+    def has_lost_an_index(self) -> bool:
+        """Whether a store is empty although notes were indexed (a server lost its data)."""
+        return bool(len(self.catalogue)) and (
+            self.stores.vectors.count() == 0
+            or self.stores.graph.counts()[0] == 0
+            or self.catalogue.is_lost()
+        )
+
+    def strays(self) -> tuple[set[str], set[str]]:
+        """Ids of the notes that have nodes, and of those that have chunks, but no record."""
+        known = {memory.id for memory in self.catalogue.all()}
+        nodes = {n.id for n in self.stores.graph.all_nodes() if n.path and n.id not in known}
+        return nodes, set(self.stores.vectors.note_ids()) - known
+
+    def _differs(self, stat: NoteStat) -> bool:
+        record = self.catalogue.record(stat.path)
+        now = (stat.size, stat.mtime_ns, FORMAT)
+        if record is None or (record.size, record.mtime_ns, record.format) != now:
+            return True
+        stamp = record.memory.provenance.stamp
+        return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
+
+    def _may_be_unreadable(self, path: str) -> bool:
+        """Whether the note is in a folder that the last walk could not read."""
+        unreadable = self.vault.unreadable
+        above = ["", *("/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1))]
+        return bool(unreadable) and any(folder in unreadable for folder in above)

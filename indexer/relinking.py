@@ -1,0 +1,77 @@
+"""Which notes' edges depend on changed names, and writing these edges again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from indexer.catalogue import Catalogue
+from indexer.graph_writer import GraphWriter
+from indexer.name_registry import AffectedLinks
+from memvault.stores.open import Stores
+
+LINKED_AT_ONCE = 32  # notes in one step
+
+
+class Relinking:
+    """The queue of notes whose edges are out of date. Used by one thread at a time."""
+
+    def __init__(self, catalogue: Catalogue, stores: Stores, graphs: GraphWriter) -> None:
+        self._catalogue = catalogue
+        self._stores = stores
+        self._graphs = graphs
+
+    def queue(self, affected: AffectedLinks, also: Collection[str], fresh: set[str]) -> set[str]:
+        """Queue the notes whose edges change and, to be looked up in `step`, the phrases that other
+        notes may contain. Returns the notes' paths.
+
+        Args:
+            also: further notes to relink.
+            fresh: notes that are about to be written anyway.
+        """
+        again = set(also)
+        if len(self._catalogue):
+            again |= self._depending_on(affected)
+            self._catalogue.queue_names(affected.names.phrases)
+        again -= fresh
+        self._catalogue.queue_relinking(again)
+        return again
+
+    def step(self, fresh: Collection[str] = ()) -> tuple[int, bool]:
+        """Find the notes that contain queued phrases, or relink some notes; the number relinked,
+        and whether anything is left.
+
+        Args:
+            fresh: notes that know of the phrases, and need not be relinked.
+        """
+        names = self._catalogue.queued_names()
+        if names:
+            self._catalogue.queue_relinking(self._with_phrase(names).difference(fresh))
+            self._catalogue.mark_names_resolved(names)
+            return 0, True
+        waiting = sorted(self._catalogue.notes_to_relink())
+        self.write_again(waiting[:LINKED_AT_ONCE])
+        return len(waiting[:LINKED_AT_ONCE]), len(waiting) > LINKED_AT_ONCE
+
+    def write_again(self, paths: Collection[str]) -> None:
+        self._graphs.write_again(paths)
+        self._catalogue.mark_relinked(paths)
+
+    def paths_of(self, note_ids: Collection[str]) -> set[str]:
+        return {m.path for m in map(self._catalogue.by_id, note_ids) if m is not None}
+
+    def _depending_on(self, affected: AffectedLinks) -> set[str]:
+        """Paths of the notes whose edges change, except those that `_with_phrase` finds."""
+        names = affected.names
+        paths = self._catalogue.linking(affected.link_keys) | self._catalogue.naming(names.keys)
+        for project in affected.projects:
+            paths |= self._catalogue.in_project(project)
+        if names.entities:
+            edges = self._stores.graph.neighbours(names.entities)
+            paths |= self.paths_of({edge.source for edge in edges})
+        return paths
+
+    def _with_phrase(self, phrases: Collection[str]) -> set[str]:
+        """Paths of the notes whose text contains one of these phrases."""
+        if not len(self._catalogue):
+            return set()
+        return self.paths_of(self._stores.vectors.containing(phrases))
