@@ -31,9 +31,7 @@ def hit(chunk: str, score: float, *sizes: ChunkSize) -> ChunkHit:
 
 
 def relevance(cosine: float, keywords: float, best: float, half: float = 20.0) -> float:
-    """Of a note beside another one, which has the best keyword score."""
-    both = SETTINGS.relevances(np.array([cosine, 0.0]), np.array([keywords, best]), half)
-    return float(both[0])
+    return float(SETTINGS.relevances(np.array([cosine]), np.array([keywords]), best, half)[0])
 
 
 @given(
@@ -90,7 +88,8 @@ def test_opposite_vectors_count_as_nothing() -> None:
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
     dense = ScoreList.of([hit("a/1", 0.5), hit("b/1", 0.5)], 9)
     keywords = ScoreList.of([hit("b/1", 16.0), hit("c/1", 16.0)], 9)
-    assert best_first(chunk_relevances(dense, keywords, 20.0, SETTINGS)) == ["b/1", "c/1", "a/1"]
+    chunks = chunk_relevances(("a/1", "b/1", "c/1"), dense, keywords, 20.0, SETTINGS)
+    assert best_first(chunks) == ["b/1", "c/1", "a/1"]
     assert best_first(note_relevances(dense, keywords, 20.0, SETTINGS)) == ["b", "c", "a"]
 
 

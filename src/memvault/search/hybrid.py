@@ -56,14 +56,16 @@ class FusionSettings:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
-    def relevances(self, cosines: Floats, keywords: Floats, half: float) -> Floats:
+    def relevances(
+        self, cosines: Floats, keywords: Floats, best_keywords: float, half: float
+    ) -> Floats:
         """In [0, 1], and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
         """
-        named = keywords / (keywords.max(initial=0.0) + half)
+        named = keywords / (best_keywords + half)
         share = self.dense_weight
         relevance: Floats = share * np.minimum(cosines, 1.0) + (1.0 - share) * named
         return relevance
@@ -86,25 +88,30 @@ class ScoreList:
         return cls(hits, scores, float(scores[-1]) if hits and len(hits) >= limit else 0.0)
 
     def of_chunks(self, place: Mapping[str, int]) -> Floats:
-        """The score of each chunk, (len(place),), in these places."""
+        """The score of each of these chunks, by their places, (len(place),)."""
         found = np.full(len(place), self.floor)
-        found[[place[hit.chunk_id] for hit in self.hits]] = self.scores
+        for hit, score in zip(self.hits, self.scores.tolist(), strict=True):
+            if (at := place.get(hit.chunk_id)) is not None:
+                found[at] = score
         return found
 
     def of_notes(self, place: Mapping[str, int]) -> Floats:
         """Of each note the mean over the sizes of its best chunk of each, (len(place),)."""
         best = np.full((_SIZES, len(place)), self.floor)
         at = np.array([place[hit.note_id] for hit in self.hits], np.intp)
-        sizes = np.array([_ROWS[hit.sizes] for hit in self.hits], np.bool_).reshape(-1, _SIZES)
-        for row, has in zip(best, sizes.T, strict=True):
+        sizes = np.array([_BITS[hit.size, hit.covers] for hit in self.hits], np.uint8)
+        for k, row in enumerate(best):
+            has = (sizes >> k & 1).astype(np.bool_)
             np.maximum.at(row, at[has], self.scores[has])
-        return np.asarray(best.mean(axis=0))
+        mean: Floats = best.sum(axis=0) / _SIZES
+        return mean
 
 
-_ROWS = {
-    sizes: [size in sizes for size in ChunkSize]
+_BITS = {
+    (size, covers): sum(1 << k for k, each in enumerate(ChunkSize) if each in (size, *covers))
     for count in range(1, _SIZES + 1)
-    for sizes in permutations(ChunkSize, count)
+    for size, *rest in permutations(ChunkSize, count)
+    for covers in (tuple(rest),)
 }
 
 
@@ -113,16 +120,23 @@ def note_relevances(
 ) -> dict[str, float]:
     """The relevance of every note that either search found."""
     place = _places(hit.note_id for hit in (*dense.hits, *keywords.hits))
-    worth = settings.relevances(dense.of_notes(place), keywords.of_notes(place), half)
+    named = keywords.of_notes(place)
+    best = float(named.max(initial=0.0))
+    worth = settings.relevances(dense.of_notes(place), named, best, half)
     return dict(zip(place, worth.tolist(), strict=True))
 
 
 def chunk_relevances(
-    dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
+    chunks: Iterable[str],
+    dense: ScoreList,
+    keywords: ScoreList,
+    half: float,
+    settings: FusionSettings,
 ) -> dict[str, float]:
-    """The relevance of every chunk that either search found."""
-    place = _places(hit.chunk_id for hit in (*dense.hits, *keywords.hits))
-    worth = settings.relevances(dense.of_chunks(place), keywords.of_chunks(place), half)
+    """The relevance of each of these chunks."""
+    place = _places(chunks)
+    best = float(keywords.scores.max(initial=0.0))
+    worth = settings.relevances(dense.of_chunks(place), keywords.of_chunks(place), best, half)
     return dict(zip(place, worth.tolist(), strict=True))
 
 
@@ -223,7 +237,9 @@ class HybridSearch:
         """
         limit = max(self._settings.candidates, 2 * top_k)
         found = self._search(query, limit, scope, ChunkSize.PASSAGE)
-        relevance = chunk_relevances(found.dense, found.keywords, found.half, self._settings)
+        relevance = chunk_relevances(
+            found.hits, found.dense, found.keywords, found.half, self._settings
+        )
         best = best_first(relevance)[:top_k]
         chunks = self._vectors.read(best)
         return [
@@ -322,14 +338,16 @@ class HybridSearch:
 
     def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:
         """For each of these notes the most relevant of its passages that were found."""
-        relevance = chunk_relevances(found.dense, found.keywords, found.half, self._settings)
-        passages = {
-            key: relevance[key]
+        passages = (
+            key
             for key, hit in found.hits.items()
-            if hit.size is ChunkSize.PASSAGE and hit.note_id in notes
-        }
+            if hit.note_id in notes and hit.size is ChunkSize.PASSAGE
+        )
+        relevance = chunk_relevances(
+            passages, found.dense, found.keywords, found.half, self._settings
+        )
         best: dict[str, str] = {}
-        for key in best_first(passages):
+        for key in best_first(relevance):
             best.setdefault(found.hits[key].note_id, key)
         return best
 
