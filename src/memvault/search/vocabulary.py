@@ -152,8 +152,9 @@ class Vocabulary:
         cosines = known.vectors @ np.stack(self._vectors_of(known, list(rare))).T
         for word, column in zip(rare, cosines.T, strict=True):
             found: dict[int | None, str] = {}
-            for place in np.argsort(-column)[: 4 * NEAREST]:
-                if column[place] < ALIKE or len(found) >= NEAREST:
+            near = np.flatnonzero(column >= ALIKE)
+            for place in near[np.argsort(-column[near])][: 4 * NEAREST]:
+                if len(found) >= NEAREST:
                     break
                 if known.terms[place] not in asked:
                     found.setdefault(known.terms[place], words[place])
