@@ -30,6 +30,7 @@ OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would ta
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
 LEARNT_SHARE = 1.0  # of a link's weight, that use adds at most to one which led to what was read
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
+MOST_VECTORS = 5_000  # of links' sentences that are kept: 8 MB at 384 dimensions
 
 
 LinkWeight = Callable[[str, str], float]
@@ -59,6 +60,7 @@ class Association:
         self._view = view
         self._embedder = embedder
         self._memory_of = memory_of
+        self._vectors: dict[str, Vector] = {}  # of the sentences that were compared last
 
     def warm_up(self) -> None:
         """Read the graph now, if that has not been done.
@@ -151,11 +153,22 @@ class Association:
         return not memory.provenance.of_lines(LineRange(edge.line, edge.line)).is_person
 
     def _fitting(self, query: str, sentences: set[str]) -> Mapping[str, float]:
-        known = self._embedder.known(list(sentences))
+        known = self._vectors_of(sentences)
         if not known:
             return {}
         cosines = np.stack(list(known.values())) @ self._telling(query)
         return dict(zip(known, cosines.tolist(), strict=True))
+
+    def _vectors_of(self, sentences: set[str]) -> Mapping[str, Vector]:
+        kept = self._vectors
+        known = {each: one for each in sentences if (one := kept.get(each)) is not None}
+        if len(known) < len(sentences):
+            fresh = self._embedder.known([each for each in sentences if each not in known])
+            if len(kept) + len(fresh) > MOST_VECTORS:
+                kept = self._vectors = {}
+            kept.update(fresh)
+            known.update(fresh)
+        return known
 
 
 def descending(hits: Sequence[Hit]) -> list[Hit]:
@@ -178,7 +191,8 @@ def with_own(hits: Sequence[Hit], limit: int) -> list[Hit]:
     least = OWN_RELEVANCE * max((hit.relevance for hit in hits), default=0.0)
     own = [hit for hit in hits if not hit.memory.is_claim and hit.relevance >= least]
     best = own[: round(OWN_SHARE * limit)]
-    added = [hit for hit in best if hit not in first]
+    shown = {id(hit) for hit in first}
+    added = [hit for hit in best if id(hit) not in shown]
     claims = [hit for hit in first if hit.memory.is_claim]
     gone = {id(hit) for hit in claims[len(claims) - len(added) :]} if added else set()
     return [*(hit for hit in first if id(hit) not in gone), *added]
