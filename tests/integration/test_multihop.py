@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from indexer.indexer import Indexer
@@ -270,6 +273,36 @@ def test_questions_are_answered_while_relations_are_read_behind_them(
         assert "boats/Tern.md" not in led()
         worker.work()
         assert "boats/Tern.md" in led()
+
+
+def test_notes_whose_relations_are_being_read_still_count_as_waiting(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        begun.set()
+        assert go_on.wait(60.0)
+        return embedder.embed(texts)
+
+    go_on.set()
+    index = StepIndex(viewed(indexer), indexer.catalogue, embed)
+    vault({"firms/Baltic Sails.md": BOATYARD["firms/Baltic Sails.md"]})
+    indexer.scan()
+    index.refresh()
+    vault(BOATYARD)
+    indexer.scan()
+    changed = index.waiting
+    assert changed >= len(BOATYARD) - 1
+    begun.clear()
+    go_on.clear()
+    reading = threading.Thread(target=index.refresh)
+    reading.start()
+    assert begun.wait(60.0)
+    assert index.waiting == changed
+    go_on.set()
+    reading.join(60.0)
+    assert index.waiting == 0
 
 
 def test_relations_are_followed_whatever_mode_is_asked_for(

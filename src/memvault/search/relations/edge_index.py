@@ -155,6 +155,7 @@ class StepIndex:
         self._lock = threading.Lock()
         self._changed_lock = threading.Lock()
         self._changed: set[str] = set()  # ids of notes
+        self._making = 0  # notes whose steps are being made
         self._current: StepGraph | None = None
         self._clear()
         view.on_change.append(self._take)
@@ -173,8 +174,8 @@ class StepIndex:
 
     @property
     def waiting(self) -> int:
-        """Notes whose steps are made again with the next `refresh`."""
-        return len(self._changed)
+        """Notes whose steps are made again with the next `refresh`, or are being made by one."""
+        return len(self._changed) + self._making
 
     @property
     def latest(self) -> StepGraph | None:
@@ -197,6 +198,7 @@ class StepIndex:
             self._view.load()
             with self._changed_lock:
                 changed, self._changed = self._changed, set()
+                self._making = len(changed)
             try:
                 if self._current is None:
                     self._clear()
@@ -212,6 +214,7 @@ class StepIndex:
             self._current = self._assembled()
             return self._current
         finally:
+            self._making = 0
             self._lock.release()
 
     # -- making ---------------------------------------------------------------------------------
