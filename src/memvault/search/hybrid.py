@@ -289,13 +289,10 @@ class HybridSearch:
         keywords = self._vectors.search_keywords(
             query, limit, size=size, scope=scope, texts=False, also=also
         )
+        named, hits = ScoreList.of(keywords, limit), {hit.chunk_id: hit for hit in keywords}
         dense = self._search_dense(query, limit, scope, size)
-        return _Found(
-            ScoreList.of(dense, limit),
-            ScoreList.of(keywords, limit),
-            {hit.chunk_id: hit for hit in (*dense, *keywords)},
-            half,
-        )
+        hits.update((hit.chunk_id, hit) for hit in dense)
+        return _Found(ScoreList.of(dense, limit), named, hits, half)
 
     def _search_dense(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None

@@ -199,6 +199,7 @@ class Searcher:
         Raises:
             StoreUnavailable: no store answers.
         """
+        self._embedder.begin_query(query)  # while names and keywords are looked for
         chosen = mode or detect_mode(query)
         request = _Request(
             query,
@@ -295,7 +296,6 @@ class Searcher:
         query, scope, notice = request.query, request.scope, None
         if hits := self._of_the_time(request, limit):
             return FallbackResult(hits, None)
-        self._embedder.begin_query(query)  # while names and keywords are looked for
         try:
             lexicon = self._relations.may_lead(query, request.patience)
         except (StoreUnavailable, GraphQueryError):

@@ -131,7 +131,10 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=256)  # one question compares the texts that it finds several times
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words, without the mask ``X``."""
-    words = {word.lower() for word in _WORD.findall(text)}
+    if text.isascii():
+        words = set(_WORD.findall(text.lower()))
+    else:  # where a letter in lower case may be two signs
+        words = {word.lower() for word in _WORD.findall(text)}
     return frozenset(map(stem, words - _IDLE))
 
 
