@@ -159,7 +159,7 @@ class Container:
         self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
         self.own_outlines = Outlines(self.read_own, self.embedder)
         self.excerpts = Excerpts(self.outlines, self.embedder)
-        self.own_excerpts = Excerpts(self.own_outlines, self.embedder)
+        self.own_excerpts = Excerpts(self.own_outlines, self.embedder, properties=False)
 
     def _open_indexes(self, opened: ExitStack) -> None:
         """The live generation of indexes, and what outlives a generation."""

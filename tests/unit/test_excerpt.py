@@ -248,6 +248,18 @@ def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
         assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
 
 
+def test_properties_that_a_question_names_are_shown_above_what_the_note_says(shelf):
+    fields = "fuel: kerosene\nkeeper: Ida Berg\nname: Gull Rock\nheight: 12\nlit: true"
+    text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"
+    shown = shelf.shown("which fuel does Gull Rock burn?", text, 200)
+    assert (shown.text, shown.lines) == (f"fuel: kerosene\n{ANSWER}", LineRange(1, 10))
+    assert shelf.shown("what is the height of Gull Rock?", text, 200).text[:11] == "height: 12\n"
+    assert shelf.shown("is Ida there?", text, 200).text == f"keeper: Ida Berg\n{ANSWER}"
+    assert shelf.shown("does the beacon burn?", text, 200).text == ANSWER
+    of_it = shelf.shown("what is Gull Rock?", text, 200).text
+    assert of_it == f"fuel: kerosene\nkeeper: Ida Berg\n{ANSWER}"
+
+
 def test_of_a_long_note_the_passage_that_was_found_is_shown_without_reading_the_note(shelf):
     hit = shelf.noted(FILLER * 800 + ANSWER)
     assert of_stored(shelf, "beacon", replace(hit, text=ANSWER), 200).text == ANSWER

@@ -12,7 +12,7 @@ from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
-from memvault.search.context.scoring import Scores, scores
+from memvault.search.context.scoring import Scores, asked_properties, scores
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
@@ -52,7 +52,7 @@ _NUMBER = 0.25  # what a sentence with a number is worth more where a number is 
 
 class Excerpt(NamedTuple):
     """``heading`` is the path of headings above its best sentence, joined by `` > ``; ``lines`` are
-    those of the note that hold all of it."""
+    those of the note that hold all of it, from the first if it begins with properties."""
 
     text: str
     heading: str
@@ -64,11 +64,13 @@ class Excerpts:
 
     Args:
         outlines: of the notes, which others may use, too.
+        properties: show the properties that a question names, too.
     """
 
-    def __init__(self, outlines: Outlines, embedder: Embedder) -> None:
+    def __init__(self, outlines: Outlines, embedder: Embedder, *, properties: bool = True) -> None:
         self._outlines = outlines
         self._embedder = embedder
+        self._properties = properties
 
     def of(
         self,
@@ -78,7 +80,8 @@ class Excerpts:
         *,
         whole: int = READ_WHOLE,
     ) -> list[Excerpt]:
-        """Of each memory the sentences that say most to the question, as many as fit.
+        """Of each memory the properties that the question names, and the sentences that say most
+        to it, as many as fit.
 
         Sentences are scored as for a distilled context (`scoring`), and by their neighbours. ``…``
         stands where something was left out; where an excerpt joins parts below different headings,
@@ -103,19 +106,31 @@ class Excerpts:
             scores(each, vector(), found, known)
             for each, vector in zip(asked, vectors, strict=True)
         ]
-        return [
+        named = [
+            "\n".join(asked_properties(hit.memory, query)) if self._properties else ""
+            for hit in found
+        ]
+        excerpts = [
             _excerpt(
                 hit.memory.title,
                 outline,
                 [_own(*each) for each in zip(asked, own, repeat(outline))],
-                limit,
+                limit - min(len(properties.encode()), limit // 2),
             )
             if outline.statements
             else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, own, limit in zip(
-                found, known, zip(*scored, strict=True), limits, strict=True
+            for hit, outline, own, properties, limit in zip(
+                found, known, zip(*scored, strict=True), named, limits, strict=True
             )
         ]
+        return [_below(each, excerpt) for each, excerpt in zip(named, excerpts, strict=True)]
+
+
+def _below(properties: str, excerpt: Excerpt) -> Excerpt:
+    if not properties:
+        return excerpt
+    lines = LineRange(1, excerpt.lines.last)
+    return Excerpt(f"{properties}\n{excerpt.text}".rstrip(), excerpt.heading, lines)
 
 
 def questions_in(query: str) -> list[str]:

@@ -61,7 +61,7 @@ PROJECT = "project"
 
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
 _GUESSED = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
-_NOT_FIELDS = UNDERSTOOD | {"title", "cssclass", "cssclasses", "publish", "permalink"}
+NOT_FIELDS = UNDERSTOOD | {"title", "cssclass", "cssclasses", "publish", "permalink"}
 
 
 def note_graph(
@@ -184,7 +184,7 @@ class _Reader:
                     item.start, item.end = place(statement, link, 0)
                     yield statement, [item]
         for key, value in note.frontmatter.items():
-            if str(key).casefold() not in _NOT_FIELDS:
+            if str(key).casefold() not in NOT_FIELDS:
                 yield from self._field(str(key), value)
 
     def _field(self, key: str, value: Any) -> Iterator[tuple[Statement, list[Item]]]:

@@ -19,6 +19,7 @@ is the best of all, times the memory's relevance relative to the best memory's.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from memvault.model.search import Hit
 from memvault.search.association import descending
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.stores.vectors import bm25
+from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
@@ -71,22 +73,43 @@ def session_nearness(
 
 MOST = 6
 LONGEST = 80  # characters of a value
+_PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
 
 def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
-    """``key: value`` of the note's type, project, date, and fields with a word of the question."""
-    asked = {word for word in some_words(composed(query)) if word not in STOP_WORDS}
+    """``key: value`` of the note's type, project, date, and of `asked_properties`."""
     always = {
         "type": memory.type if memory.type != "note" else None,
         "project": memory.project,
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
     found = [f"{key}: {value}" for key, value in always.items() if value]
-    for key, value in memory.metadata.items():
-        said = _said(value)
-        if said and asked & set(some_words(composed(f"{key} {said}"))):
-            found.append(f"{key}: {said}")
-    return tuple(found[:MOST])
+    return (*found, *asked_properties(memory, query))[:MOST]
+
+
+def asked_properties(memory: Memory, query: str) -> list[str]:
+    """``key: value`` of fields with a word of the question besides the note's names; of all in
+    plain words if it has no other word ("Who is Ida Berg?")."""
+    names = {word for name in (memory.title, *memory.aliases) for word in _words_of(name)}
+    asked = _words_of(query) - STOP_WORDS - names
+    fields = [
+        (key, value, said)
+        for key, value in memory.metadata.items()
+        if key.casefold() not in NOT_FIELDS and (said := _said(value))
+    ]
+    if asked:
+        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _words_of(f"{key} {said}")]
+    else:
+        chosen = [
+            f"{key}: {said}"
+            for key, value, said in fields
+            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _words_of(said) - names
+        ]
+    return chosen[:MOST]
+
+
+def _words_of(text: str) -> set[str]:
+    return set(some_words(composed(text)))
 
 
 def _said(value: object) -> str | None:
