@@ -21,6 +21,7 @@ BINARY_PROBE_BYTES = 8192
 _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
+_PLACEHOLDER = re.compile(r"\{\{|<%")  # that a template fills in
 
 
 class Decoded(NamedTuple):
@@ -80,7 +81,8 @@ _TAG_GAPS = re.compile(r"[,\s]+")
 def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
-    The title is the text of a first-level heading at the start of the body, else the file's stem.
+    The title is the text of a first-level heading at the start of the body, else the property
+    ``title``, else the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -95,7 +97,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         warnings += ("text nested deeper than 50 levels is not indexed",)
     return ParsedNote(
         path=path,
-        title=content.title or stem_of(path),
+        title=content.title or _header_title(header) or stem_of(path),
         content_hash=content_hash(data),
         frontmatter=header.values,
         blocks=tuple(content.blocks),
@@ -188,6 +190,13 @@ def _header_tags(header: Header) -> list[Tag]:
         for word in _TAG_GAPS.split(text)
         if (name := clean_tag(word)) is not None
     ]
+
+
+def _header_title(header: Header) -> str:
+    for _key, text in _strings_under(header, ("title",)):
+        if not _PLACEHOLDER.search(text):
+            return " ".join(text.split())
+    return ""
 
 
 def _header_aliases(header: Header) -> tuple[str, ...]:
