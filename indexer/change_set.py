@@ -80,18 +80,23 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     return NoteReading(note, stat, given, examined.provenance, examined.data)
 
 
+KEPT = 256  # notes; more are packed, which takes less memory and more time
+
+
 class ReadingBuffer:
-    """Notes read in the first pass of a scan, pickled until the second pass takes them."""
+    """Notes read in the first pass of a scan, until the second pass takes them."""
 
     def __init__(self) -> None:
-        self._packed: dict[str, bytes] = {}
+        self._kept: dict[str, NoteReading | bytes] = {}
 
     def add(self, reading: NoteReading) -> None:
-        self._packed[reading.note.path] = pickle.dumps(reading, protocol=5)
+        packs = len(self._kept) >= KEPT
+        self._kept[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
         for path in paths:
-            yield pickle.loads(self._packed.pop(path))
+            kept = self._kept.pop(path)
+            yield pickle.loads(kept) if isinstance(kept, bytes) else kept
 
 
 LARGE_BYTES = 200_000  # of a note; more takes seconds

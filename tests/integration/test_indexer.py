@@ -195,9 +195,9 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     def change() -> None:
         write("n/Fig 99.md", "---\naliases: [Sycamore]\n---\nOnly here: marzipan.\n")
         write("n/Fig 0.md", "Only here: nougat and the Sycamore.\n")
-        (vault_folder / "n/Fig 98.md").unlink()
+        (vault_folder / "n/Fig 9.md").unlink()
         (vault_folder / "n/Fig 1.md").unlink()
-        assert live.index(["n/Fig 0.md", "n/Fig 1.md", "n/Fig 98.md", "n/Fig 99.md"]).indexed == 2
+        assert live.index(["n/Fig 0.md", "n/Fig 1.md", "n/Fig 9.md", "n/Fig 99.md"]).indexed == 2
         assert sorted(found(live, "marzipan nougat")) == ["n/Fig 0.md", "n/Fig 99.md"]
         write("a/Elm.md", with_id)
         live.index(["a/Elm.md"])
