@@ -288,9 +288,10 @@ class EdgeVectorStore(PointVectorStore):
     def _bare_hits(
         self, query: list[float] | Terms, limit: int, allowed: Conditions
     ) -> list[ChunkHit]:
-        near = [(point.id.int, point.score) for point in self._nearest(query, limit, allowed, [])]
-        headers = self._headers.of([key for key, _ in near])
-        return [header.hit(score) for key, score in near if (header := headers.get(key))]
+        found = self._nearest(query, limit, allowed, [])
+        near = sorted((-point.score, point.id.int) for point in found)
+        headers = self._headers.of([key for _, key in near])
+        return [header.hit(-score) for score, key in near if (header := headers.get(key))]
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
         with self._reading() as shard:

@@ -164,19 +164,18 @@ class PointVectorStore(ABC):
     def _search(
         self, query: list[float] | Terms, limit: int, allowed: Conditions, *, texts: bool
     ) -> list[ChunkHit]:
-        if texts:
-            found = self._nearest(query, limit, allowed, _ALL_FIELDS)
-            chunks = self._with_texts([stored_chunk(point.payload) for point in found])
-            hits = [_hit(point, chunk) for point, chunk in zip(found, chunks, strict=True)]
-        else:
-            hits = self._bare_hits(query, limit, allowed)
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+        if not texts:
+            return self._bare_hits(query, limit, allowed)
+        found = self._nearest(query, limit, allowed, _ALL_FIELDS)
+        chunks = self._with_texts([stored_chunk(point.payload) for point in found])
+        return _best_first(map(_hit, found, chunks))
 
     def _bare_hits(
         self, query: list[float] | Terms, limit: int, allowed: Conditions
     ) -> list[ChunkHit]:
+        """Hits without texts, best first, ties by id."""
         found = self._nearest(query, limit, allowed, _LABELS)
-        return [_hit(point, without_text(point.payload)) for point in found]
+        return _best_first(_hit(point, without_text(point.payload)) for point in found)
 
     def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         records = self._retrieve([UUID(chunk_id) for chunk_id in chunk_ids], _ALL_FIELDS)
@@ -325,6 +324,10 @@ def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
 def searchable(chunk: Chunk) -> str:
     """The text that is indexed by keyword."""
     return f"{chunk.context}\n{chunk.text}"
+
+
+def _best_first(hits: Iterable[ChunkHit]) -> list[ChunkHit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
 def _hit(point: Scored, chunk: Chunk) -> ChunkHit:
