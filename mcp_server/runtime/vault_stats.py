@@ -5,10 +5,14 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 from mcp_server.answers.status import ConceptShape
-from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.curation.operations.preferences import NAMESPACE as PREFERENCES
+from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
+from memvault.model.memory import Memory
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
@@ -48,29 +52,42 @@ class VaultStats:
         """The memories that answers showed most; before any answer, the nodes with most relations,
         none if the graph is unreachable."""
         container = self._container()
-        used = [
-            (activity.access_count, memory)
-            for key, activity in container.activity.all().items()
-            if activity.access_count and (memory := container.live.catalogue.by_id(key)) is not None
-        ]
-        best = sorted(used, key=lambda item: (-item[0], item[1].path))[:TOP]
+        counted = ((-used.access_count, key) for key, used in container.activity.all().items())
+        by_id, best = container.live.catalogue.by_id, list[tuple[int, Memory]]()
+        for less, equal in groupby(sorted(each for each in counted if each[0]), itemgetter(0)):
+            found = (memory for _, key in equal if (memory := by_id(key)) is not None)
+            best += [(-less, memory) for memory in sorted(found, key=attrgetter("path"))]
+            if len(best) >= TOP:
+                break
         if not best:
             return self._most_connected()
         return [
             ConceptShape(id=memory.id, name=memory.title, path=memory.path, access_count=count)
-            for count, memory in best
+            for count, memory in best[:TOP]
         ]
 
-    def counts(self) -> dict[str, int]:
-        """Counts of notes, chunks, nodes and edges, as far as the stores answer."""
-        stores = self._container().live.stores
-        counts = {"notes": len(self._container().live.catalogue)}
-        try:
-            counts["chunks"] = stores.vectors.count()
-            counts["nodes"], counts["edges"] = stores.graph.counts()
-        except (StoreUnavailable, GraphQueryError):
-            return counts
-        return counts
+    def counts(self) -> tuple[dict[str, int], dict[str, str]]:
+        """Counts of notes, chunks, nodes and edges, as far as the stores answer; for each store
+        "ok", or why it does not."""
+        live = self._container().live
+        counts, health = {"notes": len(live.catalogue)}, dict[str, str]()
+
+        def chunks() -> None:
+            counts["chunks"] = live.stores.vectors.count()
+
+        def relations() -> None:
+            counts["nodes"], counts["edges"] = live.stores.graph.counts()
+
+        def values() -> None:
+            live.stores.keyvalue.count(PREFERENCES)  # few; counting 10,000 notes takes 7 ms
+
+        for store, ask in (("vectors", chunks), ("graph", relations), ("keyvalue", values)):
+            try:
+                ask()
+                health[store] = "ok"
+            except MemvaultError as error:
+                health[store] = error.message
+        return counts, health
 
     def _most_connected(self) -> list[ConceptShape]:
         container = self._container()

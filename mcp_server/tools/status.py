@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -29,7 +29,7 @@ from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Toolbox, thing_called
-from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.insights import neighbours
@@ -263,7 +263,7 @@ class StatusTools:
         container = self._box.container
         pulse = self._box.meter.of_vault()
         tasks = container.curation.tasks()
-        stores = container.live.stores
+        indexed, stores = self._overview.counts()
         return StatusAnswer(
             entropy_level=pulse.entropy,
             coherence_score=pulse.coherence,
@@ -275,19 +275,7 @@ class StatusTools:
                 for task in tasks[:MOST_TASKS]
             ],
             curation_tasks_total=len(tasks),
-            indexed=self._overview.counts(),
-            stores={
-                "vectors": _health(stores.vectors.count),
-                "graph": _health(stores.graph.counts),
-                "keyvalue": _health(lambda: stores.keyvalue.count("notes")),
-            },
+            indexed=indexed,
+            stores=stores,
             pulse=pulse,
         )
-
-
-def _health(ask: Callable[[], object]) -> str:
-    try:
-        ask()
-    except MemvaultError as error:
-        return error.message
-    return "ok"
