@@ -3,6 +3,7 @@ background work that makes way for them."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import ToolResult
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_server.runtime.worker import collect_between_questions
 
 # Monitoring must not keep an idle engine alive.
 _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
@@ -174,6 +177,7 @@ class Breaks:
             time.sleep(LOOK_SECONDS)
 
 
+ANSWER_SECONDS = 0.005  # in which an answer is sent
 # Background work does not stop for the tool that starts it and waits for what it finds.
 _WAITS_FOR_WORK = "trigger_dream"
 
@@ -191,8 +195,12 @@ class CountQuestions(Middleware):
     ) -> ToolResult:
         if context.message.name == _WAITS_FOR_WORK:
             return await call_next(context)
-        with self._questions().one():
-            return await call_next(context)
+        questions = self._questions()
+        try:
+            with questions.one():
+                return await call_next(context)
+        finally:
+            asyncio.get_running_loop().call_later(ANSWER_SECONDS, _collect_garbage, questions)
 
     async def on_read_resource(
         self,
@@ -201,6 +209,11 @@ class CountQuestions(Middleware):
     ) -> ResourceResult:
         with self._questions().one():
             return await call_next(context)
+
+
+def _collect_garbage(questions: Questions) -> None:
+    if questions.running_seconds() is None:
+        collect_between_questions()
 
 
 class CountRunningCalls(Middleware):

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable
 
-from mcp_server.runtime.activity_tracker import PASSING_SECONDS, Questions
+from fastmcp import Client, FastMCP
+
+from mcp_server.runtime.activity_tracker import (
+    ANSWER_SECONDS,
+    PASSING_SECONDS,
+    CountQuestions,
+    Questions,
+)
+from mcp_server.runtime.worker import DUE
 from memvault.model.priority import AwaitedLock, make_way, making_way
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import PATIENCE_SECONDS, until, until_seen
 
 
 def started(work: Callable[[], object]) -> threading.Thread:
@@ -77,3 +87,28 @@ def test_background_work_that_waits_for_a_lock_hurries_nobody() -> None:
         waiting.join(0.05)  # so long that it certainly asks for the lock
         assert not lock.awaited
     waiting.join(PATIENCE_SECONDS)
+
+
+def test_garbage_is_looked_at_when_no_question_runs_not_amid_one() -> None:
+    questions = Questions()
+    server = FastMCP("one tool", middleware=[CountQuestions(lambda: questions)])
+
+    @server.tool
+    def answer() -> None:
+        for _ in range(DUE):
+            gc.collect(0)
+
+    async def run() -> None:
+        async with Client(server) as client:
+            with questions.one():
+                await client.call_tool("answer", {})
+                await asyncio.sleep(3 * ANSWER_SECONDS)
+                assert gc.get_count()[1] >= DUE
+            await client.call_tool("answer", {})
+            await until_seen(lambda: gc.get_count()[1] < DUE)
+
+    gc.disable()
+    try:
+        asyncio.run(run())
+    finally:
+        gc.enable()
