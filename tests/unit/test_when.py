@@ -45,6 +45,13 @@ def span_of(text: str) -> Span | None:
         ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
         ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
         ("Where were we last weekend?", date(2026, 11, 14), date(2026, 11, 15)),
+        ("What did I do on the fourth of January?", date(2026, 1, 4), date(2026, 1, 4)),
+        ("Who came on the twenty-first of May 2025?", date(2025, 5, 21), date(2025, 5, 21)),
+        ("Was geschah am 3. März 2025?", date(2025, 3, 3), date(2025, 3, 3)),
+        ("Qu'ai-je fait le 1er janvier 2025 ?", date(2025, 1, 1), date(2025, 1, 1)),
+        ("¿Qué pasó el 4 de enero de 2025?", date(2025, 1, 4), date(2025, 1, 4)),
+        ("O que publiquei em janeiro de 2025?", date(2025, 1, 1), date(2025, 1, 31)),
+        ("Что я писал в феврале 2023 года?", date(2023, 2, 1), date(2023, 2, 28)),
     ],
 )
 def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, last: date) -> None:
@@ -55,6 +62,9 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
     "text",
     [
         "May we go on a march?",
+        "Is it the same in version 2. May I ask?",
+        "Who came second of the four?",
+        "How many moons has Mars, and what is mai tai?",
         "Who was born on 31 June 2025?",
         "Which spring feeds the pond?",
         "Who made the boat used in Spring Regatta?",

@@ -1,7 +1,7 @@
 """Time expressions of a question: cut out of it, as spans of days.
 
-English and ISO dates, relative to today. Without a year the last such day, month or season that is
-not to come is meant.
+English and ISO dates, relative to today, and days and months as six other languages name them.
+Without a year the last such day, month or season that is not to come is meant.
 """
 
 from __future__ import annotations
@@ -23,7 +23,39 @@ _MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+# In German, French, Spanish, Italian, Portuguese and Russian, where they are not as in English.
+_MONTHS_ELSEWHERE = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar jänner janvier enero gennaio janeiro январь января январе",
+            "februar février febrero febbraio fevereiro февраль февраля феврале",
+            "märz mars marzo março март марта марте",
+            "avril abril aprile апрель апреля апреле",
+            "mai mayo maggio maio май мая мае",
+            "juni juin junio giugno junho июнь июня июне",
+            "juli juillet julio luglio julho июль июля июле",
+            "août agosto август августа августе",
+            "septembre septiembre setiembre settembre setembro сентябрь сентября сентябре",
+            "oktober octobre octubre ottobre outubro октябрь октября октябре",
+            "novembre noviembre novembro ноябрь ноября ноябре",
+            "dezember décembre diciembre dicembre dezembro декабрь декабря декабре",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_ENGLISH_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_NAMED_MONTHS = _MONTHS | _MONTHS_ELSEWHERE
+_MONTH = "|".join(sorted(_NAMED_MONTHS, key=len, reverse=True))
+_ORDINALS = dict(enumerate((
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth",
+), 1))  # fmt: skip
+_DAYS = {name: number for number, name in _ORDINALS.items()} | {"thirtieth": 30}
+_DAYS |= {f"twenty-{_ORDINALS[n]}": 20 + n for n in range(1, 10)} | {"thirty-first": 31}
+_DAY = "|".join(sorted(_DAYS, key=len, reverse=True))
 _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3, "several": 4,
@@ -34,13 +66,14 @@ _WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_nam
 _WEEKDAY = "|".join(_WEEKDAYS)
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
 _SEASON = "|".join(_SEASONS)
-_NTH = r"(?:st|nd|rd|th)?"
+_NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:May|March)\b))?"
 _POINTS = (
     r"(?P<iso>\d{4}-\d{2}-\d{2})",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
-    rf"(?:the )?(?P<d1>\d{{1,2}}){_NTH}(?: of)? (?P<m1>{_MONTH})\b\.?,?(?: (?P<y1>\d{{4}}))?",
-    rf"(?P<m2>{_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
-    rf"(?P<m3>{_MONTH})\b\.?,?(?: (?P<y3>\d{{4}}))?",
+    rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
+    r"(?:(?: del?)? (?P<y1>\d{4}))?",
+    rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
+    rf"(?P<m3>{_MONTH})\b\.?,?(?:(?: del?)? (?P<y3>\d{{4}}))?",
     r"q(?P<quarter>[1-4]) (?P<quarter_year>\d{4})",
     r"(?P<year>(?:19|20)\d{2})\b",
     rf"(?P<near>today|yesterday|(?:last|past|this|previous|current) (?:{_UNIT}|weekend))\b",
@@ -51,6 +84,7 @@ _POINTS = (
 )
 _PREPOSITION = (
     "after|since|before|until|till|by|from|in|on|during|within|as of|up to|starting|throughout"
+    "|im|en|em|во?"
 )
 _EXPRESSION = re.compile(
     rf"(?:\b(?P<prep>{_PREPOSITION})\s+)?(?<![\w-])(?:{'|'.join(_POINTS)})",
@@ -253,14 +287,17 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
         return _month(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
     for way in "12":
         if found["m" + way]:
-            month, number = _MONTHS[found["m" + way].lower()], int(found["d" + way])
+            month, named = _NAMED_MONTHS[found["m" + way].lower()], found["d" + way].lower()
+            number = _DAYS.get(named) or int(named)
             year = int(found["y" + way] or _year_of(month, number, today))
             return Span(date(year, month, number), date(year, month, number))
     if found["m3"]:
         # "may" and "march" are months only in capitals, behind a preposition or before a year
-        if not found["m3"][0].isupper() or not (found["prep"] or found["y3"]):
+        name = found["m3"].lower()
+        is_other_word = name in _MONTHS and not found["m3"][0].isupper()
+        if is_other_word or not (found["prep"] or found["y3"]):
             return None
-        month = _MONTHS[found["m3"].lower()]
+        month = _NAMED_MONTHS[name]
         return _month(int(found["y3"] or _year_of(month, 1, today)), month)
     if found["quarter"]:
         year, last = int(found["quarter_year"]), 3 * int(found["quarter"])
