@@ -254,6 +254,7 @@ def test_properties_that_a_question_names_are_shown_above_what_the_note_says(she
     shown = shelf.shown("which fuel does Gull Rock burn?", text, 200)
     assert (shown.text, shown.lines) == (f"fuel: kerosene\n{ANSWER}", LineRange(1, 10))
     assert shelf.shown("what is the height of Gull Rock?", text, 200).text[:11] == "height: 12\n"
+    assert shelf.shown("who are the keepers?", text, 200).text == f"keeper: Ida Berg\n{ANSWER}"
     assert shelf.shown("is Ida there?", text, 200).text == f"keeper: Ida Berg\n{ANSWER}"
     assert shelf.shown("does the beacon burn?", text, 200).text == ANSWER
     of_it = shelf.shown("what is Gull Rock?", text, 200).text

@@ -215,7 +215,7 @@ def _outline(
         )
     )
     code = tuple(
-        Code(block, size, *_around(block, statements), _terms(some_words(composed(block.text))))
+        Code(block, size, *_around(block, statements), terms_in(some_words(composed(block.text))))
         for block, size in zip(text.code, text.code_tokens, strict=True)
     )
     tokens = sum(text.shown_tokens) + sum(text.code_tokens)
@@ -231,12 +231,12 @@ def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
         heading=piece.heading,
         tokens=size,
         unit=unit,
-        terms=_terms(words),
+        terms=terms_in(words),
         telling=len(words) - sum(map(STOP_WORDS.__contains__, words)),
     )
 
 
-def _terms(words: Sequence[str]) -> tuple[int, ...]:
+def terms_in(words: Sequence[str]) -> tuple[int, ...]:
     return tuple(set(chain.from_iterable(map(_terms_of, words))))
 
 

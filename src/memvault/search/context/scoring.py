@@ -32,7 +32,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import Hit
 from memvault.search.association import descending
-from memvault.search.context.outline import Code, Outline, Statement
+from memvault.search.context.outline import Code, Outline, Statement, terms_in
 from memvault.stores.vectors import bm25
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
@@ -90,26 +90,28 @@ def relevant_properties(memory: Memory, query: str) -> tuple[str, ...]:
 def asked_properties(memory: Memory, query: str) -> list[str]:
     """``key: value`` of fields with a word of the question besides the note's names; of all in
     plain words if it has no other word ("Who is Ida Berg?")."""
-    names = {word for name in (memory.title, *memory.aliases) for word in _words_of(name)}
-    asked = _words_of(query) - STOP_WORDS - names
+    names = {term for name in (memory.title, *memory.aliases) for term in _terms_of(name)}
+    asked = _terms_of(query) - names
     fields = [
         (key, value, said)
         for key, value in memory.metadata.items()
         if key.casefold() not in NOT_FIELDS and (said := _said(value))
     ]
     if asked:
-        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _words_of(f"{key} {said}")]
+        chosen = [f"{key}: {said}" for key, _, said in fields if asked & _terms_of(f"{key} {said}")]
     else:
         chosen = [
             f"{key}: {said}"
             for key, value, said in fields
-            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _words_of(said) - names
+            if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
         ]
     return chosen[:MOST]
 
 
-def _words_of(text: str) -> set[str]:
-    return set(some_words(composed(text)))
+def _terms_of(text: str) -> set[int]:
+    """The terms that keyword search has for the content words, so that "authors" is "author"."""
+    words = set(some_words(composed(text))) - STOP_WORDS
+    return set(terms_in(list(words)))
 
 
 def _said(value: object) -> str | None:
