@@ -86,6 +86,14 @@ class VerificationShape(Shape):
     withheld: bool | None = optional(description="Its text is not shown: it is unverified.")
 
 
+class EmbeddedShape(Shape):
+    """The start of what ``content`` embeds of another note."""
+
+    path: str
+    lines: Lines
+    text: str
+
+
 class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` its [first, last] line; ``heading`` is
     above it, unless that is the title."""
@@ -96,6 +104,7 @@ class NodeShape(Named):
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
+    embedded: list[EmbeddedShape] | None = optional()
     relevance_score: Rounded = taken("relevance")
     confidence: Rounded | None = optional()
     confidence_interval: list[Rounded] | None = optional()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from mcp_server.answers.memories import (
+    EmbeddedShape,
     FullAnswer,
     NodeShape,
     bare,
@@ -40,6 +41,7 @@ from memvault.model.errors import (
     StorageError,
     StoreUnavailable,
 )
+from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, MemoryNode, UTLState
 from memvault.model.search import (
     Aspect,
@@ -55,6 +57,7 @@ from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
+from memvault.search.embedded import EmbeddedParts
 from memvault.stores.graph_view import node_ref
 
 if TYPE_CHECKING:
@@ -124,6 +127,7 @@ class Toolbox:
             capacity=lambda: self.container.settings.cache.memories,
         )
         self._openings = LeadSentences(self._read)
+        self._embedded = EmbeddedParts(self._read, self._stated_by, self._linked_from)
 
     @property
     def container(self) -> Container:
@@ -153,6 +157,12 @@ class Toolbox:
 
     def _memory_of(self, memory_id: str) -> Memory | None:
         return self.container.live.catalogue.by_id(memory_id)
+
+    def _stated_by(self, memory_id: str) -> Sequence[GraphEdge]:
+        return self.container.live.graph_view.stated_by(memory_id)
+
+    def _linked_from(self, target: str, source: str) -> str | None:
+        return self.container.live.indexer.links.resolve(target, source)
 
     def _read(self, path: str) -> bytes:
         return self.container.guarded.read(path)
@@ -336,7 +346,19 @@ class Toolbox:
         gated = any(hit.gated for hit in hits)
         choose = self.container.own_excerpts if gated else self.container.excerpts
         excerpts = choose.of(query, hits, excerpt_limits(len(hits), level))
-        return shown(hits, states, excerpts, self._utl_state if full else None)
+        nodes = shown(hits, states, excerpts, self._utl_state if full else None)
+        if gated:  # what is embedded may be others' words
+            return nodes
+        parts = [
+            [] if hit.withheld else self._embedded.of(hit.memory, excerpt.text, excerpt.lines)
+            for hit, excerpt in zip(hits, excerpts, strict=True)
+        ]
+        return [
+            node.model_copy(update={"embedded": [EmbeddedShape.of(part) for part in some]})
+            if some
+            else node
+            for node, some in zip(nodes, parts, strict=True)
+        ]
 
     def insights(
         self, ids: Sequence[str], wanted: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
