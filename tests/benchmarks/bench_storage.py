@@ -6,8 +6,7 @@ One memory written is: its chunk's dense vector, BM25 vector, text and labels in
 store; its node in the graph; its outline and its catalogue record in the key-value store; in the
 order of the indexer, in batches of 512, flushed after every 2,000 and at the end. Not counted:
 reading and parsing a note, embedding it, and making what is handed over. *Sequential* is one
-thread that writes batch after batch; *50 writers* are 50 threads that write their share each, and
-flush it.
+thread that writes batch after batch; *50 writers* are 50 threads that write their share each.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -74,9 +74,25 @@ def _memory(number: int, vector: Vector, dice: np.random.Generator) -> Written:
     return memory, [EmbeddedChunk(chunk, vector)], NoteGraph(node), outline.packed(), record
 
 
-def write(stores: Stores, share: list[Written]) -> None:
+class Unflushed:
+    """The paths that all writers have not flushed yet."""
+
+    def __init__(self, stores: Stores) -> None:
+        self.paths: list[str] = []
+        self._stores = stores
+        self._lock = threading.Lock()
+
+    def flush(self, at_least: int = 1) -> None:
+        with self._lock:
+            some = self.paths[:]
+            if len(some) >= at_least:
+                self._stores.vectors.flush()
+                self._stores.keyvalue.delete(UNFLUSHED, some)
+                del self.paths[: len(some)]
+
+
+def write(stores: Stores, share: list[Written], unflushed: Unflushed) -> None:
     """As the indexer writes: chunks, graph, the records with a mark until they are flushed."""
-    waiting: list[str] = []
     for start in range(0, len(share), BATCH):
         batch = share[start : start + BATCH]
         stores.vectors.replace([(memory, chunks) for memory, chunks, *_ in batch])
@@ -87,20 +103,19 @@ def write(stores: Stores, share: list[Written]) -> None:
             NAMESPACE: {memory.path: row for memory, *_, row in batch},
         }
         stores.keyvalue.change({}, written)
-        waiting += written[UNFLUSHED]
-        if len(waiting) >= FLUSH_AFTER or start + BATCH >= len(share):
-            stores.vectors.flush()
-            stores.keyvalue.delete(UNFLUSHED, waiting)
-            waiting = []
+        unflushed.paths += written[UNFLUSHED]
+        unflushed.flush(FLUSH_AFTER)
 
 
 def rate(stores: Stores, written: list[Written], writers: int) -> float:
     """Memories a second, from the first written to the last durable."""
     shares = [written[number::writers] for number in range(writers)]
+    unflushed = Unflushed(stores)
     with ThreadPoolExecutor(writers) as pool:
         began = time.perf_counter()
-        for done in [pool.submit(write, stores, share) for share in shares]:
+        for done in [pool.submit(write, stores, share, unflushed) for share in shares]:
             done.result()
+        unflushed.flush()
         return len(written) / (time.perf_counter() - began)
 
 
@@ -133,7 +148,13 @@ def writing(count: int) -> list[Figure]:
             stores.close()
     with tempfile.TemporaryDirectory() as folder:
         stores = open_stores(SETTINGS, Path(folder), DIMENSION)
-        took = p95(100, lambda number: write(stores, [written[number]]))
+
+        def one(number: int) -> None:
+            unflushed = Unflushed(stores)
+            write(stores, [written[number]], unflushed)
+            unflushed.flush()
+
+        took = p95(100, one)
         figures.append(Figure("one memory by itself, p95", took, "ms"))
         stores.close()
     return figures
