@@ -9,7 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 
-from indexer.catalogue import Catalogue, NoteRecord
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.change_set import ChangeSet, NoteReading
 from indexer.graph_writer import GraphWriter, sentences_between_notes
 from memvault.curation.operations.preferences import preference_rows
@@ -176,6 +176,7 @@ class BatchWriter:
             names=prepared.names,
             frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
             warnings=(*note.warnings, *self._too_many_links(note.path)),
+            format=FORMAT,
         )
 
     def _too_many_links(self, path: str) -> list[str]:

@@ -36,7 +36,11 @@ class NoteRecord(BaseModel):
     names: tuple[Name, ...] = ()
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
-    format: int = FORMAT
+    format: int  # without a default, so that it is always stored
+
+    def packed(self) -> bytes:
+        """As JSON, without what is as usual."""
+        return self.model_dump_json(exclude_defaults=True).encode()
 
 
 class Catalogue:
@@ -72,7 +76,7 @@ class Catalogue:
         """
         gone = list(removed)
         written = {record.memory.path: record for record in records}
-        rows = {path: record.model_dump_json().encode() for path, record in written.items()}
+        rows = {path: record.packed() for path, record in written.items()}
         if rows or gone:
             marks = dict.fromkeys(rows if unflushed else (), b"")
             self._store.change(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from indexer.catalogue import Catalogue
 from indexer.generation import Progress
 from indexer.indexer import FEW, FEW_LINKED, Indexer
 from indexer.relinking import LINKED_AT_ONCE
@@ -60,6 +61,19 @@ def test_questions_go_before_every_note_of_many_but_not_before_one_that_a_tool_w
     assert not passed
     indexer.scan()
     assert len(passed) >= len(many) - 3
+
+
+def test_records_are_read_back_as_they_were(indexer: Indexer, write: Write) -> None:
+    write("plain.md", "One thing.\n")
+    write(
+        "projects/kiln/Kiln.md",
+        "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d\naliases: [Oven]\ntags: [hot]\n"
+        "importance: 0.9\ncreated: 2024-01-01\nverified: true\ncolour: [red]\n---\nSee [[plain]].\n",
+    )
+    indexer.scan()
+    records = indexer.catalogue.records()
+    assert Catalogue(indexer.stores.keyvalue).records() == records
+    assert all(b'"format":' in record.packed() for record in records)
 
 
 def test_an_unchanged_vault_is_not_indexed_again(indexer: Indexer, write: Write) -> None:
