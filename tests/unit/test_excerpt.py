@@ -248,6 +248,14 @@ def test_what_indexing_stores_of_a_note_is_shown_as_the_note_itself(shelf):
         assert of_stored(shelf, query, hit, limit) == shelf.shown(query, text, limit)
 
 
+def test_where_the_best_sentence_stands_in_a_short_section_those_that_follow_are_shown_too(shelf):
+    text = (
+        f"Beacon log\n\n# Habits\n\n- trim it\n\n# 17:55\n\n{ANSWER}\n\n# Later\n\n{FILLER * 9}\n"
+    )
+    shown = shelf.shown("beacon log", text, 200).text
+    assert "- trim it" in shown and ANSWER in shown and shown.count("committee") < 9
+
+
 def test_properties_that_a_question_names_are_shown_above_what_the_note_says(shelf):
     fields = "fuel: kerosene\nkeeper: Ida Berg\nname: Gull Rock\nheight: 12\nlit: true"
     text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"

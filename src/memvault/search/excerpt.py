@@ -165,7 +165,9 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
     near = _neighbours(statements, chosen, left)
     chosen += near
     left -= sum(_size(statements[place]) for place in near)
-    _add_code(code, outline, chosen, left)
+    left -= _add_code(code, outline, chosen, left)
+    if left > limit // 2:
+        chosen += _following(statements, chosen, left)
     best = statements[chosen[0]]
     if len(chosen) == 1 and _size(best) > _LONGEST * limit:
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
@@ -239,6 +241,19 @@ def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: in
                         found.append(near)
                     left -= size
                 near += step
+    return found
+
+
+def _following(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
+    """What follows the best sentence in the next sections, where its own is short: as many
+    sentences as fit into so many bytes."""
+    found: list[int] = []
+    for place in range(chosen[0] + 1, len(statements)):
+        if place not in chosen and (size := _size(statements[place])):
+            if size > left:
+                break
+            found.append(place)
+            left -= size
     return found
 
 
