@@ -319,6 +319,7 @@ class Indexer:
                     self._due.update(dict.fromkeys(fresh, pending))
                     self.catalogue.commit(pending.restamped)
                     affected, stale = self._learn_names(pending)
+                    version = self._name_registry.version
                     again = self._relinking.queue(affected, also, fresh)
                     self._remove(pending, stale)
                 self._write(pending, ahead, report, result)
@@ -331,7 +332,7 @@ class Indexer:
                         self._relinking.write_again(again)
                     result.relinked = len(again)
             elif self._release(pending):
-                result.relinked = self._finish(fresh)
+                result.relinked = self._finish(fresh, version)
         return result
 
     @contextmanager
@@ -388,17 +389,18 @@ class Indexer:
             if tells:
                 self.progress = None
 
-    def _finish(self, fresh: Collection[str]) -> int:
+    def _finish(self, fresh: Collection[str], version: int) -> int:
         """Flush, and relink all that is queued; how many notes these were.
 
         Args:
-            fresh: notes that were just written, with the names as they are.
+            fresh: notes that were just written, with the names of this version.
         """
         relinked, goes_on = 0, True
         self.flush()
         while goes_on:
             with self._lock.after_others():
-                some, goes_on = self._relinking.step(fresh)
+                is_latest = version == self._name_registry.version
+                some, goes_on = self._relinking.step(fresh if is_latest else ())
             relinked += some
         return relinked
 
@@ -444,7 +446,7 @@ class Indexer:
             affected |= self._name_registry.update(
                 path, memory, pending.names[path], pending.claims[path]
             )
-        return affected, stale - {memory.id for memory in pending.memories.values()}
+        return affected, {key for key in stale if not self._name_registry.has(key)}
 
     def _remove(self, pending: ChangeSet, stale: set[str]) -> None:
         """Remove deleted notes, and the data under ids that notes no longer have."""

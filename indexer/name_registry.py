@@ -73,6 +73,10 @@ class NameRegistry:
     def memory(self, path: str) -> Memory | None:
         return self._memories.get(path)
 
+    def has(self, memory_id: str) -> bool:
+        """Whether a note has this id."""
+        return memory_id in self._by_id
+
     def claim_of(self, path: str) -> str | None:
         """The id in the note's frontmatter."""
         return self._claims.get(path)

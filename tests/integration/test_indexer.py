@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import shutil
+import threading
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from tests.snapshot import snapshot
+from tests.snapshot import differences, snapshot
 
 Write = Callable[..., Path]
 
@@ -202,6 +205,7 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     with_id = f"---\nid: {own}\n---\nA shady tree, see [[Fig 3]] and Fig 99.\n"
     for number in range(100):
         write(f"n/Fig {number}.md", f"Number {number}, see [[Fig {number // 2}]] and [[Elm]].\n")
+    write("n/Fig 10.md", "Beside the Larch.\n")
     write("x/Elm.md", with_id)
     write("z/late/Oak.md", "Oaks. See [[Elm]].\n")
     folder = vault_folder / "z/late"
@@ -213,6 +217,10 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
         (vault_folder / "n/Fig 1.md").unlink()
         assert live.index(["n/Fig 0.md", "n/Fig 1.md", "n/Fig 9.md", "n/Fig 99.md"]).indexed == 2
         assert sorted(found(live, "marzipan nougat")) == ["n/Fig 0.md", "n/Fig 99.md"]
+        write(
+            "n/Fig 97.md", "---\naliases: [Larch]\n---\nNamed by a note that was written before.\n"
+        )
+        live.index(["n/Fig 97.md"], finish_later=True)
         write("a/Elm.md", with_id)
         live.index(["a/Elm.md"])
         folder.rename(vault_folder / "z/later")
@@ -233,6 +241,66 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     fresh.scan()
     assert snapshot(live) == snapshot(fresh)
     assert live.scan().indexed == 0
+
+
+@pytest.mark.parametrize("seed", [1, 9])
+def test_changes_from_all_sides_amid_a_scan_leave_what_a_fresh_index_has(
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, seed: int
+) -> None:
+    live, editing = open_indexer(), threading.Lock()
+    trees = ["Elm", "Oak", "Fig", "Pear", "Plum", "Lime", "Yew", "Ash", "Birch", "Cedar"]
+    paths = [f"{folder}/{tree} {k}.md" for folder in "abz" for tree in trees for k in range(4)]
+
+    def note(chance: random.Random) -> str:
+        properties = ""
+        if chance.random() < 0.2:  # copies have one id
+            properties = f"---\nid: 0b1f6a0e-8a55-4a0b-9f4e-{chance.randrange(6):012d}\n---\n"
+        elif chance.random() < 0.4:
+            properties = f"---\naliases: [{chance.choice(trees)} {chance.randrange(8)}]\n---\n"
+        link, name = chance.choices(trees, k=2)
+        return (
+            f"{properties}See [[{link} {chance.randrange(6)}]] and {name} {chance.randrange(8)}.\n"
+        )
+
+    def change(chance: random.Random) -> list[str]:
+        """Write, delete or move a note; the paths that this concerns."""
+        path = chance.choice(paths)
+        file, action = vault_folder / path, chance.random()
+        if action < 0.5 or not file.exists():
+            write(path, note(chance))
+        elif action < 0.7:
+            file.unlink()
+        else:
+            to = f"{chance.choice('abz')}/{file.name}"
+            file.replace(vault_folder / to)
+            return [path, to]
+        return [path]
+
+    def work(number: int) -> None:
+        chance = random.Random(100 * seed + number)
+        for _ in range(12):
+            with editing:
+                changed = [each for _ in range(3) for each in change(chance)]
+            if chance.random() < 0.8:
+                live.index(changed, finish_later=chance.random() < 0.5)
+            elif chance.random() < 0.5:
+                live.scan()
+            else:
+                live.finish_some()
+
+    first = random.Random(seed)
+    for path in paths:
+        write(path, note(first))
+    with ThreadPoolExecutor(4) as threads:
+        running = [threads.submit(live.scan), *(threads.submit(work, n) for n in range(3))]
+    for each in running:
+        each.result()
+    live.scan()
+    while live.finish_some():
+        pass
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
 
 
 def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:
