@@ -142,7 +142,7 @@ class Path:
     edges: Ints
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A node that paths lead to: how probable it is, and the edges of the best of them."""
 
@@ -151,23 +151,26 @@ class Answer:
     edges: tuple[int, ...]
 
 
-def answers(graph: StepGraph, paths: Sequence[Path]) -> list[Answer]:
+def answers(graph: StepGraph, paths: Sequence[Path], most: int) -> list[Answer]:
     """The notes that state the last relations of paths and those that these end at, best first."""
-    found: dict[int, Answer] = {}
+    worth_of: dict[int, float] = {}
+    reached: dict[int, tuple[Path, int]] = {}  # by which walk first
     best = paths[0].score if paths else 0.0
     total = sum(math.exp(_SHARPNESS * (path.score - best)) for path in paths)
     for path in paths:
         worth = math.exp(_SHARPNESS * (path.score - best)) / total
         for nodes, share in ((graph.source[path.edges[:, 0]], 1.0), (path.ends, _END)):
-            noted = graph.noted[nodes]
-            walks = dict(zip(nodes[noted].tolist(), np.flatnonzero(noted).tolist(), strict=True))
+            noted = np.flatnonzero(graph.noted[nodes])
+            walks = dict(zip(nodes[noted].tolist(), noted.tolist(), strict=True))
+            own = share * worth / max(1, len(walks)) ** _SHARED_OUT
             for node, walk in walks.items():
-                answer = found.get(node)
-                if answer is None:
-                    edges = tuple(path.edges[walk].tolist())
-                    answer = found[node] = Answer(node, 0.0, edges)
-                answer.worth += share * worth / len(walks) ** _SHARED_OUT
-    return sorted(found.values(), key=lambda answer: -answer.worth)
+                worth_of[node] = worth_of.get(node, 0.0) + own
+                reached.setdefault(node, (path, walk))
+    first = sorted(worth_of, key=lambda node: -worth_of[node])[:most]
+    found = ((node, *reached[node]) for node in first)
+    return [
+        Answer(node, worth_of[node], tuple(path.edges[walk].tolist())) for node, path, walk in found
+    ]
 
 
 class PathFinder:

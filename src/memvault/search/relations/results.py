@@ -284,7 +284,7 @@ class Inquiry:
         paths = finder.paths(starts, hops, least)
         found = [
             FoundNote(graph.node_ids[each.node], min(1.0, each.worth), each.edges)
-            for each in answers(graph, paths)[:MOST_IN_ANY_WORDS]
+            for each in answers(graph, paths, MOST_IN_ANY_WORDS)
         ]
         return found, paths[0].score if paths else -math.inf
 
