@@ -158,7 +158,8 @@ class Indexer:
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
             present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
-            gone = {p for p in paths if p not in present and self._name_registry.memory(p)}
+            known = {p for p in paths if self._name_registry.memory(p) or p in self._due}
+            gone = known - present
             if gone:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             report = report_nothing if few else self._until_stopped(report_nothing)

@@ -198,8 +198,9 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     assert indexer.catalogue.queued_names() == set()
 
 
+@pytest.mark.parametrize("stage", ["reading", "indexing"])
 def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
-    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, stage: str
 ) -> None:
     live, own = open_indexer(), "0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d"
     with_id = f"---\nid: {own}\n---\nA shady tree, see [[Fig 3]] and Fig 99.\n"
@@ -211,6 +212,9 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     folder = vault_folder / "z/late"
 
     def change() -> None:
+        folder.rename(vault_folder / "z/later")
+        live.scan()
+        assert found(live, "oaks") == ["z/later/Oak.md"]
         write("n/Fig 99.md", "---\naliases: [Sycamore]\n---\nOnly here: marzipan.\n")
         write("n/Fig 0.md", "Only here: nougat and the Sycamore.\n")
         (vault_folder / "n/Fig 9.md").unlink()
@@ -223,15 +227,12 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
         live.index(["n/Fig 97.md"], finish_later=True)
         write("a/Elm.md", with_id)
         live.index(["a/Elm.md"])
-        folder.rename(vault_folder / "z/later")
-        live.scan()
-        assert found(live, "oaks") == ["z/later/Oak.md"]
 
     changed = False
 
     def report(progress: Progress) -> None:
         nonlocal changed
-        if progress.stage == "indexing" and not changed:
+        if progress.stage == stage and progress.done >= 10 and not changed:
             changed = True
             change()
 
