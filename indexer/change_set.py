@@ -114,7 +114,7 @@ class ChangeSet:
         gone: paths of deleted notes.
         restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
-        stats: of the notes that were read, by path.
+        stats: by path, of the notes that were read; None of those that were not there.
     """
 
     readings: ReadingBuffer = field(default_factory=ReadingBuffer)
@@ -124,7 +124,7 @@ class ChangeSet:
     gone: set[str] = field(default_factory=set)
     restamped: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
-    stats: dict[str, NoteStat] = field(default_factory=dict)
+    stats: dict[str, NoteStat | None] = field(default_factory=dict)
 
     def drop(self, paths: Collection[str]) -> None:
         """Leave these notes out."""
@@ -195,8 +195,13 @@ class ChangeSetReader:
     def _read_one(
         self, path: str, pending: ChangeSet, result: ScanReport, *, anew: bool
     ) -> NoteReading | None:
+        pending.stats[path] = None
         try:
             reading = read_note(self._vault, path, self._max_bytes)
+            if reading is not None:
+                pending.stats[path] = reading.stat
+                if self._vault.stat(path) != reading.stat:  # written meanwhile
+                    reading = read_note(self._vault, path, self._max_bytes)
         except Unreadable as error:
             result.problems.append(error.message)
             return None
@@ -205,7 +210,6 @@ class ChangeSetReader:
             if self._names().memory(path) is not None:
                 pending.gone.add(path)
             return None
-        pending.stats[path] = reading.stat
         if record is not None and not anew and self._is_unchanged(reading, record):
             stat = reading.stat
             pending.restamped.append(

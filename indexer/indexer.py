@@ -157,7 +157,7 @@ class Indexer:
         """
         few = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if few else nullcontext():
-            present = {p for p in paths if self.vault.is_note(p) and self.vault.stat(p)}
+            present = set(filter(self._is_there, paths))
             known = {p for p in paths if self._name_registry.memory(p) or p in self._due}
             gone = known - present
             if gone:
@@ -308,13 +308,14 @@ class Indexer:
         also: Collection[str] = (),
         finish_later: bool = False,
     ) -> ScanReport:
-        result, pending = ScanReport(), ChangeSet(gone=set(gone))
+        result, pending = ScanReport(), ChangeSet(gone=set(gone), stats=dict.fromkeys(gone))
         with self._at_work(pending, {*paths, *gone}):
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
                 early = EarlyEmbedding(self._embedder, ahead)
                 self._reader.read(paths, pending, report, result, anew=anew, read=early.add)
                 with self._lock:
                     pending.drop({p for p in (*paths, *gone) if self._due.get(p) is not pending})
+                    pending.drop(set(filter(self._is_there, gone)))  # written again meanwhile
                     self._reader.settle_ids(pending, result)
                     fresh = set(pending.memories) | pending.gone
                     self._due.update(dict.fromkeys(fresh, pending))
@@ -335,6 +336,9 @@ class Indexer:
             elif self._release(pending):
                 result.relinked = self._finish(fresh, version)
         return result
+
+    def _is_there(self, path: str) -> bool:
+        return self.vault.is_note(path) and self.vault.stat(path) is not None
 
     @contextmanager
     def _at_work(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
