@@ -30,8 +30,9 @@ from tests.benchmarks.vaults import made_vault, parser_for
 
 CLIENTS = (1, 10, 500)
 LIMIT_MS = 50.0
-FIRST_RATE = 4.0  # calls a second
+FIRST_RATE = 8.0  # calls a second
 STEP = 1.25
+FEWEST = 100  # calls of each rate: of fewer the slowest hundredth is the slowest one
 # Share of each tool, and its arguments but for the question.
 MIX: list[tuple[float, str, dict[str, Any]]] = [
     (0.4, "recall_memory", {"top_k": 5}),
@@ -103,8 +104,8 @@ async def clients_of(address: EngineAddress, count: int) -> list[Client]:
 
 
 async def offer(clients: list[Client], asked: list[str], rate: float, seconds: float) -> Outcome:
-    """Calls at a steady rate for some seconds."""
-    dice, outcome = random.Random(5), Outcome()
+    """Calls at a steady rate for some seconds, other ones at each rate."""
+    dice, outcome = random.Random(rate), Outcome()
 
     async def one(client: Client, tool: str, arguments: dict[str, Any], due: float) -> None:
         try:
@@ -120,7 +121,7 @@ async def offer(clients: list[Client], asked: list[str], rate: float, seconds: f
 
     start, calls = time.perf_counter(), []
     weights = [share for share, _, _ in MIX]
-    for number in range(max(20, int(rate * seconds))):
+    for number in range(max(FEWEST, int(rate * seconds))):
         due = start + number / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
         _, tool, arguments = dice.choices(MIX, weights)[0]
@@ -135,7 +136,7 @@ async def highest(
     address: EngineAddress, asked: list[str], count: int, seconds: float
 ) -> list[Figure]:
     clients = await clients_of(address, count)
-    await offer(clients, asked, FIRST_RATE, seconds / 2)  # warm
+    await offer(clients, asked, FIRST_RATE + 1.0, seconds)  # loads what loads once
     rate, best = FIRST_RATE, None
     while (outcome := await offer(clients, asked, rate, seconds)).holds:
         best, held, rate = outcome, rate, rate * STEP
