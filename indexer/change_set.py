@@ -260,7 +260,7 @@ class ChangeSetReader:
             known = names.memory(path)
             if path in others and known is not None and known.id != wanted:
                 reading = self._read_again(path)
-                if reading is None:
+                if reading is None or reading.claimed_id != memory_id:  # its event is to come
                     pending.gone.add(path)
                     continue
                 self._add(reading, pending)
