@@ -155,7 +155,7 @@ async def while_indexing(
     try:
         async with Client(url) as client:
             idle = [await spent(client, f"{question} once more") for question in asked]
-            await asyncio.to_thread(generate, new, notes, 2)
+            await asyncio.to_thread(generate, new, notes, time.time_ns())  # with no known vectors
             until, busy = time.monotonic() + INDEXING_SECONDS, []
             while time.monotonic() < until:
                 question = f"{asked[len(busy) % len(asked)]} now {len(busy)}"
