@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -45,6 +45,9 @@ _MONTHS_ELSEWHERE = {
     )
     for name in names.split()
 }
+_GERMAN_MONTHS = {
+    "januar", "jänner", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember",
+}  # fmt: skip
 _ENGLISH_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _NAMED_MONTHS = _MONTHS | _MONTHS_ELSEWHERE
 _MONTH = "|".join(sorted(_NAMED_MONTHS, key=len, reverse=True))
@@ -270,6 +273,16 @@ def _month(year: int, month: int) -> Span:
     return Span(date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1]))
 
 
+def _is_month(found: Mapping[str, str]) -> bool:
+    """Whether a name without a day is written as a month: "may" and "march" are none, nor are the
+    planet Mars and the clinic Mayo; only English and German write months in capitals."""
+    in_capitals, name = found["m3"][0].isupper(), found["m3"].lower()
+    if name in _MONTHS:
+        return in_capitals
+    is_german = name in _GERMAN_MONTHS and (found["prep"] or "im").lower() == "im"
+    return is_german if in_capitals else True
+
+
 def _meant(match: re.Match[str], today: Calendar) -> Span | None:
     """What a point in time means; None for what is no date (``may``, the 31st of June)."""
     try:
@@ -292,11 +305,9 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
             year = int(found["y" + way] or _year_of(month, number, today))
             return Span(date(year, month, number), date(year, month, number))
     if found["m3"]:
-        # "may" and "march" are months only in capitals, behind a preposition or before a year
-        name = found["m3"].lower()
-        is_other_word = name in _MONTHS and not found["m3"][0].isupper()
-        if is_other_word or not (found["prep"] or found["y3"]):
+        if not (found["prep"] or found["y3"]) or not _is_month(found):
             return None
+        name = found["m3"].lower()
         month = _NAMED_MONTHS[name]
         return _month(int(found["y3"] or _year_of(month, 1, today)), month)
     if found["quarter"]:
