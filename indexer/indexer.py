@@ -93,7 +93,10 @@ class Indexer:
         self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
         self._stopped = threading.Event()
         self._name_registry = NameRegistry(self.catalogue.records())
-        names = lambda: self._name_registry  # noqa: E731
+
+        def names() -> NameRegistry:
+            return self._name_registry
+
         self._reader = ChangeSetReader(vault, self.catalogue, names, settings.max_note_bytes)
         self._graphs = GraphWriter(
             vault,

@@ -57,7 +57,7 @@ from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import Contradiction
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.vault_overview import LeadSentences
-from memvault.search.embedded import EmbeddedParts
+from memvault.search.embeds import Embeds
 from memvault.stores.graph_view import node_ref
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Toolbox:
             capacity=lambda: self.container.settings.cache.memories,
         )
         self._openings = LeadSentences(self._read)
-        self._embedded = EmbeddedParts(self._read, self._stated_by, self._linked_from)
+        self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
 
     @property
     def container(self) -> Container:
@@ -350,7 +350,7 @@ class Toolbox:
         if gated:  # what is embedded may be others' words
             return nodes
         parts = [
-            [] if hit.withheld else self._embedded.of(hit.memory, excerpt.text, excerpt.lines)
+            [] if hit.withheld else self._embeds.of(hit.memory, excerpt.text, excerpt.lines)
             for hit, excerpt in zip(hits, excerpts, strict=True)
         ]
         return [

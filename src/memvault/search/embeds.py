@@ -18,7 +18,7 @@ MOST = 2  # parts of other notes in one excerpt
 MOST_CHARS = 300  # of each
 
 
-class EmbeddedPart(NamedTuple):
+class Embed(NamedTuple):
     """The start of a part of the note at ``path``, and the lines that it is in."""
 
     path: str
@@ -26,7 +26,7 @@ class EmbeddedPart(NamedTuple):
     text: str
 
 
-class EmbeddedParts:
+class Embeds:
     """Reads what notes embed. Thread-safe.
 
     Args:
@@ -45,7 +45,7 @@ class EmbeddedParts:
         self._stated_by = stated_by
         self._resolve = resolve
 
-    def of(self, memory: Memory, shown: str, lines: LineRange) -> list[EmbeddedPart]:
+    def of(self, memory: Memory, shown: str, lines: LineRange) -> list[Embed]:
         """What is embedded where a note's excerpt from these lines says so, in its order; nothing
         that cannot be read now."""
         with suppress(MemvaultError):
@@ -60,7 +60,7 @@ class EmbeddedParts:
                 return list(islice(filter(None, parts), MOST))
         return []
 
-    def _part(self, link: Link, source: str) -> EmbeddedPart | None:
+    def _part(self, link: Link, source: str) -> Embed | None:
         path = self._resolve(link.target, source)
         if path is None or path == source:
             return None
@@ -71,7 +71,7 @@ class EmbeddedParts:
         if not used:
             return None
         text = shorten(" ".join(each.text for each in used), MOST_CHARS, placeholder=" …")
-        return EmbeddedPart(path, LineRange(used[0].lines.first, used[-1].lines.last), text)
+        return Embed(path, LineRange(used[0].lines.first, used[-1].lines.last), text)
 
 
 def _is_in(block: Block, subpath: str | None) -> bool:
