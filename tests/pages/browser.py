@@ -19,12 +19,11 @@ const all = ["#bar button", "main button, main a, main summary"].flatMap(
   (css) => [...document.querySelectorAll(css)]);
 return all.find((e) => e.getClientRects().length && (e.innerText ?? e.textContent).trim().startsWith(arguments[0]));
 """
-DRIVER, PROGRAM = shutil.which("chromedriver"), shutil.which("chromium")
 
 
 def missing() -> str | None:
     """Why there can be no browser here."""
-    if DRIVER is None or PROGRAM is None:
+    if shutil.which("chromedriver") is None or shutil.which("chromium") is None:
         return (
             "chromium and chromedriver are not installed (apt-get install chromium chromium-driver)"
         )
@@ -33,7 +32,7 @@ def missing() -> str | None:
 
 def start() -> Browser:
     options = webdriver.ChromeOptions()
-    options.binary_location = PROGRAM or ""
+    options.binary_location = shutil.which("chromium") or ""
     for argument in (
         "--headless=new",
         "--no-sandbox",
@@ -44,7 +43,7 @@ def start() -> Browser:
     ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return Browser(webdriver.Chrome(options, webdriver.ChromeService(DRIVER)))
+    return Browser(webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver"))))
 
 
 class Browser:
