@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -23,33 +24,31 @@ _MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-# In German, French, Spanish, Italian, Portuguese and Russian, where they are not as in English.
-_MONTHS_ELSEWHERE = {
-    name: number
-    for number, names in enumerate(
-        (
-            "januar jänner janvier enero gennaio janeiro январь января январе",
-            "februar février febrero febbraio fevereiro февраль февраля феврале",
-            "märz mars marzo março март марта марте",
-            "avril abril aprile апрель апреля апреле",
-            "mai mayo maggio maio май мая мае",
-            "juni juin junio giugno junho июнь июня июне",
-            "juli juillet julio luglio julho июль июля июле",
-            "août agosto август августа августе",
-            "septembre septiembre setiembre settembre setembro сентябрь сентября сентябре",
-            "oktober octobre octubre ottobre outubro октябрь октября октябре",
-            "novembre noviembre novembro ноябрь ноября ноябре",
-            "dezember décembre diciembre dicembre dezembro декабрь декабря декабре",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_GERMAN_MONTHS = {
-    "januar", "jänner", "februar", "märz", "mai", "juni", "juli", "oktober", "dezember",
-}  # fmt: skip
+# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with the
+# words that say "in" before a month there.
+_MONTHS_ELSEWHERE = (
+    ("im", "januar|jänner februar märz april mai juni juli august september oktober november"
+     " dezember"),
+    ("en", "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
+    ("en", "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre"
+     " noviembre diciembre"),
+    ("in", "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
+     " dicembre"),
+    ("em", "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
+     " dezembro"),
+    ("в во", "январь|января|январе февраль|февраля|феврале март|марта|марте апрель|апреля|апреле"
+     " май|мая|мае июнь|июня|июне июль|июля|июле август|августа|августе"
+     " сентябрь|сентября|сентябре октябрь|октября|октябре ноябрь|ноября|ноябре"
+     " декабрь|декабря|декабре"),
+)  # fmt: skip
+_NAMED_MONTHS = dict(_MONTHS)
+_WORDS_FOR_IN: dict[str, set[str]] = defaultdict(set)  # by a month's name
+for _words_for_in, _names in _MONTHS_ELSEWHERE:
+    for _number, _spellings in enumerate(_names.split(), 1):
+        for _name in _spellings.split("|"):
+            _NAMED_MONTHS[_name] = _number
+            _WORDS_FOR_IN[_name].update(_words_for_in.split())
 _ENGLISH_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_NAMED_MONTHS = _MONTHS | _MONTHS_ELSEWHERE
 _MONTH = "|".join(sorted(_NAMED_MONTHS, key=len, reverse=True))
 _ORDINALS = dict(enumerate((
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -275,12 +274,13 @@ def _month(year: int, month: int) -> Span:
 
 def _is_month(found: Mapping[str, str]) -> bool:
     """Whether a name without a day is written as a month: "may" and "march" are none, nor are the
-    planet Mars and the clinic Mayo; only English and German write months in capitals."""
-    in_capitals, name = found["m3"][0].isupper(), found["m3"].lower()
-    if name in _MONTHS:
-        return in_capitals
-    is_german = name in _GERMAN_MONTHS and (found["prep"] or "im").lower() == "im"
-    return is_german if in_capitals else True
+    planet Mars and the clinic Mayo; only English and German write months in capitals, and other
+    languages put no English word before them."""
+    name, before = found["m3"], (found["prep"] or "").lower()
+    words_for_in = _WORDS_FOR_IN.get(name.lower(), ())
+    if name[0].isupper():
+        return name.lower() in _MONTHS or ("im" in words_for_in and before in ("", "im"))
+    return before in words_for_in if before else name not in _MONTHS
 
 
 def _meant(match: re.Match[str], today: Calendar) -> Span | None:
