@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -41,13 +40,17 @@ _MONTHS_ELSEWHERE = (
      " сентябрь|сентября|сентябре октябрь|октября|октябре ноябрь|ноября|ноябре"
      " декабрь|декабря|декабре"),
 )  # fmt: skip
-_NAMED_MONTHS = dict(_MONTHS)
-_WORDS_FOR_IN: dict[str, set[str]] = defaultdict(set)  # by a month's name
-for _words_for_in, _names in _MONTHS_ELSEWHERE:
-    for _number, _spellings in enumerate(_names.split(), 1):
-        for _name in _spellings.split("|"):
-            _NAMED_MONTHS[_name] = _number
-            _WORDS_FOR_IN[_name].update(_words_for_in.split())
+_SPELLINGS = [
+    (name, number, words_for_in.split())
+    for words_for_in, names in _MONTHS_ELSEWHERE
+    for number, spellings in enumerate(names.split(), 1)
+    for name in spellings.split("|")
+]
+_NAMED_MONTHS = _MONTHS | {name: number for name, number, _ in _SPELLINGS}
+_WORDS_FOR_IN = {
+    name: {word for other, _, words in _SPELLINGS if other == name for word in words}
+    for name, _, _ in _SPELLINGS
+}
 _ENGLISH_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTH = "|".join(sorted(_NAMED_MONTHS, key=len, reverse=True))
 _ORDINALS = dict(enumerate((
