@@ -43,7 +43,7 @@ from memvault.model.search import (
 from memvault.reasoning.bayes.influences import wilson
 from memvault.search.excerpt import Excerpt
 
-FADED = "Only its summary or keys are left; reconstruct_memory brings back the archived full text."
+FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
 MOST_CHARS = 300  # of a sentence that contradicts a memory
 
 

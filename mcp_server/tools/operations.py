@@ -111,7 +111,10 @@ class OperationTools:
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
         if edit.sets("lifecycle") and not is_person():
-            raise InvalidParams("A lifecycle is set with set_lifecycle")
+            raise InvalidParams(
+                "edit_memory does not change the lifecycle: the person sets it in the note's "
+                "properties, or you with set_lifecycle (--tools full)"
+            )
         note = self._persons_note(target) if edit.sets("project") else None
         if note is not None:
             call = TaskAction.by(

@@ -271,6 +271,7 @@ def test_a_question_that_the_vault_does_not_know_of_gets_nothing_and_is_told_so(
     answer = call("recall_memory", query="quantum chromodynamics on a lattice", mode=mode)
     assert answer["nodes"] == []
     assert "No note seems to answer this" in answer["notice"]
+    assert ".md" in answer["notice"], "where the nearest note is"
 
 
 def test_the_number_asked_for_is_the_most_that_is_shown_in_any_mode(call):

@@ -499,11 +499,8 @@ def _superseding_first(hits: list[Hit]) -> list[Hit]:
 
 
 def _unknown(found: FallbackResult) -> str:
-    nearest = found.hits[0].memory.title
-    words = (
-        f"No note seems to answer this; the nearest is {nearest!r}. "
-        "vector_search shows the nearest passages."
-    )
+    nearest = found.hits[0].memory
+    words = f"No note seems to answer this; the nearest is {nearest.title!r} ({nearest.path})."
     return " ".join(filter(None, (found.notice, words)))
 
 
