@@ -18,6 +18,11 @@ def test_hits_without_texts_are_the_same_hits(vectors: VectorStore) -> None:
     assert [hit._replace(score=0.0) for hit in bare] == [hit._replace(**nothing) for hit in full]
     assert [hit.score for hit in bare] == pytest.approx([hit.score for hit in full], abs=1e-6)
     assert any(hit.covers for hit in bare)
+    ranked = vectors.rank_dense(vector(1), 10)
+    assert [(own.chunk_id, own.note_id, own.size, own.covers) for own in ranked.headers] == [
+        (hit.chunk_id, hit.note_id, hit.size, hit.covers) for hit in full
+    ]
+    assert ranked.scores == pytest.approx([hit.score for hit in full], abs=1e-6)
     named = vectors.search_keywords("boats", 10, texts=False)
     assert [hit.chunk_id for hit in named] == [
         hit.chunk_id for hit in vectors.search_keywords("boats", 10)

@@ -9,25 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.note import ChunkSize, LineRange, Vector
-from memvault.model.search import ChunkHit
-from memvault.search.hybrid import (
-    FusionSettings,
-    ScoreList,
-    SharedPart,
-    best_first,
-    chunk_relevances,
-    note_relevances,
-)
+from memvault.model.note import ChunkSize, Vector
+from memvault.model.search import ChunkHeader, Ranking
+from memvault.search.hybrid import Fused, FusionSettings, ScoreList, SharedPart, best_first
 
 PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE
 SETTINGS = FusionSettings()
 
 
-def hit(chunk: str, score: float, *sizes: ChunkSize) -> ChunkHit:
+def hit(chunk: str, score: float, *sizes: ChunkSize) -> tuple[ChunkHeader, float]:
     size, *covers = sizes or (PASSAGE,)
-    note = chunk.split("/", maxsplit=1)[0]
-    return ChunkHit(chunk, note, size, "", LineRange(1, 1), "", score, tuple(covers))
+    return ChunkHeader(chunk, chunk.split("/", maxsplit=1)[0], size, tuple(covers)), score
+
+
+def scores(limit: int, *hits: tuple[ChunkHeader, float], lift: float = 0.0) -> ScoreList:
+    found = Ranking([header for header, _ in hits], np.array([score for _, score in hits]))
+    return ScoreList.of(found, limit, lift)
 
 
 def relevance(cosine: float, keywords: float, best: float, half: float = 20.0) -> float:
@@ -61,36 +58,48 @@ def test_a_question_whose_words_are_hardly_found_has_no_relevant_note() -> None:
 
 
 def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
-    hits = [hit("a/1", 0.9), hit("a/2", 0.5), hit("a/s", 0.6, SECTION), hit("a/n", 0.3, NOTE)]
-    assert ScoreList.of(hits, 10).of_notes({"a": 0}) == pytest.approx((0.9 + 0.6 + 0.3) / 3)
+    hits = [hit("a/1", 0.9), hit("a/s", 0.6, SECTION), hit("a/2", 0.5), hit("a/n", 0.3, NOTE)]
+    assert scores(10, *hits).of_notes({"a": 0}) == pytest.approx((0.9 + 0.6 + 0.3) / 3)
 
 
 def test_a_chunk_that_is_all_there_is_counts_for_every_size() -> None:
-    scores = ScoreList.of([hit("a/1", 0.6, PASSAGE, SECTION, NOTE)], 10)
-    assert scores.of_notes({"a": 0}) == pytest.approx(0.6)
+    found = scores(10, hit("a/1", 0.6, PASSAGE, SECTION, NOTE))
+    assert found.of_notes({"a": 0}) == pytest.approx(0.6)
 
 
 def test_what_a_full_list_left_out_has_at_most_its_last_score() -> None:
-    full = ScoreList.of([hit("a/1", 0.9), hit("b/1", 0.4)], 2)
+    hits = hit("a/1", 0.9), hit("b/1", 0.4)
+    full = scores(2, *hits)
     chunks = {"c/1": 0, "a/1": 1, "b/1": 2}
     assert full.of_chunks(chunks) == pytest.approx([0.4, 0.9, 0.4])
     assert full.of_notes({"b": 0, "a": 1, "c": 2}) == pytest.approx(
         [0.4, (0.9 + 0.4 + 0.4) / 3, 0.4]
     )
-    assert ScoreList.of(full.hits, 3).of_chunks(chunks)[0] == 0.0
+    assert scores(3, *hits).of_chunks(chunks)[0] == 0.0
 
 
 def test_opposite_vectors_count_as_nothing() -> None:
-    scores = ScoreList.of([hit("a/1", -0.3)], 1)
-    assert scores.of_chunks({"a/1": 0}) == scores.of_notes({"a": 0}) == scores.floor == 0.0
+    found = scores(1, hit("a/1", -0.3))
+    assert found.of_chunks({"a/1": 0}) == found.of_notes({"a": 0}) == found.floor == 0.0
+    assert scores(1, hit("a/1", -0.3), lift=0.4).of_chunks({"a/1": 0}) == pytest.approx([0.1])
+
+
+def test_a_search_that_finds_nothing_tells_nothing() -> None:
+    nothing = scores(9)
+    assert nothing.of_chunks({"a/1": 0}) == nothing.of_notes({"a": 0}) == nothing.floor == 0.0
+    assert Fused(nothing, nothing, 20.0, SETTINGS).of_notes()[0] == []
+    assert Fused(nothing, nothing, 20.0, SETTINGS).of_chunks()[0] == []
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
-    dense = ScoreList.of([hit("a/1", 0.5), hit("b/1", 0.5)], 9)
-    keywords = ScoreList.of([hit("b/1", 16.0), hit("c/1", 16.0)], 9)
-    chunks = chunk_relevances(("a/1", "b/1", "c/1"), dense, keywords, 20.0, SETTINGS)
-    assert best_first(chunks) == ["b/1", "c/1", "a/1"]
-    assert best_first(note_relevances(dense, keywords, 20.0, SETTINGS)) == ["b", "c", "a"]
+    dense = scores(9, hit("a/1", 0.5), hit("b/1", 0.5))
+    keywords = scores(9, hit("b/1", 16.0), hit("c/1", 16.0))
+    fused = Fused(dense, keywords, 20.0, SETTINGS)
+    headers, relevances = fused.of_chunks()
+    chunks = [header.chunk_id for header in headers]
+    assert [chunks[k] for k in best_first(chunks, relevances, 3)] == ["b/1", "c/1", "a/1"]
+    notes, relevances = fused.of_notes()
+    assert [notes[k] for k in best_first(notes, relevances, 3)] == ["b", "c", "a"]
 
 
 def test_a_word_found_in_one_note_counts_about_the_same_in_small_and_large_vaults() -> None:
@@ -102,7 +111,16 @@ def test_a_word_found_in_one_note_counts_about_the_same_in_small_and_large_vault
 
 
 def test_equal_relevances_are_ordered_by_id() -> None:
-    assert best_first({"b": 0.5, "a": 0.5, "c": 0.9}) == ["c", "a", "b"]
+    keys, relevances = ["b", "a", "c", "d"], np.array([0.5, 0.5, 0.9, 0.5])
+    assert [keys[k] for k in best_first(keys, relevances, 9)] == ["c", "a", "b", "d"]
+    assert [keys[k] for k in best_first(keys, relevances, 2)] == ["c", "a"]
+
+
+@given(st.lists(st.sampled_from((0.0, 0.1, 0.5, 0.9)), max_size=30), st.integers(1, 40))
+def test_the_best_are_the_first_of_all_in_order(worth: list[float], most: int) -> None:
+    keys = [f"{k:02}" for k in range(len(worth))][::-1]
+    ordered = sorted(range(len(keys)), key=lambda k: (-worth[k], keys[k]))
+    assert best_first(keys, np.array(worth), most) == ordered[:most]
 
 
 def vector(*values: float) -> Vector:

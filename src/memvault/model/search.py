@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Literal, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
@@ -155,8 +158,7 @@ class Scope:
 class ChunkHit(NamedTuple):
     """A chunk that a search found; ``score`` is the engine's (cosine, or BM25).
 
-    ``covers`` are the larger sizes that it also represents (see `Chunk`). A named tuple, because a
-    question has hundreds of hits and tuples are three times as fast to create.
+    ``covers`` are the larger sizes that it also represents (see `Chunk`).
     """
 
     chunk_id: str
@@ -171,6 +173,27 @@ class ChunkHit(NamedTuple):
     @property
     def sizes(self) -> tuple[ChunkSize, ...]:
         return (self.size, *self.covers)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkHeader:
+    """A chunk's ids and sizes, without its text."""
+
+    chunk_id: str
+    note_id: str
+    size: ChunkSize
+    covers: tuple[ChunkSize, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The chunks that a search found, best first, ties by id, with the engine's scores, (n,).
+
+    In columns, because a question has hundreds of hits, of which few are shown.
+    """
+
+    headers: Sequence[ChunkHeader]
+    scores: npt.NDArray[np.float64]
 
 
 class FoundBy(StrEnum):

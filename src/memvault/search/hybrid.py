@@ -20,7 +20,7 @@ import numpy.typing as npt
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, balanced_importance
 from memvault.model.note import Chunk, ChunkSize, Vector
-from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
+from memvault.model.search import ChunkHeader, ChunkHit, FoundBy, Hit, Ranking, Scope
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.chunking import normalised
@@ -73,36 +73,38 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScoreList:
-    """What one search found: chunks with their scores, of which negative ones count as nothing,
-    and ``floor``, the most that anything else can have."""
+    """What one search found, best first: chunks with their scores, of which negative ones count as
+    nothing, and ``floor``, the most that anything else can have."""
 
-    hits: Sequence[ChunkHit]
+    headers: Sequence[ChunkHeader]
     scores: Floats
     floor: float
 
     @classmethod
-    def of(cls, hits: Sequence[ChunkHit], limit: int) -> ScoreList:
-        """From hits, best first. A search that filled its limit may have left others just below
-        its last hit; one that did not has left nothing."""
-        scores = np.maximum(np.array([hit.score for hit in hits], np.float64), 0.0)
-        return cls(hits, scores, float(scores[-1]) if hits and len(hits) >= limit else 0.0)
+    def of(cls, found: Ranking, limit: int, lift: float = 0.0) -> ScoreList:
+        """A search that filled its limit may have left others just below its last hit; one that did
+        not has left nothing.
+
+        Args:
+            lift: added to all scores.
+        """
+        scores = np.maximum(found.scores + lift, 0.0)
+        return cls(found.headers, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
 
     def of_chunks(self, place: Mapping[str, int]) -> Floats:
         """The score of each of these chunks, by their places, (len(place),)."""
         found = np.full(len(place), self.floor)
-        for hit, score in zip(self.hits, self.scores.tolist(), strict=True):
-            if (at := place.get(hit.chunk_id)) is not None:
-                found[at] = score
+        found[[place[header.chunk_id] for header in self.headers]] = self.scores
         return found
 
     def of_notes(self, place: Mapping[str, int]) -> Floats:
         """Of each note the mean over the sizes of its best chunk of each, (len(place),)."""
         best = np.full((_SIZES, len(place)), self.floor)
-        at = np.array([place[hit.note_id] for hit in self.hits], np.intp)
-        sizes = np.array([_BITS[hit.size, hit.covers] for hit in self.hits], np.uint8)
+        at = np.array([place[header.note_id] for header in self.headers], np.intp)
+        sizes = np.array([_BITS[header.size, header.covers] for header in self.headers], np.uint8)
         for k, row in enumerate(best):
-            has = (sizes >> k & 1).astype(np.bool_)
-            np.maximum.at(row, at[has], self.scores[has])
+            has = np.flatnonzero(sizes >> k & 1)[::-1]
+            row[at[has]] = self.scores[has]  # a note's best comes last, and stays
         mean: Floats = best.sum(axis=0) / _SIZES
         return mean
 
@@ -115,38 +117,12 @@ _BITS = {
 }
 
 
-def note_relevances(
-    dense: ScoreList, keywords: ScoreList, half: float, settings: FusionSettings
-) -> dict[str, float]:
-    """The relevance of every note that either search found."""
-    place = _places(hit.note_id for hit in (*dense.hits, *keywords.hits))
-    named = keywords.of_notes(place)
-    best = float(named.max(initial=0.0))
-    worth = settings.relevances(dense.of_notes(place), named, best, half)
-    return dict(zip(place, worth.tolist(), strict=True))
-
-
-def chunk_relevances(
-    chunks: Iterable[str],
-    dense: ScoreList,
-    keywords: ScoreList,
-    half: float,
-    settings: FusionSettings,
-) -> dict[str, float]:
-    """The relevance of each of these chunks."""
-    place = _places(chunks)
-    best = float(keywords.scores.max(initial=0.0))
-    worth = settings.relevances(dense.of_chunks(place), keywords.of_chunks(place), best, half)
-    return dict(zip(place, worth.tolist(), strict=True))
-
-
-def _places(keys: Iterable[str]) -> dict[str, int]:
-    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
-
-
-def best_first(relevances: Mapping[str, float]) -> list[str]:
-    """By relevance, ties by id."""
-    return sorted(relevances, key=lambda key: (-relevances[key], key))
+def best_first(keys: Sequence[str], relevances: Floats, most: int) -> list[int]:
+    """Places of the ``most`` most relevant, best first, ties by key."""
+    near = np.arange(len(keys))
+    if most < len(keys):
+        near = np.flatnonzero(relevances >= np.partition(relevances, -most)[-most])
+    return sorted(near.tolist(), key=lambda k: (-relevances[k], keys[k]))[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +155,34 @@ class SharedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Fused:
     """The results of both searches, and the BM25 score that counts as half."""
 
     dense: ScoreList
     keywords: ScoreList
-    hits: Mapping[str, ChunkHit]
     half: float
+    settings: FusionSettings
+
+    def of_notes(self) -> tuple[list[str], Floats]:
+        """Every note that either search found, and their relevances, (n,)."""
+        place = _places(each.note_id for each in (*self.dense.headers, *self.keywords.headers))
+        named = self.keywords.of_notes(place)
+        best = float(named.max(initial=0.0))
+        worth = self.settings.relevances(self.dense.of_notes(place), named, best, self.half)
+        return list(place), worth
+
+    def of_chunks(self) -> tuple[list[ChunkHeader], Floats]:
+        """Every chunk that either search found, and their relevances, (n,)."""
+        headers = {each.chunk_id: each for each in (*self.dense.headers, *self.keywords.headers)}
+        place = _places(headers)
+        named = self.keywords.of_chunks(place)
+        best = float(named.max(initial=0.0))
+        worth = self.settings.relevances(self.dense.of_chunks(place), named, best, self.half)
+        return list(headers.values()), worth
+
+
+def _places(keys: Iterable[str]) -> dict[str, int]:
+    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
 
 
 class HybridSearch:
@@ -217,11 +214,12 @@ class HybridSearch:
             StoreUnavailable: the vector store does not answer.
         """
         found = self._search(query, max(self._settings.candidates, 10 * limit), scope)
-        relevance = note_relevances(found.dense, found.keywords, found.half, self._settings)
+        notes, relevances = found.of_notes()
+        now = datetime.now(UTC)
         hits = [
-            Hit(memory, relevance[memory.id] * prior(memory))
-            for note_id in best_first(relevance)[: 2 * limit]
-            if (memory := self._memory_of(note_id)) is not None
+            Hit(memory, float(relevances[place]) * prior(memory, now))
+            for place in best_first(notes, relevances, 2 * limit)
+            if (memory := self._memory_of(notes[place])) is not None
         ]
         hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
         passages = self._best_passages(found, {hit.memory.id for hit in hits})
@@ -236,22 +234,17 @@ class HybridSearch:
             StoreUnavailable: the vector store does not answer.
         """
         limit = max(self._settings.candidates, 2 * top_k)
-        found = self._search(query, limit, scope, ChunkSize.PASSAGE)
-        relevance = chunk_relevances(
-            found.hits, found.dense, found.keywords, found.half, self._settings
-        )
-        best = best_first(relevance)[:top_k]
-        chunks = self._vectors.read(best)
+        headers, relevances = self._search(query, limit, scope, ChunkSize.PASSAGE).of_chunks()
+        places = best_first([each.chunk_id for each in headers], relevances, top_k)
+        chunks = self._vectors.read([headers[place].chunk_id for place in places])
         return [
-            found.hits[key]._replace(
-                score=relevance[key],
-                heading=chunk.heading,
-                lines=chunk.lines,
-                text=chunk.text,
+            ChunkHit(
+                found.chunk_id, found.note_id, found.size, chunk.heading, chunk.lines, chunk.text,
+                float(relevances[place]), found.covers,
             )
-            for key in best
-            if (chunk := chunks.get(key)) is not None
-        ]
+            for place in places
+            if (chunk := chunks.get((found := headers[place]).chunk_id)) is not None
+        ]  # fmt: skip
 
     def read_passages(self, query: str, hits: Sequence[Hit]) -> None:
         """Fill in the passage of every hit that has none: the best one that the search found, else
@@ -282,28 +275,24 @@ class HybridSearch:
 
     def _search(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
-    ) -> _Found:
+    ) -> Fused:
         self._embedder.begin_query(query)  # while keywords are searched
         half = self._settings.half_of(self._chunks())
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
-        keywords = self._vectors.search_keywords(
-            query, limit, size=size, scope=scope, texts=False, also=also
-        )
-        named, hits = ScoreList.of(keywords, limit), {hit.chunk_id: hit for hit in keywords}
-        dense = self._search_dense(query, limit, scope, size)
-        hits.update((hit.chunk_id, hit) for hit in dense)
-        return _Found(ScoreList.of(dense, limit), named, hits, half)
+        keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
+        named = ScoreList.of(keywords, limit)
+        return Fused(self._search_dense(query, limit, scope, size), named, half, self._settings)
 
     def _search_dense(
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None
-    ) -> list[ChunkHit]:
+    ) -> ScoreList:
         language, lift = self._vectors.language_of(query), 0.0
         shared = None if language is None else self._shared_in(language)
         vector = self._embedder.embed_query(query)
         if shared is not None:
             vector, lift = shared.taken_off(vector)
-        hits = self._vectors.search_dense(vector, limit, size=size, scope=scope, texts=False)
-        return [hit._replace(score=hit.score + lift) for hit in hits] if lift else hits
+        found = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
+        return ScoreList.of(found, limit, lift)
 
     def telling(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
@@ -333,26 +322,21 @@ class HybridSearch:
             self._count, self._counted_until = count, now + COUNTED_SECONDS
         return self._count
 
-    def _best_passages(self, found: _Found, notes: Collection[str]) -> dict[str, str]:
+    def _best_passages(self, found: Fused, notes: Collection[str]) -> dict[str, str]:
         """For each of these notes the most relevant of its passages that were found."""
-        passages = (
-            key
-            for key, hit in found.hits.items()
-            if hit.note_id in notes and hit.size is ChunkSize.PASSAGE
-        )
-        relevance = chunk_relevances(
-            passages, found.dense, found.keywords, found.half, self._settings
-        )
-        best: dict[str, str] = {}
-        for key in best_first(relevance):
-            best.setdefault(found.hits[key].note_id, key)
-        return best
+        headers, relevances = found.of_chunks()
+        passages = [
+            (-relevance, header.chunk_id, header.note_id)
+            for header, relevance in zip(headers, relevances.tolist(), strict=True)
+            if header.note_id in notes and header.size is ChunkSize.PASSAGE
+        ]
+        return {note_id: key for _, key, note_id in sorted(passages, reverse=True)}
 
 
-def prior(memory: Memory) -> float:
+def prior(memory: Memory, now: datetime) -> float:
     """Factor of a note's relevance, in (0, 1]: among notes that are about equally relevant the
     important and the verified come first, and the person's words before claims."""
-    importance = balanced_importance(memory, datetime.now(UTC))
+    importance = balanced_importance(memory, now)
     doubts = 0 if memory.verified else 1 if memory.provenance.is_person else 2
     return 1.0 - IMPORTANCE * (1.0 - importance) - doubts * VERIFIED
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
+import numpy as np
 from pydantic import SecretStr
 
 from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import ChunkHit
+from memvault.model.search import ChunkHit, Ranking
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
@@ -126,6 +127,9 @@ class _KeywordsOnly:
 
     def search_dense(self, vector: Vector, limit: int, **options: Any) -> list[ChunkHit]:
         return []
+
+    def rank_dense(self, vector: Vector, limit: int, **options: Any) -> Ranking:
+        return Ranking([], np.zeros(0))
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         return {}

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
-from memvault.model.search import ChunkHit, Scope
+from memvault.model.search import ChunkHit, Ranking, Scope
 from memvault.stores.server import CallRecorder
 
 
@@ -53,9 +53,31 @@ class VectorStore(Protocol):
         size: ChunkSize | None = None,
         scope: Scope | None = None,
         texts: bool = True,
-        also: Mapping[str, float] | None = None,
     ) -> list[ChunkHit]:
-        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text.
+        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text."""
+        ...
+
+    def rank_dense(
+        self,
+        vector: Vector,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+    ) -> Ranking:
+        """As `search_dense` without texts, in columns."""
+        ...
+
+    def rank_keywords(
+        self,
+        query: str,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        also: Mapping[str, float] | None = None,
+    ) -> Ranking:
+        """As `search_keywords` without texts, in columns.
 
         Args:
             also: further words that count, with their weights; a word of the query has 1.

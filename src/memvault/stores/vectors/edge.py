@@ -23,9 +23,9 @@ import qdrant_edge as qdrant
 
 from memvault.model.errors import DiskFull, MemvaultError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.note import Chunk, EmbeddedChunk, Vector
+from memvault.model.note import EmbeddedChunk, Vector
 from memvault.model.priority import make_way
-from memvault.model.search import ChunkHit
+from memvault.model.search import ChunkHeader, Ranking
 from memvault.stores import faults
 from memvault.stores.server import CallRecorder
 from memvault.stores.vectors import bm25
@@ -37,9 +37,9 @@ from memvault.stores.vectors.payload import (
     AnyLabel,
     Conditions,
     Headers,
+    header,
     payloads,
     point_id,
-    without_text,
 )
 from memvault.stores.vectors.points import (
     DENSE,
@@ -285,13 +285,12 @@ class EdgeVectorStore(PointVectorStore):
         with self._reading() as shard:
             return shard.query(request)
 
-    def _bare_hits(
-        self, query: list[float] | Terms, limit: int, allowed: Conditions
-    ) -> list[ChunkHit]:
+    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         found = self._nearest(query, limit, allowed, [])
         near = sorted((-point.score, point.id.int) for point in found)
         headers = self._headers.of([key for _, key in near])
-        return [header.hit(-score) for score, key in near if (header := headers.get(key))]
+        known = [(own, score) for score, key in near if (own := headers.get(key)) is not None]
+        return Ranking([own for own, _ in known], -np.array([score for _, score in known]))
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
         with self._reading() as shard:
@@ -311,9 +310,9 @@ class EdgeVectorStore(PointVectorStore):
         with self._reading() as shard:
             yield from scroll(shard, filter_of(wanted), fields or False, with_vector=with_vector)
 
-    def _read_labels(self, points: Collection[int]) -> dict[int, Chunk]:
+    def _read_labels(self, points: Collection[int]) -> dict[int, ChunkHeader]:
         records = self._retrieve([UUID(int=point) for point in points], [LABELS])
-        return {record.id.int: without_text(record.payload) for record in records}
+        return {record.id.int: header(str(record.id), record.payload) for record in records}
 
     def count(self) -> int:
         return self._count(())

@@ -24,7 +24,7 @@ from uuid import UUID, uuid5
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, LineRange
-from memvault.model.search import ChunkHit, Filters, Scope
+from memvault.model.search import ChunkHeader, Filters, Scope
 
 LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
 TEXT_GLUE = "\n"
@@ -177,11 +177,11 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     )
 
 
-def without_text(payload: Mapping[str, Any] | None) -> Chunk:
-    """A chunk with the ids and sizes in its labels, and no text."""
+def header(chunk_id: str, payload: Mapping[str, Any] | None) -> ChunkHeader:
+    """The header of a chunk, by the labels of its point."""
     labels = (payload or {})[LABELS].split(" ")
     sizes = [_SIZES[label] for label in labels if label in _SIZES]
-    return Chunk(note_id_of(payload), sizes[0], 0, "", LineRange(0, 0), "", "", tuple(sizes[1:]))
+    return ChunkHeader(chunk_id, note_id_of(payload), sizes[0], tuple(sizes[1:]))
 
 
 def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditions:
@@ -230,48 +230,29 @@ def _any(labels: Iterable[str]) -> AnyLabel:
 
 
 MOST_KEPT = 200_000  # points; about 0.3 kB each
-_NOWHERE = LineRange(0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """A point's ids and sizes, without its text."""
-
-    chunk_id: str
-    note_id: str
-    size: ChunkSize
-    covers: tuple[ChunkSize, ...]
-
-    def hit(self, score: float) -> ChunkHit:
-        return ChunkHit(
-            self.chunk_id, self.note_id, self.size, "", _NOWHERE, "", score, self.covers
-        )
 
 
 class Headers:
     """A cache of headers by a point's UUID as an integer, which hashes faster. Thread-safe.
 
     Args:
-        read: returns the existing chunks of these points; texts may be omitted.
+        read: returns the headers of those of these points that exist.
     """
 
-    def __init__(self, read: Callable[[Collection[int]], dict[int, Chunk]]) -> None:
+    def __init__(self, read: Callable[[Collection[int]], dict[int, ChunkHeader]]) -> None:
         self._read = read
-        self._known: dict[int, Header] = {}
+        self._known: dict[int, ChunkHeader] = {}
         self._changes = 0
         self._lock = threading.Lock()
 
-    def of(self, points: Collection[int]) -> dict[int, Header]:
+    def of(self, points: Collection[int]) -> dict[int, ChunkHeader]:
         """The headers of these points, without deleted points."""
         found = self._known
         missing = [key for key in points if key not in found]
         if not missing:
             return found
         changes = self._changes
-        read = {
-            key: Header(str(UUID(int=key)), chunk.note_id, chunk.size, chunk.covers)
-            for key, chunk in self._read(missing).items()
-        }
+        read = self._read(missing)
         with self._lock:
             if len(found) > MOST_KEPT:
                 found = self._known = {}

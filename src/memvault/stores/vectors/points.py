@@ -12,9 +12,9 @@ from uuid import UUID
 import numpy as np
 
 from memvault.model.memory import Memory
-from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
 from memvault.model.priority import make_way
-from memvault.model.search import ChunkHit, Scope
+from memvault.model.search import ChunkHit, Ranking, Scope
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     BODY,
@@ -23,19 +23,20 @@ from memvault.stores.vectors.payload import (
     Conditions,
     Parts,
     StoredChunk,
+    header,
     in_languages,
     note_id_of,
     of_notes,
     point_id,
     stored_chunk,
     visible,
-    without_text,
 )
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
 NOTES_PER_CALL = 64  # whose texts are read at once
 LANGUAGES_SECONDS = 60.0
+_NOWHERE = LineRange(0, 0)
 RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
@@ -128,12 +129,35 @@ class PointVectorStore(ABC):
         size: ChunkSize | None = None,
         scope: Scope | None = None,
         texts: bool = True,
-        also: Mapping[str, float] | None = None,
     ) -> list[ChunkHit]:
-        terms = bm25.with_words(bm25.query(query, self._languages_in_store()), also or {})
+        terms = bm25.query(query, self._languages_in_store())
         if not terms.indices:
             return []
         return self._search(terms, limit, visible(size, scope), texts=texts)
+
+    def rank_dense(
+        self,
+        vector: Vector,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+    ) -> Ranking:
+        return self._ranked(vector.tolist(), limit, visible(size, scope))
+
+    def rank_keywords(
+        self,
+        query: str,
+        limit: int,
+        *,
+        size: ChunkSize | None = None,
+        scope: Scope | None = None,
+        also: Mapping[str, float] | None = None,
+    ) -> Ranking:
+        terms = bm25.with_words(bm25.query(query, self._languages_in_store()), also or {})
+        if not terms.indices:
+            return Ranking([], np.zeros(0))
+        return self._ranked(terms, limit, visible(size, scope))
 
     def language_of(self, query: str) -> str | None:
         language = bm25.language_of_query(query, self._languages_in_store())
@@ -165,17 +189,20 @@ class PointVectorStore(ABC):
         self, query: list[float] | Terms, limit: int, allowed: Conditions, *, texts: bool
     ) -> list[ChunkHit]:
         if not texts:
-            return self._bare_hits(query, limit, allowed)
+            ranked = self._ranked(query, limit, allowed)
+            return [
+                ChunkHit(own.chunk_id, own.note_id, own.size, "", _NOWHERE, "", score, own.covers)
+                for own, score in zip(ranked.headers, ranked.scores.tolist(), strict=True)
+            ]
         found = self._nearest(query, limit, allowed, _ALL_FIELDS)
         chunks = self._with_texts([stored_chunk(point.payload) for point in found])
         return _best_first(map(_hit, found, chunks))
 
-    def _bare_hits(
-        self, query: list[float] | Terms, limit: int, allowed: Conditions
-    ) -> list[ChunkHit]:
-        """Hits without texts, best first, ties by id."""
+    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         found = self._nearest(query, limit, allowed, _LABELS)
-        return _best_first(_hit(point, without_text(point.payload)) for point in found)
+        near = sorted(found, key=lambda point: (-point.score, str(point.id)))
+        headers = [header(str(point.id), point.payload) for point in near]
+        return Ranking(headers, np.array([point.score for point in near], np.float64))
 
     def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
         records = self._retrieve([UUID(chunk_id) for chunk_id in chunk_ids], _ALL_FIELDS)
