@@ -121,6 +121,12 @@ def create(desk: Desk, path: str) -> None:
     )
 
 
+def folders(root: Path) -> set[str]:
+    """The visible ones."""
+    found = (each.relative_to(root).as_posix() for each in root.rglob("*") if each.is_dir())
+    return {each for each in found if not each.startswith(".")}
+
+
 def left(desk: Desk) -> list[Change]:
     changes = desk.curator.history.changes(limit=None)
     wanted = set(undoable(changes))
@@ -145,11 +151,11 @@ def test_everything_undone_in_any_order_leaves_the_vault_as_at_first(
     start: dict[str, bytes], done: list[tuple[Any, ...]], dice: Any
 ) -> None:
     with a_desk(start) as desk:
-        first = desk.tree()
+        first = desk.tree(), folders(desk.root)
         for move in done:
             do(desk, move, {})
         assert undo_all(desk, dice) == []
-        assert desk.tree() == first
+        assert (desk.tree(), folders(desk.root)) == first
         assert desk.kept() == []
 
 
@@ -189,13 +195,13 @@ def test_everything_undone_at_once_leaves_the_vault_as_at_first(
     start: dict[str, bytes], done: list[tuple[Any, ...]]
 ) -> None:
     with a_desk(start) as desk:
-        first = desk.tree()
+        first = desk.tree(), folders(desk.root)
         for move in done:
             do(desk, move, {})
         while wanted := undoable(desk.curator.history.changes(limit=None)):
             undone = desk.curator.undo(wanted, WHY)
             assert undone.change is not None, undone.conflicts
-        assert desk.tree() == first and desk.kept() == []
+        assert (desk.tree(), folders(desk.root)) == first and desk.kept() == []
 
 
 def test_a_forgetting_and_its_restoring_are_undone_together(tmp_path: Path) -> None:
@@ -314,6 +320,23 @@ def test_a_note_whose_place_in_the_trash_was_taken_is_forgotten_again_and_restor
     assert undo_all(desk, random.Random(1)) == []
     assert desk.tree() == {"Plan.md": b"The old plan.\n"}
     assert desk.kept() == []
+
+
+def test_a_folder_that_only_undone_notes_were_in_goes_and_one_of_the_person_stays(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path)
+    (tmp_path / "sessions").mkdir()
+    create(desk, "sessions/today/one.md")
+    create(desk, "sessions/today/two.md")
+    second, first = left(desk)
+    desk.curator.undo([first.reversal_hash], WHY)
+    assert folders(tmp_path) == {"sessions", "sessions/today"}
+    undone = desk.curator.undo([second.reversal_hash], WHY).change
+    assert folders(tmp_path) == {"sessions"}
+    assert undone is not None
+    desk.curator.undo([undone.reversal_hash], WHY)
+    assert set(desk.tree()) == {"sessions/today/two.md"}
 
 
 def test_what_was_set_and_set_again_since_is_not_taken_back_before_it(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ class Change(BaseModel):
         undone_by: the change that undid this one, unless that was itself undone.
         forgot: tombstones of the forgotten memories and concepts.
         restored: reversal hashes of the forgettings whose memories were restored.
+        folders: those that did not exist before it.
         memo: data that the operation needs again; of an import, the hash of each text by the id
             of its note.
         undoable: whether undo can be attempted.
@@ -131,6 +132,7 @@ class Change(BaseModel):
     undoes: tuple[str, ...] = ()
     forgot: tuple[Tombstone, ...] = ()
     restored: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     memo: dict[str, str] = {}
     undone_by: str | None = None
     undoable: bool = True

@@ -286,6 +286,15 @@ class Vault:
             if place.parent.is_dir():
                 sync_folder(place.parent)
 
+    def is_folder(self, path: str) -> bool:
+        return stat_module.S_ISDIR(_mode_of(self.root / path))
+
+    def remove_empty_folder(self, path: str) -> None:
+        """Remove a folder that holds nothing; another stays, and so does a link."""
+        with contextlib.suppress(OSError):
+            if (place := self._inside(path)) == self.root / path:
+                place.rmdir()
+
     def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
         with _note_errors(path):
             if _mode_of(place) and not os.access(place, os.W_OK):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from filelock import FileLock, Timeout
@@ -220,6 +221,7 @@ class Curator:
                 if attempt == ATTEMPTS:
                     raise
                 continue
+            self._remove_empty_folders(undone.undone)
             return UndoResult(undone.undone, undone.conflicts, undone.plan, change)
         raise AssertionError("unreachable")
 
@@ -329,9 +331,22 @@ class Curator:
             undoes=plan.undoes,
             forgot=tombstones(plan, why, now, key),
             restored=plan.restores,
+            folders=self._new_folders(plan),
             memo=dict(plan.memo),
             undoable=not any(each.permanent for each in plan.forgets),
         )
+
+    def _new_folders(self, plan: Plan) -> tuple[str, ...]:
+        arriving = [each.moved_to or each.path for each in plan.edits if each.arrives]
+        return tuple(folder for folder in _folders_of(arriving) if not self.vault.is_folder(folder))
+
+    def _remove_empty_folders(self, undone: Sequence[Change]) -> None:
+        """Remove the folders of these changes that are empty now, if a change made them."""
+        left = _folders_of(path for change in undone for path in change.paths)
+        made = {folder for each in self.history.changes(limit=None) for folder in each.folders}
+        for folder in reversed(left):
+            if folder in made:
+                self.vault.remove_empty_folder(folder)
 
     def _make(self, plan: Plan, change: Change, actor: Actor) -> None:
         made = 0
@@ -494,6 +509,12 @@ class Curator:
             tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
         )
         return UndoResult(tuple(undone), tuple(conflicts), plan)
+
+
+def _folders_of(paths: Iterable[str]) -> list[str]:
+    """The visible folders that these files are in, each after the one that it is in."""
+    folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
+    return sorted(folder for folder in folders if not folder.startswith("."))
 
 
 def _check_undoable(change: Change, wanted: Collection[str]) -> None:

@@ -44,6 +44,11 @@ class Edit:
     after: bytes | None
     moved_to: str | None = None
 
+    @property
+    def arrives(self) -> bool:
+        """Whether a file comes to a path that had none."""
+        return self.moved_to is not None or self.before is None
+
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
