@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from datetime import UTC, datetime
 
 from indexer.doctor import Finding, examine
@@ -34,6 +35,7 @@ LINKS, ENTITIES, UNLOAD, CHECK = (
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer goes first
 UNLOAD_SECONDS = 30.0  # without a note to read
 CHECK_SECONDS = 5.0
+FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # for a running change, before notes that it has yet to index are no error
 
 
@@ -71,6 +73,7 @@ class IndexingService:
         self._lost_reported = False
         self._watcher: Watcher | None = None
         self._has_begun = False
+        self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self._winding_down = threading.Event()
@@ -129,7 +132,10 @@ class IndexingService:
         self._worker.wait(ENTITIES, timeout)
 
     def rebuild(self, report: Report = report_nothing) -> ScanReport:
-        """Fill a new generation from the vault while the live one answers, then swap it in."""
+        """Fill a new generation from the vault while the live one answers, then swap it in; while
+        the first scan fills an empty one, follow that instead."""
+        if self._filling.locked() and (filled := self._followed(report)) is not None:
+            return filled
         if self._replication is not None:
             self._replication.check()
         self._live.indexer.vault.check()
@@ -140,6 +146,14 @@ class IndexingService:
             self._swap(fresh)
             self.last_scan = (datetime.now(UTC), result)
             return result
+
+    def _followed(self, report: Report) -> ScanReport | None:
+        """The result of the first scan when it has ended; None if it failed."""
+        while not self._filling.acquire(timeout=FOLLOW_SECONDS):
+            if (progress := self.scanning) is not None:
+                report(progress)
+        self._filling.release()
+        return self.last_scan[1] if self.last_scan is not None else None
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """Problems and how to repair them; with `fix`, those that can be repaired without loss
@@ -207,8 +221,10 @@ class IndexingService:
         if watch:
             self._watcher = Watcher(self._live.indexer, self._settings.index)
             self._watcher.start()
+        is_empty = not len(self._live.catalogue)
         try:
-            result = self.scan(report)
+            with self._filling if is_empty else nullcontext():
+                result = self.scan(report)
         except StorageError as error:
             result = self._mended(error, report)
         self._warm_up()

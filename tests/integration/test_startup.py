@@ -333,6 +333,23 @@ def test_notes_that_the_first_scan_has_not_reached_are_no_error(
         assert container.indexing.doctor() == []
 
 
+def test_a_rebuild_amid_the_first_scan_of_empty_indexes_is_that_scan(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 200, lines=1)
+    with opened(vault_folder, settings, state) as container:
+        scan = threading.Thread(target=container.start)
+        scan.start()
+        until(lambda: container.indexing.scanning)
+        told: list[Progress] = []
+        live = container.live
+        assert container.indexing.rebuild(told.append).indexed == 200
+        scan.join(PATIENCE_SECONDS)
+        assert container.live is live and told
+        assert container.indexing.rebuild().indexed == 200
+        assert container.live is not live
+
+
 def test_closing_amid_a_rebuild_and_questions_harms_nothing(
     vault_folder: Path, settings: Settings, state: StateFolder, write: Write
 ) -> None:
