@@ -140,6 +140,17 @@ def test_a_question_asked_again_is_not_embedded_again(model: OpenVinoModel) -> N
     assert counting.queries == 102
 
 
+def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
+    model: OpenVinoModel, embedder: Embedder
+) -> None:
+    texts = ["short", "a text that is a little longer than the other one is"]
+    begun = embedder.begin_few(texts)
+    first = begun().copy()
+    embedder.embed_few(["whatever else is embedded meanwhile", "with the same engine"])
+    assert np.array_equal(begun(), first)
+    assert np.allclose(first, embedder.embed_few(texts), atol=1e-5)
+
+
 def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder: Embedder) -> None:
     bare = Embedder(model, "m")
     texts = ["one", "two words", "a longer text about nothing at all"]

@@ -323,7 +323,7 @@ class Embedder:
         return self.begin_few(texts)()
 
     def begin_few(self, texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Start `embed_few`; call the result once, for the vectors."""
+        """Start `embed_few`; the result waits for the vectors."""
         if not texts:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt

@@ -187,7 +187,7 @@ class OpenVinoModel:
         return self.begin(windows)()
 
     def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Start `encode_few`, in the engine's own threads; call the result once for the vectors.
+        """Start `encode_few`, in the engine's own threads; the result waits for the vectors.
 
         Those of about the same length are computed together, so that none is padded to the longest.
         """
@@ -205,10 +205,11 @@ class OpenVinoModel:
                 request.set_input_tensor(number, openvino.Tensor(values, shared_memory=True))
             request.start_async()
             running.append((places, request, inputs))  # which the request reads from
+        vectors = np.empty((len(windows), self.meta.dimension), np.float32)
 
         def finished() -> npt.NDArray[np.float32]:
-            vectors = np.empty((len(windows), self.meta.dimension), np.float32)
-            for places, request, _ in running:
+            while running:  # in the first call
+                places, request, _ = running.pop()
                 request.wait()
                 vectors[places] = request.get_output_tensor(0).data
                 self._free.put(request)
