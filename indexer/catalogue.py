@@ -72,17 +72,17 @@ class Catalogue:
         Args:
             unflushed: have the next scan index these notes again, unless `mark_flushed` comes
                 first.
-            delete, write: rows of other namespaces, in the same transaction.
+            delete, write: rows of other namespaces, in the same transaction, also without a record.
         """
         gone = list(removed)
         written = {record.memory.path: record for record in records}
         rows = {path: record.packed() for path, record in written.items()}
-        if rows or gone:
-            marks = dict.fromkeys(rows if unflushed else (), b"")
-            self._store.change(
-                {**delete, NAMESPACE: gone}, {**write, UNFLUSHED: marks, NAMESPACE: rows}
-            )
-            self._unflushed.update(marks)
+        marks = dict.fromkeys(rows if unflushed else (), b"")
+        deleted = {**delete, NAMESPACE: gone}
+        put = {**write, UNFLUSHED: marks, NAMESPACE: rows}
+        if any(deleted.values()) or any(put.values()):
+            self._store.change(deleted, put)
+        self._unflushed.update(marks)
         for path in gone:
             self._forget(path)
         for path, record in written.items():
