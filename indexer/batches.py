@@ -18,7 +18,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, mean_vector
 from memvault.model.priority import AwaitedLock
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.search.context.note_text import note_texts
+from memvault.search.context.note_text import NoteText, note_texts
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes, units_of
 from memvault.text.embedding import Embedder
@@ -57,22 +57,37 @@ class EarlyEmbedding:
     def __init__(self, embedder: Embedder, ahead: Executor) -> None:
         self._embedder = embedder
         self._ahead = ahead
-        self._waiting: list[ParsedNote] = []
+        self._texts: dict[str, NoteText] = {}
+        self._waiting: list[NoteReading] = []
         self._running: Future[bool] | None = None
 
-    def add(self, note: ParsedNote) -> None:
+    def add(self, reading: NoteReading) -> None:
         if len(self._waiting) < EARLY:
-            self._waiting.append(note)
+            self._waiting.append(reading)
         elif self._running is None or (self._running.done() and self._running.result()):
-            some, self._waiting = self._waiting, [note]
+            some, self._waiting = self._waiting, [reading]
             self._running = self._ahead.submit(copy_context().run, self._embed, some)
 
-    def _embed(self, notes: Sequence[ParsedNote]) -> bool:
+    def _embed(self, readings: Sequence[NoteReading]) -> bool:
         """Whether a text was new."""
         before = self._embedder.reads.misses
-        tokens, window = self._embedder.tokens, self._embedder.window
-        self._embedder.embed([u.text for note in notes for u in units_of(note, tokens, window)])
+        texts = note_texts([(each.note, each.data) for each in readings], self._embedder.tokens)
+        pieces = {path: text.pieces for path, text in texts.items()}
+        units = units_of([each.note for each in readings], self._embedder, pieces)
+        self._embedder.embed([unit.text for own in units for unit in own])
+        self._texts |= texts
         return self._embedder.reads.misses > before
+
+    def take_texts(self, readings: Sequence[NoteReading]) -> dict[str, NoteText]:
+        """By path, the texts of those of the notes that it embedded."""
+        if self._running is not None:
+            self._running.result()
+        texts = {}
+        for each in readings:
+            text = self._texts.pop(each.note.path, None)
+            if text is not None and text.content_hash == each.note.content_hash:
+                texts[each.note.path] = text
+        return texts
 
 
 class BatchWriter:
@@ -96,13 +111,14 @@ class BatchWriter:
         self._embedder = embedder
         self._lock = lock
 
-    def prepared(self, pending: ChangeSet, ahead: Executor) -> Iterator[Batch]:
+    def prepared(
+        self, pending: ChangeSet, ahead: Executor, early: EarlyEmbedding
+    ) -> Iterator[Batch]:
         """The batches, ready to be written; the next ones are embedded meanwhile."""
         waiting: deque[Future[Batch]] = deque()
         for readings in pending.batches(BATCH):
-            work = partial(
-                self._prepared, readings, *self._linked(readings, pending), pending.names
-            )
+            linked = self._linked(readings, pending)
+            work = partial(self._prepared, readings, *linked, pending.names, early=early)
             waiting.append(ahead.submit(copy_context().run, work))
             if len(waiting) > AHEAD:
                 yield waiting.popleft().result()
@@ -124,8 +140,12 @@ class BatchWriter:
         graphs: Sequence[NoteGraph],
         version: int,
         names: Mapping[str, tuple[Name, ...]],
+        *,
+        early: EarlyEmbedding,
     ) -> Batch:
-        texts = note_texts([(each.note, each.data) for each in readings], self._embedder.tokens)
+        texts = early.take_texts(readings)
+        rest = [(each.note, each.data) for each in readings if each.note.path not in texts]
+        texts |= note_texts(rest, self._embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
         chunks = chunk_notes(notes, self._embedder, pieces=pieces, also=also)

@@ -178,7 +178,7 @@ class ChangeSetReader:
         result: ScanReport,
         *,
         anew: Collection[str] = (),
-        read: Callable[[ParsedNote], None] = lambda _: None,
+        read: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
         """Read the notes and leave out unchanged ones, except those in ``anew``; deleted ones are
         gone.
@@ -189,7 +189,7 @@ class ChangeSetReader:
         for done, path in enumerate(sorted(paths), 1):
             reading = self._read_one(path, pending, result, anew=path in anew)
             if reading is not None:
-                read(reading.note)
+                read(reading)
             report(Progress("reading", done, len(paths)))
 
     def _read_one(

@@ -327,7 +327,7 @@ class Indexer:
                     version = self._name_registry.version
                     again = self._relinking.queue(affected, also, fresh)
                     self._remove(pending, stale)
-                self._write(pending, ahead, report, result)
+                self._write(pending, ahead, early, report, result)
             result.removed = len(pending.gone)
             if finish_later:
                 many = len(again) > FEW_LINKED
@@ -370,7 +370,12 @@ class Indexer:
             return not self._due
 
     def _write(
-        self, pending: ChangeSet, ahead: ThreadPoolExecutor, report: Report, result: ScanReport
+        self,
+        pending: ChangeSet,
+        ahead: ThreadPoolExecutor,
+        early: EarlyEmbedding,
+        report: Report,
+        result: ScanReport,
     ) -> None:
         """Write the notes that are still due to this change, batch by batch."""
         total = len(pending.memories)
@@ -379,7 +384,7 @@ class Indexer:
             began = time.perf_counter()
             if tells:
                 self.progress = Progress("indexing", 0, total)
-            for batch in self._batches.prepared(pending, ahead):
+            for batch in self._batches.prepared(pending, ahead, early):
                 with self._lock.after_others():
                     due = {path for path, due in self._due.items() if due is pending}
                     written = self._batches.write(batch, due)

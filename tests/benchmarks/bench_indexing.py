@@ -30,9 +30,7 @@ def encoder_alone(vault: Path) -> tuple[int, float]:
     embedder = open_embedder(EmbeddingSettings(), None)
     files = Vault(vault)
     notes = [parse_note(stat.path, files.read(stat.path)) for stat in files.walk()]
-    texts = [
-        unit.text for note in notes for unit in units_of(note, embedder.tokens, embedder.window)
-    ]
+    texts = [unit.text for own in units_of(notes, embedder) for unit in own]
     embedder.embed(texts[:8])
     start = time.perf_counter()
     embedder.embed(texts)

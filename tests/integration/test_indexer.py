@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import shutil
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from indexer.batches import EARLY
 from indexer.catalogue import Catalogue
 from indexer.generation import Progress
 from indexer.indexer import FEW, FEW_LINKED, Indexer
@@ -19,6 +20,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.search import Scope
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.text.embedding import TokenCounter
 from tests.snapshot import differences, snapshot
 
 Write = Callable[..., Path]
@@ -77,6 +79,31 @@ def test_records_are_read_back_as_they_were(indexer: Indexer, write: Write) -> N
     records = indexer.catalogue.records()
     assert Catalogue(indexer.stores.keyvalue).records() == records
     assert all(b'"format":' in record.packed() for record in records)
+
+
+def test_the_words_of_a_note_are_counted_once_also_where_it_is_embedded_early(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[str] = []
+    count_all = TokenCounter.count_all
+
+    def counting(counter: TokenCounter, texts: Sequence[str]) -> list[int]:
+        counted.extend(texts)
+        return count_all(counter, texts)
+
+    monkeypatch.setattr(TokenCounter, "count_all", counting)
+    for number in range(EARLY + 20):
+        write(f"n{number}.md", f"# Note {number}\n\nIt is about thing {number} alone.\n")
+    indexer.scan()
+    own = [text for text in counted if text.startswith("It is about")]
+    assert len(own) == len(set(own)) == EARLY + 20
+
+
+def test_rows_of_other_namespaces_are_written_also_without_a_record(indexer: Indexer) -> None:
+    store = indexer.stores.keyvalue
+    store.put_many("other", {"old": b"1"})
+    indexer.catalogue.commit([], delete={"other": ["old"]}, write={"other": {"new": b"2"}})
+    assert dict(store.items("other")) == {"new": b"2"}
 
 
 def test_an_unchanged_vault_is_not_indexed_again(indexer: Indexer, write: Write) -> None:

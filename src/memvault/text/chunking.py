@@ -72,8 +72,7 @@ def chunk_notes(
     every note has at least one chunk. A chunk that is identical to one of a larger size is stored
     once, and `Chunk.covers` names that size.
     """
-    limit = min(embedder.window, PASSAGE_TOKENS)
-    outlines = _outlines([note for note, _ in notes], embedder.tokens, limit, pieces)
+    outlines = units_of([note for note, _ in notes], embedder, pieces)
     names = [
         dict.fromkeys(section_name(memory.title, heading) for heading in _headings(units))
         for (_, memory), units in zip(notes, outlines, strict=True)
@@ -83,23 +82,19 @@ def chunk_notes(
     texts += also
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     return [
-        list(_Chunker(memory, units, vectors, limit).chunks())
+        list(_Chunker(memory, units, vectors, _limit(embedder)).chunks())
         for (_, memory), units in zip(notes, outlines, strict=True)
     ]
 
 
-def units_of(note: ParsedNote, tokens: TokenCounter, limit: int) -> list[Unit]:
-    """Split a note's text into units of at most ``limit`` tokens; a note without text has one unit,
-    its title."""
-    return _outlines([note], tokens, limit, {})[0]
-
-
-def _outlines(
+def units_of(
     notes: Sequence[ParsedNote],
-    tokens: TokenCounter,
-    limit: int,
-    known: Mapping[str, Sequence[Unit]],
+    embedder: Embedder,
+    known: Mapping[str, Sequence[Unit]] = MappingProxyType({}),
 ) -> list[list[Unit]]:
+    """Each note's text as units that fit a passage; a note without text has one unit, its title.
+    ``known`` are the pieces of `chunk_notes`."""
+    tokens, limit = embedder.tokens, _limit(embedder)
     pieces = [list(known.get(note.path) or pieces_of(note)) for note in notes]
     for note, own in zip(notes, pieces, strict=True):
         if not own:
@@ -110,6 +105,11 @@ def _outlines(
         _joined([piece if piece.tokens else piece.of(next(counts)) for piece in own], tokens, limit)
         for own in pieces
     ]
+
+
+def _limit(embedder: Embedder) -> int:
+    """Tokens of a passage, at most."""
+    return min(embedder.window, PASSAGE_TOKENS)
 
 
 def pieces_of(note: ParsedNote) -> list[Unit]:
