@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from functools import cache
 
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
@@ -98,8 +99,24 @@ class AskedTime:
 
     def first_of_it(self, hits: Sequence[Hit]) -> list[Hit]:
         """The hits, those of another time less relevant. If none is of it, nothing changes."""
+
+        @cache  # reading takes longer than all else
+        def named(place: int) -> list[Span]:
+            return days_named(hits[place].text, days[place])
+
+        def concerns(place: int) -> bool:
+            """Whether a memory is of this time or from the days after it, or its passage names a
+            day of it."""
+            return any(span.with_days_after(LATER).has(days[place]) for span in spans) or any(
+                span.has(each.first) and span.has(each.last)
+                for each in named(place)
+                for span in spans
+            )
+
+        days = [_day_of(hit.memory) for hit in hits]
         for years_back in self._years():
-            of_it = [self._concerns(hit, years_back) for hit in hits]
+            spans = self._spans(years_back)
+            of_it = [concerns(place) for place in range(len(hits))]
             if any(of_it):
                 break
         else:
@@ -133,17 +150,6 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
-
-    def _concerns(self, hit: Hit, years_back: int) -> bool:
-        """Whether a memory is of this time or from the days after it, or its passage names a day
-        of it."""
-        own = _day_of(hit.memory)
-        named = days_named(hit.text, own)
-        return any(
-            span.with_days_after(LATER).has(own)
-            or any(span.has(each.first) and span.has(each.last) for each in named)
-            for span in self._spans(years_back)
-        )
 
 
 def _moment_of(memory: Memory) -> datetime:
