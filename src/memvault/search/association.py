@@ -95,21 +95,21 @@ class Association:
         kept = [hit.memory.id for hit in hits[:KEPT]]
         own = {key: hit.relevance for key, hit in pool.items()}
         least = min(own.values(), default=0.0)
-        explained: dict[str, float] = {}
+        best: dict[str, tuple[float, str, GraphEdge]] = {}
         for near, far, edge, cosine in self._links(query, hits[:seeds]):
-            if far in kept:
-                if cosine > explained.get(far, 0.0):
-                    explained[far] = cosine
-                    pool[far].hops = (_hop(edge, pool[far].memory, pool[near].memory),)
-                continue
-            worth = min(1.0, own.get(far, least) + CARRIED * own[near] * cosine)
+            gained = cosine if far in kept else CARRIED * own[near] * cosine
+            if far not in best or gained > best[far][0]:
+                best[far] = gained, near, edge
+        for far, (gained, near, edge) in best.items():
             hit = pool.get(far)
             if hit is None:
                 memory = self._memory_of(far)
                 if memory is None or not in_scope(memory, scope):
                     continue
                 hit = pool[far] = Hit(memory, least)
-            if worth > hit.relevance:
+            if far in kept:
+                hit.hops = (_hop(edge, hit.memory, pool[near].memory),)
+            elif (worth := min(1.0, hit.relevance + gained)) > hit.relevance:
                 hit.relevance, hit.found_by = worth, FoundBy.LINK
                 hit.hops = (_hop(edge, hit.memory, pool[near].memory),)
                 hit.lines = LineRange(edge.line, edge.line) if edge.source == far else FIRST_LINE
