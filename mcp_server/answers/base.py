@@ -7,7 +7,9 @@ the one that `taken` or `optional` names. Only what the object lacks is given as
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from textwrap import shorten
+from types import SimpleNamespace
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import (
@@ -66,17 +68,6 @@ def optional(path: str | None = None, **field: Any) -> Any:
     return Field(None, exclude_if=_is_none, **field)
 
 
-class _Joined:
-    """An object with further attributes."""
-
-    def __init__(self, source: object, more: dict[str, Any]) -> None:
-        self.__dict__.update(more)
-        self._source = source
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
-
-
 class Shape(BaseModel):
     model_config = ConfigDict(
         frozen=True,
@@ -93,7 +84,10 @@ class Shape(BaseModel):
         Args:
             more: fields without a path, in place of the object's own attributes.
         """
-        return cls.model_validate(_Joined(source, more) if more else source)
+        if not more:
+            return cls.model_validate(source)
+        own = {name: getattr(source, name) for name in _read_by(cls) if hasattr(source, name)}
+        return cls.model_validate(SimpleNamespace(**{**own, **more}))
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -110,6 +104,14 @@ class Shape(BaseModel):
                 choices = [one for one in described.pop("anyOf") if one != {"type": "null"}]
                 described.update(choices[0] if len(choices) == 1 else {"anyOf": choices})
         return schema
+
+
+@cache
+def _read_by(shape: type[Shape]) -> frozenset[str]:
+    """The attributes of an object of the library that this answer is read from."""
+    paths = (field.validation_alias for field in shape.model_fields.values())
+    first = {str(path.path[0]) for path in paths if isinstance(path, AliasPath)}
+    return frozenset(first | shape.model_fields.keys())
 
 
 class Answer(Shape):

@@ -52,6 +52,9 @@ MISSING = {"missing_argument", "missing_keyword_only_argument"}
 UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
 
 
+NO_TEXT = mt.TextContent(type="text", text="")
+
+
 class AnsweringTool(FunctionTool):
     """A tool whose errors are results that a model can act on."""
 
@@ -60,11 +63,12 @@ class AnsweringTool(FunctionTool):
         return self.meta or {}
 
     def convert_result(self, raw_value: Any) -> ToolResult:
-        """As FastMCP's, but for the text, which it would write twice: `OriginMarks` does it once,
-        of what it has marked."""
+        """As FastMCP's, but what is plain JSON already is not made so again, and the text is left
+        to `OriginMarks`, which writes it once, of what it has marked."""
         if not isinstance(raw_value, Shape):
             return super().convert_result(raw_value)
-        return ToolResult("", raw_value.model_dump(mode="json"))
+        plain = raw_value.model_dump(mode="json")
+        return ToolResult.model_construct(content=[NO_TEXT], structured_content=plain)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:

@@ -59,8 +59,9 @@ class OriginMarks(Middleware):
         shown = self._marked(structured, gated=gated)
         parts = result.content
         is_json = len(parts) == 1 and isinstance(parts[0], mt.TextContent)
-        content: Any = to_json(shown).decode() if is_json else parts
-        return ToolResult(content=content, structured_content=shown, meta=result.meta)
+        if is_json:
+            parts = [mt.TextContent(type="text", text=to_json(shown).decode())]
+        return result.model_copy(update={"content": parts, "structured_content": shown})
 
     async def on_read_resource(
         self,

@@ -149,10 +149,13 @@ def _is_telling(question: str) -> bool:
 
 def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
     """How much each sentence says to a question; nothing if it is not shown."""
-    for_number = _NUMBER if _ASKS_NUMBER.search(question) else 0.0
+    scores = scored.statements.tolist()
+    own = [s if each.shown else 0.0 for s, each in zip(scores, outline.statements, strict=True)]
+    if not _ASKS_NUMBER.search(question):
+        return own
     return [
-        score * (1.0 + for_number * bool(_HAS_NUMBER.search(each.text))) if each.shown else 0.0
-        for score, each in zip(scored.statements.tolist(), outline.statements, strict=True)
+        score * (1.0 + _NUMBER * bool(_HAS_NUMBER.search(each.text)))
+        for score, each in zip(own, outline.statements, strict=True)
     ]
 
 
@@ -209,11 +212,11 @@ def _best(
         max(each)
         for each in zip(*(_relative(_worth(statements, own)) for own in owns), strict=True)
     ]
-    order = sorted(range(len(worth)), key=lambda place: (-worth[place], place))
-    bests = [
-        max(range(len(own)), key=lambda place: (bool(statements[place].shown), own[place], -place))
-        for own in owns
-    ]
+    order = sorted(range(len(worth)), key=worth.__getitem__, reverse=True)
+    bests = []
+    for own in owns:
+        ranks = [(bool(each.shown), score) for each, score in zip(statements, own, strict=True)]
+        bests.append(ranks.index(max(ranks)))
     chosen = bests[:1]
     left = limit - _size(statements[bests[0]])
     for place in (*bests, *(place for place in order if worth[place] >= _LEAST)):
@@ -227,18 +230,19 @@ def _best(
 def _neighbours(statements: Sequence[Statement], chosen: Sequence[int], left: int) -> list[int]:
     """The sentences next to the chosen ones in their sections that fit into so many bytes."""
     found: list[int] = []
+    taken = set(chosen)
     for place in chosen:
+        heading = statements[place].heading
         for step in (1, -1):
             near = place + step
-            while 0 <= near < len(statements) and (
-                statements[near].heading == statements[place].heading
-            ):
-                if near not in chosen and near not in found:
+            while 0 <= near < len(statements) and statements[near].heading == heading:
+                if near not in taken:
                     size = _size(statements[near])
                     if size > left:
                         break
                     if size:
                         found.append(near)
+                        taken.add(near)
                     left -= size
                 near += step
     return found

@@ -108,7 +108,7 @@ def with_writer(statement: Statement, memory: Memory) -> Statement:
     if origin.is_person:
         return statement
     by = origin.name or origin.kind
-    return replace(statement, shown=f"{statement.shown} (written by {by}, unverified)")
+    return statement._replace(shown=f"{statement.shown} (written by {by}, unverified)")
 
 
 class _Distilling:
@@ -246,7 +246,7 @@ class _Distilling:
         text = self._tokens.split(whole.shown, left)[0] if left > 0 else ""
         if not text or text == whole.shown:
             return []
-        cut = replace(whole, shown=f"{text} {CUT}")
+        cut = whole._replace(shown=f"{text} {CUT}")
         statements = tuple(cut if each is whole else each for each in outline.statements)
         self._outlines[best.memory] = replace(outline, statements=statements)
         return [best]

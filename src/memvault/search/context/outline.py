@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,15 +43,14 @@ _BULLET = re.compile(r"\A *(?:[-*+] )?")
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A sentence (or a table's row, or a short line) as it reads, markup removed.
 
     ``shown`` is the text with its list marker or task box, its kind of callout, or the heads of its
     table; empty for a table's head. ``unit`` is the row of the outline's vectors that it was
     embedded in, together with its short neighbours; ``terms`` are its words as BM25 knows them,
     ``telling`` how many of them are no function words. ``tokens`` are the model's own, of
-    ``shown``.
+    ``shown``. A named tuple, because an answer makes a hundred.
     """
 
     text: str
@@ -184,11 +184,12 @@ class Outlines:
         both = bare.any(axis=1, keepdims=True) & names.any(axis=1, keepdims=True)
         bare, vectors = bare * both, (bare + NAME_WEIGHT * names) * both
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), LEAST_NORM)
-        ends = np.cumsum([len(own) for own, _ in units])[:-1]
+        below, alone = vectors.astype(np.float16), bare.astype(np.float16)
+        ends = accumulate((len(own) for own, _ in units), initial=0)
         return [
-            _outline(text, owners, below, alone)
-            for (_, text), (_, owners), below, alone in zip(
-                notes, units, np.split(vectors, ends), np.split(bare, ends), strict=True
+            _outline(text, owners, below[start:end].copy(), alone[start:end].copy())
+            for (_, text), (_, owners), (start, end) in zip(
+                notes, units, pairwise(ends), strict=True
             )
         ]
 
@@ -205,8 +206,8 @@ class Outlines:
 def _outline(
     text: NoteText,
     owners: Sequence[int],
-    vectors: npt.NDArray[np.float32],
-    bare: npt.NDArray[np.float32],
+    vectors: Vectors,
+    bare: Vectors,
 ) -> Outline:
     statements = tuple(
         _statement(piece, as_shown, size, unit)
@@ -219,20 +220,14 @@ def _outline(
         for block, size in zip(text.code, text.code_tokens, strict=True)
     )
     tokens = sum(text.shown_tokens) + sum(text.code_tokens)
-    return Outline(statements, code, vectors.astype(np.float16), bare.astype(np.float16), tokens)
+    return Outline(statements, code, vectors, bare, tokens)
 
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
     words = some_words(composed(piece.text))
+    telling = len(words) - sum(map(STOP_WORDS.__contains__, words))
     return Statement(
-        text=piece.text,
-        shown=as_shown,
-        lines=piece.lines,
-        heading=piece.heading,
-        tokens=size,
-        unit=unit,
-        terms=terms_in(words),
-        telling=len(words) - sum(map(STOP_WORDS.__contains__, words)),
+        piece.text, as_shown, piece.lines, piece.heading, size, unit, terms_in(words), telling
     )
 
 

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -108,10 +109,11 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
     return chosen[:MOST]
 
 
-def _terms_of(text: str) -> set[int]:
+@lru_cache(maxsize=5_000)
+def _terms_of(text: str) -> frozenset[int]:
     """The terms that keyword search has for the content words, so that "authors" is "author"."""
     words = set(some_words(composed(text))) - STOP_WORDS
-    return set(terms_in(list(words)))
+    return frozenset(terms_in(list(words)))
 
 
 def _said(value: object) -> str | None:
@@ -190,6 +192,16 @@ def _lift_steps(
             own.statements[place] = max(own.statements[place], best * relevance / most)
 
 
+@lru_cache(maxsize=5_000)
+def _terms_above(name: str) -> frozenset[int]:
+    """The terms of a title or of headings."""
+    return frozenset(bm25.terms(name))
+
+
+# The weight of a sentence's cosine, by its words that are no function words.
+_WEIGHTS = [0.25 + 0.75 * min(1.0, telling / TELLING) for telling in range(TELLING + 1)]
+
+
 class _Scorer:
     """Scores one memory."""
 
@@ -204,7 +216,7 @@ class _Scorer:
         self._asked = frozenset(weights)
         self._relevance = hit.relevance * (CLAIM if hit.memory.is_claim else 1.0)
         self._outline = outline
-        self._title = frozenset(bm25.terms(hit.memory.title)) & self._asked
+        self._title = _terms_above(hit.memory.title) & self._asked
         self._above: dict[tuple[str, ...], frozenset[int]] = {}
         self._shares: dict[tuple[frozenset[int], tuple[str, ...]], float] = {}
         alone, below = (
@@ -214,7 +226,8 @@ class _Scorer:
         self._own = [self._asked.intersection(each.terms) for each in outline.statements]
         self._around: dict[int, frozenset[int]] = {}
         for each, own in zip(outline.statements, self._own, strict=True):
-            self._around[each.unit] = self._around.get(each.unit, frozenset()) | own
+            known = self._around.get(each.unit)
+            self._around[each.unit] = own if known is None else known | own
 
     def scores(self) -> Scores:
         statements = np.array(
@@ -235,17 +248,17 @@ class _Scorer:
 
     def _of(self, each: Statement, terms: frozenset[int]) -> float:
         own = self._share(terms, each.heading)
-        around = self._share(self._around[each.unit], each.heading)
-        words = (1.0 - NEIGHBOURS) * own + NEIGHBOURS * around
-        weight = 0.25 + 0.75 * min(1.0, each.telling / TELLING)
-        cosine = weight * self._cosines[each.unit]
+        around = self._around[each.unit]
+        beside = own if around is terms else self._share(around, each.heading)
+        words = (1.0 - NEIGHBOURS) * own + NEIGHBOURS * beside
+        cosine = _WEIGHTS[min(each.telling, TELLING)] * self._cosines[each.unit]
         return self._relevance * (DENSE * cosine + (1.0 - DENSE) * words)
 
     def _share(self, terms: frozenset[int], heading: tuple[str, ...]) -> float:
         known = self._shares.get((terms, heading))
         if known is None:
             if heading not in self._above:
-                named = frozenset(bm25.terms(" ".join(heading))) if heading else frozenset[int]()
+                named = _terms_above(" ".join(heading))
                 self._above[heading] = (named & self._asked) | self._title
             above = self._above[heading] - terms
             known = sum(self._weights[term] for term in terms)
