@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from memvault.model.memory import Tombstone
+from memvault.model.memory import Memory, Tombstone
 
 
 class Actor(BaseModel):
@@ -205,6 +206,27 @@ class CurationTask(BaseModel):
     detail: str
     settled_by: tuple[TaskAction, ...] = ()
     proposal: str = ""
+
+    @classmethod
+    def about(
+        cls,
+        memories: Sequence[Memory],
+        task_type: TaskType,
+        priority: Priority,
+        detail: str,
+        *settled_by: TaskAction,
+        proposal: str = "",
+    ) -> CurationTask:
+        """A task whose targets are the notes of these memories."""
+        return cls(
+            task_type=task_type,
+            target_nodes=tuple(memory.id for memory in memories),
+            paths=tuple(memory.path for memory in memories),
+            priority=priority,
+            detail=detail,
+            settled_by=settled_by,
+            proposal=proposal,
+        )
 
     @property
     def order(self) -> tuple[int, int, tuple[str, ...]]:

@@ -34,14 +34,9 @@ def dream_tasks(
         if each.is_link and are_linked(each.notes[0], each.notes[1], view):
             continue
         if memories and len(memories) == len(each.notes):
-            yield CurationTask(
-                task_type=type_of(each),
-                target_nodes=tuple(memory.id for memory in memories),
-                paths=tuple(memory.path for memory in memories),
-                priority=Priority.LOW,
-                detail=_detail(each),
-                settled_by=_calls(each, memories),
-                proposal=each.key,
+            calls = _calls(each, memories)
+            yield CurationTask.about(
+                memories, type_of(each), Priority.LOW, _detail(each), *calls, proposal=each.key
             )
 
 

@@ -45,7 +45,7 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
     proposed = [(kind, text) for kind, text in _lasting(data) if text not in kept]
     if not proposed:
         return None
-    calls = tuple(
+    calls = [
         TaskAction.by(
             "store_memory",
             content=text,
@@ -56,16 +56,10 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
             link_to=[memory.id],
         )
         for kind, text in proposed[:MOST_PROPOSED]
-    )
+    ]
     count = "1 decision or preference" if len(proposed) == 1 else f"{len(proposed)} decisions"
-    return CurationTask(
-        task_type=TaskType.PROMOTION,
-        target_nodes=(memory.id,),
-        paths=(memory.path,),
-        priority=Priority.LOW,
-        detail=f"{count} of this session may be worth keeping: “{proposed[0][1]}”",
-        settled_by=calls,
-    )
+    detail = f"{count} of this session may be worth keeping: “{proposed[0][1]}”"
+    return CurationTask.about([memory], TaskType.PROMOTION, Priority.LOW, detail, *calls)
 
 
 def _lasting(data: bytes) -> list[tuple[str, str]]:
@@ -93,24 +87,14 @@ class NoteFacts:
 
 def malformed(facts: NoteFacts) -> list[CurationTask]:
     """A task for each part of the note that cannot be read."""
-    memory, found = facts.memory, []
+    own, found = [facts.memory], []
     if facts.problem:
-        found.append((TaskType.MALFORMED_FRONTMATTER, Priority.HIGH,
-                      f"{facts.problem}; correct the YAML in your editor"))  # fmt: skip
-    found += [
-        (TaskType.MALFORMED_TEXT, Priority.MEDIUM, f"{warning} (in your editor)")
-        for warning in facts.warnings
-    ]
-    return [
-        CurationTask(
-            task_type=task_type,
-            target_nodes=(memory.id,),
-            paths=(memory.path,),
-            priority=priority,
-            detail=detail,
-        )
-        for task_type, priority, detail in found
-    ]
+        detail = f"{facts.problem}; correct the YAML in your editor"
+        found.append(CurationTask.about(own, TaskType.MALFORMED_FRONTMATTER, Priority.HIGH, detail))
+    for warning in facts.warnings:
+        detail = f"{warning} (in your editor)"
+        found.append(CurationTask.about(own, TaskType.MALFORMED_TEXT, Priority.MEDIUM, detail))
+    return found
 
 
 STALE_AFTER = timedelta(days=180)
@@ -149,16 +133,13 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
     if now - confirmed <= STALE_AFTER:
         return None
     days = (now - confirmed).days
-    return CurationTask(
-        task_type=TaskType.STALE_FACT,
-        target_nodes=(memory.id,),
-        paths=(memory.path,),
-        priority=Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
-        detail=f"not confirmed for {days} days; verify it if it is still true, else forget it",
-        settled_by=(
-            TaskAction.by("verify_memory", target=memory.id, verified=True),
-            TaskAction.by("forget_concept", target=memory.id, reason="outdated"),
-        ),
+    return CurationTask.about(
+        [memory],
+        TaskType.STALE_FACT,
+        Priority.MEDIUM if memory.importance >= IMPORTANT else Priority.LOW,
+        f"not confirmed for {days} days; verify it if it is still true, else forget it",
+        TaskAction.by("verify_memory", target=memory.id, verified=True),
+        TaskAction.by("forget_concept", target=memory.id, reason="outdated"),
     )
 
 
@@ -205,13 +186,12 @@ def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[Cur
             first = min(own, key=lambda facts: facts.memory.path).memory
             why = "is finished" if is_done else f"was not changed for {days} days"
             count = "its note" if len(own) == 1 else f"its {len(own)} notes"
-            yield CurationTask(
-                task_type=TaskType.FINISHED_PROJECT,
-                target_nodes=(first.id,),
-                paths=(first.path,),
-                priority=Priority.LOW,
-                detail=f"the project {folder} {why}; move {count} to {ARCHIVE}/{folder}/",
-                settled_by=(TaskAction.by("archive_project", project=folder),),
+            yield CurationTask.about(
+                [first],
+                TaskType.FINISHED_PROJECT,
+                Priority.LOW,
+                f"the project {folder} {why}; move {count} to {ARCHIVE}/{folder}/",
+                TaskAction.by("archive_project", project=folder),
             )
 
 
@@ -235,16 +215,13 @@ def unverified(facts: NoteFacts) -> CurationTask | None:
     matter = _matter(memory)
     if matter is None:
         return None
-    return CurationTask(
-        task_type=TaskType.UNVERIFIED_CRITICAL,
-        target_nodes=(memory.id,),
-        paths=(memory.path,),
-        priority=Priority.MEDIUM,
-        detail=f"unverified {matter} information; hidden from AI clients until you verify it",
-        settled_by=(
-            TaskAction.by("verify_memory", target=memory.id, verified=True),
-            TaskAction.by("forget_concept", target=memory.id, reason="wrong"),
-        ),
+    return CurationTask.about(
+        [memory],
+        TaskType.UNVERIFIED_CRITICAL,
+        Priority.MEDIUM,
+        f"unverified {matter} information; hidden from AI clients until you verify it",
+        TaskAction.by("verify_memory", target=memory.id, verified=True),
+        TaskAction.by("forget_concept", target=memory.id, reason="wrong"),
     )
 
 
@@ -276,14 +253,9 @@ def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
 
 
 def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
-    return CurationTask(
-        task_type=TaskType.UNRESOLVED_LINKS,
-        target_nodes=(memory.id,),
-        paths=(memory.path,),
-        priority=Priority.LOW,
-        detail="no note exists for: " + ", ".join(names[:NAMED]),
-        settled_by=(TaskAction.by("store_memory", title=names[0]),),
-    )
+    detail = "no note exists for: " + ", ".join(names[:NAMED])
+    call = TaskAction.by("store_memory", title=names[0])
+    return CurationTask.about([memory], TaskType.UNRESOLVED_LINKS, Priority.LOW, detail, call)
 
 
 class Orphans:
@@ -347,14 +319,9 @@ class Orphans:
 def orphan(memory: Memory, nearest: Memory | None) -> CurationTask:
     """A task that suggests a link to the ``nearest`` note in meaning."""
     near = f"; the most similar note is {nearest.path}" if nearest else ""
-    return CurationTask(
-        task_type=TaskType.ORPHAN,
-        target_nodes=(memory.id,),
-        paths=(memory.path,),
-        priority=Priority.LOW,
-        detail=f"not connected to any other note{near}",
-        settled_by=_link_calls(memory, nearest) if nearest else (),
-    )
+    calls = _link_calls(memory, nearest) if nearest else ()
+    detail = f"not connected to any other note{near}"
+    return CurationTask.about([memory], TaskType.ORPHAN, Priority.LOW, detail, *calls)
 
 
 def _link_calls(memory: Memory, nearest: Memory) -> tuple[TaskAction, ...]:
@@ -377,15 +344,15 @@ def client_tasks(
     for each in excesses:
         memories = [memory for path in each.paths if (memory := memory_at(path)) is not None]
         if memories:
+            who = each.client or "an unnamed client"
             tasks.append(
-                CurationTask(
-                    task_type=TaskType.CLIENT_ACTIVITY,
-                    target_nodes=tuple(memory.id for memory in memories),
-                    paths=tuple(memory.path for memory in memories),
-                    priority=Priority.MEDIUM,
-                    detail=f"{each.client or 'an unnamed client'} {each.what}; undo all its "
-                    "changes of that day, or dismiss this if you asked for them",
-                    settled_by=(TaskAction.by("undo_change", client=each.client, day=each.day),),
+                CurationTask.about(
+                    memories,
+                    TaskType.CLIENT_ACTIVITY,
+                    Priority.MEDIUM,
+                    f"{who} {each.what}; undo all its changes of that day, or dismiss this if you "
+                    "asked for them",
+                    TaskAction.by("undo_change", client=each.client, day=each.day),
                 )
             )
     return tasks

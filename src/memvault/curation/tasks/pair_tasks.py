@@ -108,13 +108,9 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
         if same
         else TaskAction.by("verify_memory", target=newer.id, verified=True)
     )
-    return CurationTask(
-        task_type=TaskType.CONFLICTING_FACTS,
-        target_nodes=(one.id, other.id),
-        paths=(one.path, other.path),
-        priority=Priority.HIGH,
-        detail=detail,
-        settled_by=(decide, TaskAction.by("forget_concept", target=older.id, reason="outdated")),
+    forget = TaskAction.by("forget_concept", target=older.id, reason="outdated")
+    return CurationTask.about(
+        [one, other], TaskType.CONFLICTING_FACTS, Priority.HIGH, detail, decide, forget
     )
 
 
@@ -126,20 +122,14 @@ def _names_successor(older: Memory, newer: Memory, edges: GraphView) -> bool:
 
 
 def _superseded(older: Memory, newer: Memory) -> CurationTask:
-    return CurationTask(
-        task_type=TaskType.SUPERSEDED,
-        target_nodes=(older.id, newer.id),
-        paths=(older.path, newer.path),
-        priority=Priority.LOW,
-        detail=f"{newer.path} replaces this note, which does not say so",
-        settled_by=(
-            TaskAction.by(
-                "annotate_node",
-                target=older.id,
-                note=f"Superseded by: {wikilink(newer.path, older.path)}",
-            ),
-            TaskAction.by("forget_concept", target=older.id, reason="outdated"),
-        ),
+    link = wikilink(newer.path, older.path)
+    return CurationTask.about(
+        [older, newer],
+        TaskType.SUPERSEDED,
+        Priority.LOW,
+        f"{newer.path} replaces this note, which does not say so",
+        TaskAction.by("annotate_node", target=older.id, note=f"Superseded by: {link}"),
+        TaskAction.by("forget_concept", target=older.id, reason="outdated"),
     )
 
 
@@ -380,26 +370,22 @@ def _older_first(one: Memory, other: Memory) -> list[Memory]:
 
 def _duplicates(one: Memory, other: Memory) -> CurationTask:
     first, second = _older_first(one, other)
-    return CurationTask(
-        task_type=TaskType.NEAR_DUPLICATES,
-        target_nodes=(first.id, second.id),
-        paths=(first.path, second.path),
-        priority=Priority.MEDIUM,
-        detail="these two notes are nearly identical",
-        settled_by=(
-            TaskAction.by("merge_concepts", sources=[first.id, second.id], target=first.id),
-            TaskAction.by("forget_concept", target=second.id, reason="duplicate"),
-        ),
+    return CurationTask.about(
+        [first, second],
+        TaskType.NEAR_DUPLICATES,
+        Priority.MEDIUM,
+        "these two notes are nearly identical",
+        TaskAction.by("merge_concepts", sources=[first.id, second.id], target=first.id),
+        TaskAction.by("forget_concept", target=second.id, reason="duplicate"),
     )
 
 
 def _other_numbers(one: Memory, other: Memory) -> CurationTask:
     first, second = _older_first(one, other)
-    return CurationTask(
-        task_type=TaskType.CONFLICTING_FACTS,
-        target_nodes=(first.id, second.id),
-        paths=(first.path, second.path),
-        priority=Priority.MEDIUM,
-        detail="the same words with different numbers; forget the wrong note, or verify both",
-        settled_by=(TaskAction.by("forget_concept", target=first.id, reason="outdated"),),
+    return CurationTask.about(
+        [first, second],
+        TaskType.CONFLICTING_FACTS,
+        Priority.MEDIUM,
+        "the same words with different numbers; forget the wrong note, or verify both",
+        TaskAction.by("forget_concept", target=first.id, reason="outdated"),
     )
