@@ -140,14 +140,14 @@ def _fact(task: CurationTask) -> list[Answer]:
 
 
 def _superseded(task: CurationTask) -> list[Answer]:
-    remark = _first(task, "annotate_node")
+    remark = _remark(task)
     say = [Answer("1", "Add a note to the older one", (remark,))] if remark else []
     older = task.target_nodes[0]
     return [*say, Answer("3", "Forget the older one", (_forget(older, "outdated"),), danger=True)]
 
 
 def _orphan(task: CurationTask) -> list[Answer]:
-    remark = _first(task, "annotate_node")
+    remark = _remark(task)
     join = [Answer("1", "Link it to the most similar note", (remark,))] if remark else []
     own = task.target_nodes[0]
     return [*join, Answer("3", "Forget it", (_forget(own, "outdated"),), danger=True)]
@@ -176,8 +176,8 @@ def _finished(task: CurationTask) -> list[Answer]:
     return [Answer("1", "Move its notes to the archive", task.settled_by)]
 
 
-def _first(task: CurationTask, tool: str) -> TaskAction | None:
-    return next((call for call in task.settled_by if call.tool == tool), None)
+def _remark(task: CurationTask) -> TaskAction | None:
+    return next((call for call in task.settled_by if call.tool == "annotate_node"), None)
 
 
 _OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {

@@ -47,12 +47,10 @@ class PulseUpdates:
 
     Args:
         look: gives the pulse of a session as text; raises MemvaultError while that is impossible.
-        least: seconds between two updates of one subscriber.
     """
 
-    def __init__(self, look: Callable[[str], str], least: float = LEAST_SECONDS) -> None:
+    def __init__(self, look: Callable[[str], str]) -> None:
         self._look = look
-        self._least = least
         self._subscribers: dict[Hashable, _Subscriber] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -118,7 +116,7 @@ class PulseUpdates:
         self, key: Hashable, session_id: str, notify: Callable[[], Awaitable[None]]
     ) -> None:
         last = await asyncio.to_thread(self._seen, session_id)
-        self._subscribers[key] = _Subscriber(session_id, notify, last, -self._least)
+        self._subscribers[key] = _Subscriber(session_id, notify, last, -LEAST_SECONDS)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name="memvault-pulse")
 
@@ -129,7 +127,9 @@ class PulseUpdates:
             await asyncio.sleep(LOOK_SECONDS)
             now = time.monotonic()
             due = {
-                key: each for key, each in self._subscribers.items() if now - each.at >= self._least
+                key: each
+                for key, each in self._subscribers.items()
+                if now - each.at >= LEAST_SECONDS
             }
             sessions = {each.session_id for each in due.values()}
             seen = await asyncio.to_thread(

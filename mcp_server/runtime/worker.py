@@ -95,11 +95,8 @@ class Worker:
         let_pass: waits for what goes before; see `make_way`.
     """
 
-    def __init__(
-        self, let_pass: Callable[[], None] | None = None, *, threads: int = THREADS
-    ) -> None:
+    def __init__(self, let_pass: Callable[[], None] | None = None) -> None:
         self._let_pass = let_pass
-        self._most = threads
         self._condition = threading.Condition()
         self._due: dict[str, tuple[float, Job]] = {}  # by name: monotonic time
         self._running: dict[str, bool] = {}  # by name: whether it may be scheduled again
@@ -166,7 +163,7 @@ class Worker:
 
     def _start_thread_if_needed(self) -> None:
         """So that one thread is free to wait for the next job."""
-        if self._due and not self._idle and len(self._threads) < self._most:
+        if self._due and not self._idle and len(self._threads) < THREADS:
             name = f"memvault-worker-{len(self._threads)}"
             thread = threading.Thread(target=self._work, name=name, daemon=True)
             self._threads.append(thread)

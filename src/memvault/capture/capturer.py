@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -55,18 +54,15 @@ class Capturer:
 
     Args:
         path_of: the path of the note with this id, None where there is none.
-        clock: the time, with a zone.
     """
 
     def __init__(
         self,
         curator: Curator,
         path_of: Callable[[str], str | None],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._curator = curator
         self._path_of = path_of
-        self._clock = clock
 
     def capture(
         self,
@@ -145,7 +141,7 @@ class Capturer:
             return path
         if known_path is not None:
             return None
-        note = new_note(session, items, files, self._clock())
+        note = new_note(session, items, files, self._curator.now())
         if note is None:
             return None
         path, composed = note

@@ -13,6 +13,7 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.reasoning.causal import causal_link
 from memvault.stores.graph_view import GraphView
 
+MOST = 20
 FAR_APART = 0.3  # cosine below which two notes are about different things
 MOST_AROUND = 30  # a cause of more than that connects nothing in particular
 
@@ -29,7 +30,6 @@ class BlindSpot:
 def blind_spots(
     view: GraphView,
     index: SimilarityIndex,
-    most: int = 20,
     go_on: Callable[[], None] = lambda: None,
 ) -> list[BlindSpot]:
     """The blind spots of a vault, those between the most important notes first.
@@ -49,7 +49,7 @@ def blind_spots(
         return index.importance(spot.first) + index.importance(spot.second)
 
     found = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
-    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:most]
+    return sorted(found, key=lambda spot: (-importance(spot), spot.first, spot.second))[:MOST]
 
 
 def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpot]:

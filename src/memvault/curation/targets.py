@@ -18,6 +18,7 @@ from memvault.vault.ignore import NOTE_SUFFIXES
 
 # The kinds of nodes that a name without a note can mean. Tags are named ``#tag``, and a day is not
 # forgotten with the note of that day.
+MOST_NEAREST = 3
 _OF_THEIR_OWN = (NodeKind.NOTE, NodeKind.TAG, NodeKind.DATE)
 NAMED_KINDS = tuple(kind for kind in NodeKind if kind not in _OF_THEIR_OWN)
 
@@ -104,7 +105,7 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
     return (name.rpartition(".")[0] or name, memory.title, *memory.aliases)
 
 
-def nearest_names(name: str, memories: MemoryLookup, most: int = 3) -> list[str]:
+def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
     """Titles, aliases and file names that are spelled like this one, nearest first."""
     names = {
         key: each
@@ -112,7 +113,9 @@ def nearest_names(name: str, memories: MemoryLookup, most: int = 3) -> list[str]
         for each in names_of_memory(memory)
         if (key := name_key(each))
     }
-    return [names[key] for key in get_close_matches(name_key(name), names, most, cutoff=0.6)]
+    return [
+        names[key] for key in get_close_matches(name_key(name), names, MOST_NEAREST, cutoff=0.6)
+    ]
 
 
 def _at_path(target: str, memories: MemoryLookup) -> Memory | None:

@@ -19,6 +19,7 @@ from memvault.model.search import EntailmentCone, Related
 from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
+MOST = 5  # entries each way
 LISTED = 3  # links that make a note an index note
 LINK_SHARE = 0.5  # share of its sentence that a link takes up in a list item
 LOOKED_AT = 500  # edges of a hub, the strongest first
@@ -30,15 +31,14 @@ def entailment_cones(
     ids: Sequence[str],
     edges: GraphView,
     memory_of: Callable[[str], Memory | None],
-    most: int = 5,
 ) -> tuple[EntailmentCone, ...]:
-    """The cone of each of these memories that has one, with at most ``limit`` entries each way."""
-    cones = (entailment_cone(key, edges, memory_of(key), most) for key in ids)
+    """The cone of each of these memories that has one, with at most `MOST` entries each way."""
+    cones = (entailment_cone(key, edges, memory_of(key), MOST) for key in ids)
     return tuple(cone for cone in cones if cone.general or cone.special)
 
 
 def entailment_cone(
-    node_id: str, edges: GraphView, memory: Memory | None, most: int = 5
+    node_id: str, edges: GraphView, memory: Memory | None, most: int
 ) -> EntailmentCone:
     general: dict[str, Related] = {}
     special: dict[str, Related] = {}

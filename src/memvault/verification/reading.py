@@ -62,11 +62,9 @@ _LIST = re.compile(r",|;|/|\band\b|\bor\b|&|\+", re.IGNORECASE)
 _BACK = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.IGNORECASE)
 
 
-def claims_of(
-    text: str, source: Source, find_names: FindNames, wanted: frozenset[str] | None = None
-) -> list[Claim]:
+def claims_of(text: str, source: Source, find_names: FindNames) -> list[Claim]:
     """The claims of a passage that is read once; see `Passage.claims`."""
-    return Passage(text, source, find_names).claims(wanted)
+    return Passage(text, source, find_names).claims()
 
 
 class Passage:

@@ -78,16 +78,16 @@ class ClientLimits:
         if why.kind != "client" or plan.kind is ChangeKind.CAPTURED:
             return
         limits = self._limits()
-        today = self._of_clients(DAY)
+        today = self._of_clients_today()
         self._check_rate(today, why.client, limits.changes_per_hour)
         self._check_links(plan, limits.links_per_note)
         self._check_reversals(today, plan, limits.reversals_per_day)
         if plan.kind is ChangeKind.CREATED:
             self._check_alike(today, plan, why.client, limits.similar_per_day)
 
-    def _of_clients(self, span: timedelta) -> list[Change]:
-        """The changes of all clients within a span, newest first."""
-        changes = self._history.changes(since=self._now() - span, limit=None)
+    def _of_clients_today(self) -> list[Change]:
+        """The changes of all clients within the last day, newest first."""
+        changes = self._history.changes(since=self._now() - DAY, limit=None)
         return [each for each in changes if each.actor.kind == "client"]
 
     def _check_rate(self, today: Sequence[Change], client: str, most: int) -> None:
@@ -162,7 +162,7 @@ class ClientLimits:
 
     def excesses(self) -> list[Excess]:
         """What clients did too much of within a day, far from the limits still."""
-        standing = [each for each in self._of_clients(DAY) if each.undone_by is None]
+        standing = [each for each in self._of_clients_today() if each.undone_by is None]
         by_client: dict[str, list[Change]] = defaultdict(list)
         for change in standing:
             by_client[change.client].append(change)

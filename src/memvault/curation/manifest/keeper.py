@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.forgetting import stage_forgetting
@@ -79,7 +78,6 @@ class ManifestKeeper:
 
     Args:
         indexed: gives the indexed vault.
-        clock: the time, with a zone.
     """
 
     def __init__(
@@ -87,12 +85,10 @@ class ManifestKeeper:
         vault: Vault,
         curator: Curator,
         indexed: Callable[[], IndexedVault],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._vault = vault
         self._curator = curator
         self._indexed = indexed
-        self._clock = clock
 
     def concepts(self) -> dict[str, Concept]:
         """The concepts that a manifest would list now, by key.
@@ -274,7 +270,7 @@ class ManifestKeeper:
 
     def _stage(self, staging: Staging, wanted: RequestedEdit) -> None:
         if wanted.action is Action.ANNOTATE:
-            stage_annotation(staging, wanted.targets[0], wanted.text, day_of(self._clock()))
+            stage_annotation(staging, wanted.targets[0], wanted.text, day_of(self._curator.now()))
         elif wanted.into is not None:
             stage_merge(staging, self._indexed().known, wanted.targets, wanted.into)
         else:

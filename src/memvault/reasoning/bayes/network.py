@@ -142,12 +142,12 @@ def truth_table(own: float, influences: Sequence[Influence]) -> Table:
     return table
 
 
-def acyclic(influences: Sequence[Influence], most_parents: int) -> dict[str, list[Influence]]:
+def acyclic(influences: Sequence[Influence]) -> dict[str, list[Influence]]:
     """By effect, the strongest influences that together form no cycle."""
     kept: dict[str, list[Influence]] = {}
     for each in sorted(influences, key=lambda i: (-i.strength, i.cause, i.effect)):
         own = kept.setdefault(each.effect, [])
-        new = len(own) < most_parents and all(i.cause != each.cause for i in own)
+        new = len(own) < MOST_PARENTS and all(i.cause != each.cause for i in own)
         if new and not _leads(each.effect, each.cause, kept):
             own.append(each)
     return kept
@@ -240,5 +240,5 @@ def _between(
     seen: Mapping[tuple[str, str, str], Influence], taken: Collection[str]
 ) -> Iterable[Influence]:
     inside = [each for each in seen.values() if each.cause in taken and each.effect in taken]
-    for kept in acyclic(inside, MOST_PARENTS).values():
+    for kept in acyclic(inside).values():
         yield from kept

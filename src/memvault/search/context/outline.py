@@ -103,7 +103,6 @@ class Outlines:
         read: returns the bytes of the note at a path.
         stored: returns packed `NoteText`s of these paths that were stored when the notes were
             indexed; a note whose text is not among them is read and parsed.
-        most_kept: number of cached sentences; the least recently used notes are dropped.
     """
 
     def __init__(
@@ -111,12 +110,11 @@ class Outlines:
         read: Callable[[str], bytes],
         embedder: Embedder,
         stored: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
-        most_kept: int = MOST_KEPT,
     ) -> None:
         self._read = read
         self._embedder = embedder
         self._stored = stored
-        self._kept: LRUCache[str, Outline] = LRUCache(most_kept, getsizeof=_size)
+        self._kept: LRUCache[str, Outline] = LRUCache(MOST_KEPT, getsizeof=_size)
         self._lock = threading.Lock()
 
     def of(self, found: Sequence[Hit]) -> list[Outline | None]:

@@ -274,8 +274,8 @@ def _from_hex(run: str) -> str:
         return ""
 
 
-def _from_numbers(run: str, base: int) -> str:
-    numbers = [int(each, base) for each in re.findall(r"\d+", run)]
+def _from_numbers(run: str) -> str:
+    numbers = [int(each) for each in re.findall(r"\d+", run)]
     return _readable(bytes(numbers)) if all(number < 256 for number in numbers) else ""
 
 
@@ -301,7 +301,7 @@ _DECODERS = (
     (_PERCENT, lambda run: unquote(unquote(run)).replace("+", " ")),
     (_BASE32, _from_base32),
     (_BINARY, _from_binary),
-    (_DECIMAL, lambda run: _from_numbers(run, 10)),
+    (_DECIMAL, _from_numbers),
     (_ENTITIES, html.unescape),
     (_ESCAPES, _from_escapes),
     (_MORSE_RUN, _from_morse),

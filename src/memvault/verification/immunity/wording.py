@@ -53,10 +53,6 @@ _MODEL = (
     r"software) agents?|agents?|(?:chat)?gpt(?:-\w+)?|claude|gemini|copilot|llama|mistral|grok|siri|bots?|neural network|"
     r"automated (?:readers?|systems?|tools?|processors?)|machine readers?|summari[sz]ers?|crawlers?)"
 )
-_PEOPLE = (
-    r"(?:(?:the |your |this |any |my )?(?:user|human|person|owner|operator|reader|customer|client|people|"
-    r"account holder|principal|employee|requester|recipient)s?|anyone|anybody|them|him|her|me)"
-)
 _SECRETS = (
     r"(?:passwords?|passphrases?|api[\s_-]?keys?|access tokens?|tokens?|secrets?|credentials?|private keys?|"
     r"ssh keys?|session cookies?|cookies|(?:chat|conversation|message) (?:history|log|transcript)s?|"
