@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -235,10 +235,7 @@ def _claude_plugin(hook: Hook, skills: Path) -> Plugin:
         ),
         root / "README.md": f"# memvault\n\n{_DESCRIPTION}\n\n{_comment()}".encode(),
     }
-    for kind in ("skills", "agents", "commands"):
-        for name, text in _texts(kind):
-            place = root / kind / (f"{name}/SKILL.md" if kind == "skills" else f"{name}.md")
-            files[place] = _marked(text)
+    files |= _skills(root) | _placed(root, "agents") | _placed(root, "commands")
     return Plugin((skills,), files)
 
 
@@ -250,24 +247,18 @@ def _gemini_extension(hook: Hook, extensions: Path) -> Plugin:
         root / "gemini-extension.json": _json(manifest),
         root / "hooks" / "hooks.json": _json({"hooks": groups}),
     }
-    for name, text in _texts("skills"):
-        files[root / "skills" / name / "SKILL.md"] = _marked(text)
-    for name, text in _texts("agents"):
-        files[root / "agents" / f"{name}.md"] = _marked(text)
+    files |= _skills(root) | _placed(root, "agents")
     for name, text in _texts("commands"):
         fields, body = _split(text)
         prompt = body.replace("$ARGUMENTS", "{{args}}").strip()
-        description = f"description = {_quoted(fields['description'])}"
-        toml = "\n".join([f"# {MARK}", description, f"prompt = {_quoted(prompt)}", ""])
-        files[root / "commands" / f"{name}.toml"] = toml.encode()
+        toml = _toml(description=fields["description"], prompt=prompt)
+        files[root / "commands" / f"{name}.toml"] = toml
     return Plugin((extensions,), files)
 
 
 def _codex_files(hook: Hook, root: Path) -> Plugin:
     """Codex has no commands of people's own any more; there, ``$remember`` is a skill."""
-    files: dict[Path, bytes] = {}
-    for name, text in _texts("skills"):
-        files[root / "skills" / name / "SKILL.md"] = _marked(text)
+    files = _skills(root)
     for name, text in _texts("commands"):
         fields, body = _split(text)
         said = body.replace("$ARGUMENTS", "what the person names with this skill")
@@ -275,13 +266,9 @@ def _codex_files(hook: Hook, root: Path) -> Plugin:
         files[root / "skills" / name / "SKILL.md"] = _marked(skill)
     for name, text in _texts("agents"):
         fields, body = _split(text)
-        lines = [
-            f"# {MARK}",
-            f"name = {_quoted(name)}",
-            f"description = {_quoted(fields['description'])}",
-            f"developer_instructions = {_quoted(body.strip())}",
-        ]
-        files[root / "agents" / f"{name}.toml"] = ("\n".join(lines) + "\n").encode()
+        files[root / "agents" / f"{name}.toml"] = _toml(
+            name=name, description=fields["description"], developer_instructions=body.strip()
+        )
     groups = _groups(hook, {event: event for event in _CODEX_EVENTS}, _CODEX_MATCHERS)
     groups["SessionEnd"][0]["hooks"][0]["timeout"] = _CODEX_SESSION_END_SECONDS
     hooks = {event: group[0] for event, group in groups.items()}
@@ -289,14 +276,10 @@ def _codex_files(hook: Hook, root: Path) -> Plugin:
 
 
 def _cursor_files(hook: Hook, root: Path) -> Plugin:
-    files: dict[Path, bytes] = {}
-    for kind in ("skills", "agents", "commands"):
-        for name, text in _texts(kind):
-            place = root / kind / (f"{name}/SKILL.md" if kind == "skills" else f"{name}.md")
-            whole = text
-            if kind == "commands":  # plain Markdown: what follows the command's name is appended
-                whole = _split(text)[1].replace("$ARGUMENTS", "what follows the command")
-            files[place] = _marked(whole)
+    def plain(text: str) -> str:  # what follows the command's name is appended
+        return _split(text)[1].replace("$ARGUMENTS", "what follows the command")
+
+    files = _skills(root) | _placed(root, "agents") | _placed(root, "commands", change=plain)
     hooks = {}
     for event, own_name in _CURSOR_EVENTS.items():
         entry: dict[str, Any] = {"command": hook.command(event), "timeout": int(LIMITS[event])}
@@ -312,14 +295,10 @@ def _vscode_files(hook: Hook, root: Path, user_data: Path) -> Plugin:
         for event in _VSCODE_EVENTS
     }
     files = {root / "hooks" / "memvault.json": _json({"version": 1, "hooks": entries})}
-    for name, text in _texts("skills"):
-        files[root / "skills" / name / "SKILL.md"] = _marked(text)
-    for name, text in _texts("agents"):
-        files[root / "agents" / f"{name}.agent.md"] = _marked(text)
-    prompts = user_data / "prompts"
+    files |= _skills(root) | _placed(root, "agents", "{}.agent.md")
     for name, text in _texts("commands"):
         body = text.replace("$ARGUMENTS", "${input:what}")
-        files[prompts / f"{name}.prompt.md"] = _marked(body)
+        files[user_data / "prompts" / f"{name}.prompt.md"] = _marked(body)
     return Plugin((root, user_data), files)
 
 
@@ -344,6 +323,17 @@ def _groups(
         matcher = {"matcher": matchers[event]} if event in matchers else {}
         groups[own_name] = [{**matcher, "hooks": [entry]}]
     return groups
+
+
+def _skills(root: Path) -> dict[Path, bytes]:
+    return _placed(root, "skills", "{}/SKILL.md")
+
+
+def _placed(
+    root: Path, kind: str, name: str = "{}.md", change: Callable[[str], str] = str
+) -> dict[Path, bytes]:
+    """The skills, agents or commands as files of a client that reads Markdown."""
+    return {root / kind / name.format(own): _marked(change(text)) for own, text in _texts(kind)}
 
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
@@ -375,9 +365,10 @@ def _json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _quoted(text: str) -> str:
-    """A TOML basic string, which JSON writes alike."""
-    return json.dumps(text, ensure_ascii=False)
+def _toml(**values: str) -> bytes:
+    """Strings as TOML, which JSON writes alike."""
+    lines = [f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in values.items()]
+    return "\n".join([f"# {MARK}", *lines, ""]).encode()
 
 
 def _is_ours(path: Path) -> bool:
