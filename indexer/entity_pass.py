@@ -6,7 +6,6 @@ neither a rebuild nor a link from another note runs the pipeline again.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Collection
 from itertools import islice
@@ -18,7 +17,6 @@ from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline
 
-logger = logging.getLogger(__name__)
 BATCH = 32  # notes per step, whose edges are then written together
 
 

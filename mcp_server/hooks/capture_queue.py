@@ -72,7 +72,6 @@ class SessionRecord(BaseModel):
     missed_start: bool = False  # it began while no engine ran, and got nothing
     notices: int = 0  # told in this session
     unsummarised: list[str] = []  # lines captured since the last summary
-    compacted: bool = False
 
     @property
     def given_ids(self) -> list[str]:

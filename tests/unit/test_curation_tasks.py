@@ -12,7 +12,13 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memvault.cognition.similarity_index import Rows
-from memvault.curation.tasks.note_tasks import STALE_AFTER, NoteFacts, malformed, stale
+from memvault.curation.tasks.note_tasks import (
+    STALE_AFTER,
+    NoteFacts,
+    ages_from,
+    malformed,
+    outdated,
+)
 from memvault.curation.tasks.pair_tasks import (
     BLOCK,
     MIN_COSINE,
@@ -23,6 +29,7 @@ from memvault.curation.tasks.pair_tasks import (
     note_wording,
     similarity_of,
 )
+from memvault.model.change import CurationTask
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
@@ -32,6 +39,11 @@ LONG = (
     "The harbour crane is checked every spring by two people from the yard, who grease the "
     "bearings, tighten the cables and write what they found into the red book by the door.\n"
 )
+
+
+def stale(facts: NoteFacts) -> CurationTask | None:
+    confirmed = ages_from(facts)
+    return None if confirmed is None else outdated(facts.memory, confirmed, NOW)
 
 
 def memory(path: str, text: str = "") -> Memory:
@@ -199,7 +211,7 @@ DAYS_AGO = {days: (NOW - timedelta(days=days)).date().isoformat() for days in (1
 )
 def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_stale: bool):
     found = memory("Fact.md", f"---\n{frontmatter}\n---\nThe yard opens at seven.\n")
-    task = stale(NoteFacts(found, NOW), NOW)
+    task = stale(NoteFacts(found, NOW))
     assert (task is not None) == is_stale
     calls = [call.tool for call in task.settled_by] if task else []
     assert calls == (["verify_memory", "forget_concept"] if is_stale else [])
@@ -208,12 +220,12 @@ def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_sta
 def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():
     saved = NOW - STALE_AFTER - timedelta(days=1)
     found = memory_of(parse_note("Fact.md", b"---\ntype: fact\n---\nSeven."), fallback_time=saved)
-    assert stale(NoteFacts(found, saved), NOW) is not None
+    assert stale(NoteFacts(found, saved)) is not None
 
 
 def test_an_important_stale_fact_comes_before_others():
     text = f"---\ntype: fact\ncreated: {DAYS_AGO[400]}\nimportance: high\n---\nSeven.\n"
-    task = stale(NoteFacts(memory("Fact.md", text), NOW), NOW)
+    task = stale(NoteFacts(memory("Fact.md", text), NOW))
     assert task is not None and task.priority == "medium"
 
 

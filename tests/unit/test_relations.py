@@ -15,7 +15,7 @@ from memvault.text.entities import NameMatcher
 from memvault.text.names import kind_of, names_of
 from memvault.text.relations import ENTITY_WEIGHT, note_graph, with_entities
 from memvault.text.spacy_pipeline import FoundEntity
-from memvault.text.statements import MAX_SENTENCE_CHARS, excerpt
+from memvault.text.statements import MAX_SENTENCE_CHARS, located_excerpt
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
@@ -345,7 +345,7 @@ def test_a_speaker_whom_the_pipeline_knows_is_no_relation():
 def test_an_excerpt_holds_what_it_is_about_and_stays_short(text: str, data: st.DataObject):
     start = data.draw(st.integers(0, max(0, len(text) - 5)))
     end = min(len(text), start + 5)
-    cut = excerpt(text, start, end)
+    cut = located_excerpt(text, start, end)[0]
     assert text[start:end] in cut
     assert len(cut) <= MAX_SENTENCE_CHARS + 2
 

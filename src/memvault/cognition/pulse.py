@@ -503,11 +503,3 @@ def learnt_together(
         w_e=round(0.5 + statistics.fmean(map(index.importance, ids)), 3),
         phi=round(statistics.fmean(map(acos, cosines)) if cosines else 0.0, 3),
     )
-
-
-def confidence(relevance: float, *, verified: bool, outdated: bool) -> float:
-    """Confidence in [0, 1]: the relevance, halved if another memory supersedes this one, else
-    taken half of the way to 1 if a person has verified it."""
-    if outdated:
-        return relevance / 2.0
-    return (1.0 + relevance) / 2.0 if verified else relevance

@@ -303,11 +303,6 @@ def _relation_before(gap: str) -> str:
     return stated_relation(" ".join(words)) if len(words) <= MAX_RELATION_WORDS else ""
 
 
-def excerpt(text: str, start: int, end: int) -> str:
-    """At most about 300 characters of a sentence, cut between words around [start, end)."""
-    return located_excerpt(text, start, end)[0]
-
-
 def located_excerpt(text: str, start: int, end: int) -> tuple[str, int, int]:
     """The excerpt, and the offsets of [start, end) in it; (-1, -1) for an unknown position."""
     if len(text) <= MAX_SENTENCE_CHARS:

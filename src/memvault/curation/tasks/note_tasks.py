@@ -104,12 +104,6 @@ RECORDS = frozenset({"session", "meeting", "event", "journal", "daily", "log", "
 _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "last_modified"})
 
 
-def stale(facts: NoteFacts, now: datetime) -> CurationTask | None:
-    """A task if this note states a fact that nobody confirmed for too long."""
-    confirmed = ages_from(facts)
-    return None if confirmed is None else outdated(facts.memory, confirmed, now)
-
-
 def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | None:
     """The day on which this note was last confirmed; None if it does not go stale.
 
