@@ -84,3 +84,13 @@ def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionPa
 def test_what_is_no_question_is_read_without_complaint(parser: QuestionParser, text: str) -> None:
     question = read(parser, text)
     assert len(question.relations) <= max(0, len(question.things) - 1)
+
+
+def test_questions_that_differ_in_their_names_alone_are_parsed_once() -> None:
+    parser = QuestionParser()
+    assert parser("Who leads Mary?") is parser("Who leads Mary?")
+    first, other = (read(parser, f"Who repaired {name}?") for name in ("Heron", "Otter Creek"))
+    assert told(first) == [("person", "repaired", "Heron")]
+    assert told(other) == [("person", "repaired", "Otter Creek")]
+    assert parser.release(idle_seconds=0.0)
+    assert told(read(parser, "Who repaired Heron?")) == told(first)

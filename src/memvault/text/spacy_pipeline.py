@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from cachetools import LRUCache
+
 from memvault.model.errors import ModelUnavailable
 from memvault.model.graph import NodeKind
 from memvault.model.memory import id_of_entity
@@ -251,6 +253,7 @@ def _starts(entity: FoundEntity, lower: set[str]) -> bool:
     return entity.name.split()[0].lower() in lower
 
 
+_QUESTIONS = 64  # that are kept
 _CARRIER = "I talked to {} yesterday."  # a name without a sentence is not recognised
 
 
@@ -258,11 +261,13 @@ class QuestionParser:
     """Parses one question at a time (about 10 ms). Thread-safe.
 
     The pipeline is loaded when it is first needed (0.5 s, and 0.8 s to import spaCy) and takes 55
-    MB until it is released.
+    MB until it is released. The last questions are kept: several tools are asked the same one, and
+    those that differ in what they name alone are the same to the parser.
     """
 
     def __init__(self) -> None:
         self._pipeline: Any = None
+        self._parsed: LRUCache[str, Any] = LRUCache(_QUESTIONS)
         self._last_parsed = 0.0
         self._lock = threading.Lock()
 
@@ -270,7 +275,9 @@ class QuestionParser:
         """Parse the text to a spaCy ``Doc`` with tags, lemmas and dependencies."""
         with self._lock:
             self._last_parsed = time.monotonic()
-            return self._loaded()(text, disable=["ner"])
+            if text not in self._parsed:
+                self._parsed[text] = self._loaded()(text, disable=["ner"])
+            return self._parsed[text]
 
     def people(self, names: Sequence[str]) -> list[bool]:
         """For each name, whether the recogniser takes the whole name for a person."""
@@ -291,6 +298,7 @@ class QuestionParser:
             released = is_idle and self._pipeline is not None
             if released:
                 self._pipeline = None
+                self._parsed.clear()
             return released
 
     def _loaded(self) -> Any:
