@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from memvault.model.graph import NodeKind
@@ -46,9 +47,9 @@ _NAMED_KINDS = frozenset(
 
 def can_mean(found: str, name: Name) -> bool:
     """Whether this spelling can mean the name."""
-    parts = [part for part in words(name.text) if part[0].isalnum()]
-    if is_uncased(name.text) or _is_telling(name.text, parts):
+    if _is_telling(name.text):
         return True
+    parts = _parts(name.text)
     if len(parts) > 1 or len(found) < 3 or parts[0] in STOP_WORDS:
         return found == name.text and not found.islower()
     if found.islower():
@@ -72,10 +73,19 @@ def is_certain(found: str, name: Name, at_head: bool) -> bool:
     return name.kind in _NAMED_KINDS and lower not in STOP_WORDS and lower not in WORD_NAMES
 
 
-def _is_telling(text: str, parts: list[str]) -> bool:
+@lru_cache(maxsize=10_000)
+def _is_telling(name: str) -> bool:
+    """Whether it is a name however it is spelled."""
+    parts = _parts(name)
+    if is_uncased(name):
+        return True
     if len(parts) > 1:
         return any(len(part) > 2 and part not in STOP_WORDS for part in parts)
-    return len(text) > 3 and _SHAPED.search(text) is not None
+    return len(name) > 3 and _SHAPED.search(name) is not None
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in words(name) if part[0].isalnum()]
 
 
 _URL = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w.+-]+://\S+")
