@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.text.entities import NameMatcher
 from memvault.text.names import Name, NameRank, frontmatter_names, plural_of
-from memvault.text.words import name_key, words
+from memvault.text.words import letter_runs, name_key, words
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 
@@ -312,3 +313,8 @@ def test_a_name_has_one_key_however_it_is_composed(text: str):
     assert name_key(unicodedata.normalize("NFD", text)) == name_key(
         unicodedata.normalize("NFC", text)
     )
+
+
+@given(st.one_of(st.text(), st.text(st.characters(max_codepoint=127))))
+def test_runs_of_letters_are_what_lies_between_all_other_signs(text: str):
+    assert letter_runs(text) == [run.lower() for run in re.findall(r"[^\W\d_]+", text)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import stem
-from memvault.text.words import name_key
+from memvault.text.words import letter_runs, name_key
 from memvault.verification.amounts import (
     Amount,
     AmountKind,
@@ -203,7 +203,6 @@ def hints(stems: frozenset[str]) -> tuple[str, ...]:
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,;:()=]")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _HAS_DIGIT = re.compile(r"\d")
 _SIGNS = frozenset(",;:()=")
 
@@ -412,12 +411,7 @@ def attribute_of(words: Sequence[str]) -> frozenset[str]:
 @lru_cache(maxsize=4_000)
 def stems_of(text: str) -> frozenset[str]:
     """Stems of a text's content words, one for all synonyms."""
-    return stems_among(words_of(text))
-
-
-def words_of(text: str) -> list[str]:
-    """Its runs of letters, in lower case."""
-    return _LETTERS.findall(text.lower())
+    return stems_among(letter_runs(text))
 
 
 def stems_among(words: Iterable[str]) -> frozenset[str]:

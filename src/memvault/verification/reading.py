@@ -12,7 +12,7 @@ from itertools import zip_longest
 from cachetools import LRUCache
 
 from memvault.search.relations.values import sentences
-from memvault.text.words import name_key
+from memvault.text.words import letter_runs, name_key
 from memvault.verification.amounts import (
     Amount,
     AmountKind,
@@ -36,7 +36,6 @@ from memvault.verification.clause import (
     hints,
     readable,
     stems_among,
-    words_of,
 )
 
 MOST_KEY_WORDS = 4
@@ -129,11 +128,11 @@ class _Sentence:
     @cached_property
     def _stems(self) -> frozenset[str]:
         """Of the words that may name an attribute of which it states a value."""
-        words = words_of(self._readable)
+        words = letter_runs(self._readable)
         if may_state_amount(self._readable, words):
             return stems_among(words)
         pair = _KEY_VALUE.match(self._readable)
-        return stems_among((*(words_of(pair["key"]) if pair else ()), *role_words(words)))
+        return stems_among((*(letter_runs(pair["key"]) if pair else ()), *role_words(words)))
 
     def may_state(self, wanted: frozenset[str]) -> bool:
         return not self._stems.isdisjoint(wanted)
@@ -155,7 +154,7 @@ class _Sentence:
 
 
 def _has_any(marks: Sequence[str], low: str) -> bool:
-    return any(mark in low for mark in marks)
+    return any(map(low.__contains__, marks))  # half the time of a generator
 
 
 def _stated(sentence: str, about: About) -> Iterator[Stated]:
@@ -165,7 +164,7 @@ def _stated(sentence: str, about: About) -> Iterator[Stated]:
         if _is_field(key):
             yield from _of_field(sentence, key, pair["value"].strip(" .*_"), about)
             return
-    words = words_of(sentence)
+    words = letter_runs(sentence)
     if not may_state_amount(sentence, words) and next(role_words(words), None) is None:
         return
     named = about.names(sentence)

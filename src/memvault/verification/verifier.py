@@ -181,8 +181,10 @@ class Verifier:
             for key, value in memory.metadata.items()
             if isinstance(value, str | int | float) and not isinstance(value, bool)
         ]
+        if not lines:
+            return []
         source = replace(source_of(memory, "", LineRange(1, 1)), is_property=True)
-        return self.passage("\n".join(lines), source, wanted) if lines else []
+        return self.passage("\n".join(lines), source, wanted)
 
     def passage(
         self, text: str, source: Source, wanted: frozenset[str] | None = None

@@ -13,6 +13,7 @@ from cachetools import LRUCache
 from memvault.model.note import Vector
 from memvault.search.time_expressions import Span
 from memvault.text.embedding import Embedder
+from memvault.text.words import letter_runs
 
 PERSON_WORDS = frozenset((
     "who", "whom", "whose", "whoever", "whomever", "someone", "somebody", "anyone", "anybody",
@@ -30,7 +31,6 @@ _IDLE = frozenset((
     "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
     "x", "has", "have", "had", "do", "did", "does"
 ))  # fmt: skip
-_WORD = re.compile(r"[^\W\d_]+")
 _ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$")
 
 
@@ -131,11 +131,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=256)  # one question compares the texts that it finds several times
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words, without the mask ``X``."""
-    if text.isascii():
-        words = set(_WORD.findall(text.lower()))
-    else:  # where a letter in lower case may be two signs
-        words = {word.lower() for word in _WORD.findall(text)}
-    return frozenset(map(stem, words - _IDLE))
+    return frozenset(map(stem, set(letter_runs(text)) - _IDLE))
 
 
 _TAILS = {"where": "at", "when": "on"}
