@@ -103,6 +103,23 @@ def test_the_best_results_keep_their_places_however_many_link_to_a_hub(
     assert "Kitchen" not in titles[:KEPT]
 
 
+def test_a_note_that_links_to_many_carries_less_to_each_of_them(
+    fill: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    rooms = " ".join(f"[[Room {n}]]" for n in range(30))
+    told = "The keys of the boat house hang with [[{who}]].\n"
+    fill({"Few.md": told.format(who="Marit"), "Marit.md": "Lives by the quay.\n",
+          "Many.md": told.format(who="Torvald") + f"\nThe rooms are {rooms}.\n",
+          "Torvald.md": "Lives by the mill.\n"})  # fmt: skip
+    view, catalogue = GraphView(indexer.stores.graph, indexer.catalogue.by_id), indexer.catalogue
+    by_title = {memory.title: memory for memory in catalogue.all()}
+    association = Association(view, embedder, catalogue.by_id, embedder.embed_query)
+    hits = [Hit(by_title[title], 0.5) for title in ("Few", "Many")]
+    found = association.extend("Who has the keys of the boat house?", hits)
+    worth = {hit.memory.title: hit.relevance for hit in found}
+    assert worth["Marit"] > worth["Torvald"]
+
+
 def test_relevances_never_rise_along_an_answer(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
 ) -> None:

@@ -9,6 +9,8 @@ A second step gains nothing (docs/benchmarks.md).
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -28,6 +30,7 @@ CARRIED = 0.75  # share of a hit's relevance that a link adds to a note, if it f
 CLAIMED = 0.7  # weight of a link in a client's words, where the person's has 1
 OWN_SHARE = 1 / 3  # of the places that are the person's own, if claims would take all
 OWN_RELEVANCE = 0.5  # of the best relevance, that gives their note such a place
+SPREAD = 0.1  # by which a link weighs less, for each e-fold of notes that its hit is linked with
 LEARNT_SHARE = 1.0  # of a link's weight, that use adds at most to one which led to what was read
 MOST_EDGES = 200  # of a seed, the strongest: all of a hub would take longer than the search
 MOST_VECTORS = 5_000  # of links' sentences that are kept: 8 MB at 384 dimensions
@@ -122,19 +125,23 @@ class Association:
     def _links(
         self, query: str, seeds: Sequence[Hit]
     ) -> Iterator[tuple[str, str, GraphEdge, float]]:
-        """The links of the seeds with their other ends, and how well their sentences fit."""
+        """The links of the seeds with their other ends, and how well their sentences fit. Of many
+        links some sentence is near to any question, so each weighs less: a map of content carries
+        less to each of its notes than a note with two links."""
         links = [
-            (seed.memory.id, edge)
+            (seed.memory.id, edge.target if edge.source == seed.memory.id else edge.source, edge)
             for seed in seeds
             for edge in self._strongest(seed.memory.id)
             if edge.origin is not EdgeOrigin.TAG
         ]
-        fitting = self._fitting(query, {edge.sentence for _, edge in links})
-        for near, edge in links:
-            far = edge.target if edge.source == near else edge.source
+        fitting = self._fitting(query, {edge.sentence for _, _, edge in links})
+        ends = Counter(near for near, _ in {(near, far) for near, far, _ in links})
+        for near, far, edge in links:
             cosine = fitting.get(edge.sentence, 0.0)
             if far != near and cosine > 0.0:
-                weight = 1.0 + LEARNT_SHARE * self._learnt(near, far)
+                weight = (1.0 + LEARNT_SHARE * self._learnt(near, far)) / (
+                    1.0 + SPREAD * math.log(ends[near])
+                )
                 yield near, far, edge, cosine * weight * (CLAIMED if self._is_claim(edge) else 1.0)
 
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
