@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextvars import copy_context
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
@@ -19,6 +20,7 @@ from memvault.model.note import ChunkSize, EmbeddedChunk, ParsedNote, Vector, me
 from memvault.model.priority import AwaitedLock
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText, note_texts
+from memvault.search.time_expressions import single_days
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes, units_of
 from memvault.text.embedding import Embedder
@@ -194,6 +196,7 @@ class BatchWriter:
             claimed_id=reading.claimed_id,
             link_keys=tuple(sorted({link_key(target) for target in targets})),
             names=prepared.names,
+            days=_days_of(note, prepared.memory),
             frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
             warnings=(*note.warnings, *self._too_many_links(note.path)),
             format=FORMAT,
@@ -203,6 +206,14 @@ class BatchWriter:
         more = self._graphs.unindexed_edges(path)
         text = f"too many links: {more:,} are not in the graph; split the note"
         return [text] if more else []
+
+
+def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
+    """The days that the note names; what it says of "tomorrow" is meant from its own day on."""
+    written = (memory.date or memory.created_at).date()
+    lines = [f"{key}: {value}" for key, value in note.frontmatter.items()]
+    lines += [heading.text for heading in note.headings] + [block.text for block in note.blocks]
+    return single_days("\n".join(lines), written)
 
 
 def _vector_of(chunks: Sequence[EmbeddedChunk]) -> Vector | None:

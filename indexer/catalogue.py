@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,7 +21,7 @@ RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 ALIKE = 8  # digits of an id; they distinguish it from most others
-FORMAT = 9  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 10  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel):
@@ -34,6 +35,7 @@ class NoteRecord(BaseModel):
     claimed_id: str | None = None  # the id in its frontmatter
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
+    days: tuple[date, ...] = ()  # that its text or its properties name
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
     format: int  # without a default, so that it is always stored
@@ -170,6 +172,11 @@ class Catalogue:
     def by_id(self, memory_id: str) -> Memory | None:
         path = self._path_of_id.get(memory_id)
         return self.by_path(path) if path else None
+
+    def days_named(self, path: str) -> Sequence[date]:
+        """The days that the note's text or its properties name."""
+        record = self._records.get(path)
+        return record.days if record else ()
 
     def ids_starting(self, digits: str) -> Sequence[str]:
         """The ids that begin with these hexadecimal digits, ignoring dashes."""

@@ -38,6 +38,10 @@ def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Sea
     write("permanent/The street party.md", "---\ndate: 2026-06-13\n---\nEverybody came.\n")
     write("permanent/Ladder.md", "---\ndate: 2020-01-05\n---\nThe long ladder is for the roof.\n")
     write("sessions/2026-11-10/Loan.md", "We lent the [[Ladder]] to the neighbours.\n")
+    days = "\n\n".join(f"{LINES[topic]} It took hours." for topic in TOPICS * 3)
+    log = f"{days}\n\nThe dentist is on 24 November at 8:30.\n\n{days}\n"
+    write("permanent/Log.md", f"---\ndate: 2026-11-01\n---\n{log}")
+    write("permanent/Boat.md", "---\ndate: 2020-01-02\nlift-out: 2026-11-25\n---\nIn the shed.\n")
     indexer.scan()
     with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as one:
         yield one
@@ -82,6 +86,27 @@ def test_a_question_for_nothing_but_a_time_gets_what_is_of_it_the_newest_first(
     assert days == [date(2026, 11, 16), date(2026, 11, 10), date(2026, 11, 9)]
     days = [day for day, _ in found(searcher, "What happened the week after the street party?")]
     assert days == [date(2026, 6, 15)]
+
+
+@pytest.mark.parametrize(
+    "question", ["What do I have next week?", "Which appointments are due in the next 7 days?"]
+)
+def test_plans_are_the_notes_that_name_a_day_to_come_the_soonest_first(
+    searcher: Searcher, question: str
+) -> None:
+    hits = searcher.search(question, mode=Mode.DEFAULT, top_k=5).hits
+    assert [hit.memory.title for hit in hits] == ["Log", "Boat"]
+    assert "The dentist is on 24 November at 8:30." in hits[0].text
+    assert all(hit.confidence > 0.8 for hit in hits)
+
+
+def test_a_day_that_is_past_gets_its_notes_before_those_that_only_name_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Roof.md", "---\ndate: 2020-02-01\n---\nOn 2026-11-16 the tiles came.\n")
+    indexer.scan()
+    hits = searcher.search("What happened on 16 November?", mode=Mode.DEFAULT, top_k=5).hits
+    assert [hit.memory.title for hit in hits] == ["The Orchard 97", "Roof"]
 
 
 def test_a_month_without_a_year_is_that_of_an_earlier_year_if_the_last_has_no_notes(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.search.time_expressions import Calendar, Cut, Span, cut_times
+from memvault.search.time_expressions import Calendar, Cut, Span, cut_times, single_days
 
 TODAY = date(2026, 11, 21)  # a Saturday
 NOW = Calendar(TODAY)
@@ -44,6 +44,20 @@ def span_of(text: str) -> Span | None:
         ("Whom did I meet on Tuesday?", date(2026, 11, 17), date(2026, 11, 17)),
         ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
         ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
+        ("What is on tomorrow?", date(2026, 11, 22), date(2026, 11, 22)),
+        ("What is on the day after tomorrow?", date(2026, 11, 23), date(2026, 11, 23)),
+        ("Whom do I meet next week?", date(2026, 11, 23), date(2026, 11, 29)),
+        ("Whom do I meet next Saturday?", date(2026, 11, 28), date(2026, 11, 28)),
+        ("Whom do I meet this Friday?", date(2026, 11, 20), date(2026, 11, 20)),
+        ("What is due in the next ten days?", TODAY, date(2026, 12, 1)),
+        ("What is due by Friday?", TODAY, date(2026, 11, 27)),
+        ("What is due before 2026-12-01?", TODAY, date(2026, 11, 30)),
+        ("What is due by the end of the month?", TODAY, date(2026, 11, 30)),
+        ("Where do we go next spring?", date(2027, 3, 1), date(2027, 5, 31)),
+        ("Where did we go last March?", date(2026, 3, 1), date(2026, 3, 31)),
+        ("Where do we go next March?", date(2027, 3, 1), date(2027, 3, 31)),
+        ("What is two weeks from now?", date(2026, 12, 2), date(2026, 12, 8)),
+        ("Which meetings are coming up?", TODAY, date.max),
         ("Where were we last weekend?", date(2026, 11, 14), date(2026, 11, 15)),
         ("What did I do on the fourth of January?", date(2026, 1, 4), date(2026, 1, 4)),
         ("Who came on the twenty-first of May 2025?", date(2025, 5, 21), date(2025, 5, 21)),
@@ -110,6 +124,43 @@ def test_the_week_beside_an_event_or_a_day_is_meant(text: str, first: date, last
     assert cut_times(text, NOW, days.get)[1][0].span == Span(first, last)
 
 
+@pytest.mark.parametrize(
+    ("text", "last", "next_one"),
+    [
+        ("Who comes on Tuesday?", date(2026, 11, 17), date(2026, 11, 24)),
+        ("Who comes on 3 March?", date(2026, 3, 3), date(2027, 3, 3)),
+        ("Who comes in March?", date(2026, 3, 1), date(2027, 3, 1)),
+        ("Who comes in spring?", date(2026, 3, 1), date(2027, 3, 1)),
+    ],
+)
+def test_a_time_that_could_be_past_or_to_come_is_read_both_ways(
+    text: str, last: date, next_one: date
+) -> None:
+    (cut,) = cut_times(text, NOW)[1]
+    assert cut.coming is not None
+    assert (cut.span.first, cut.coming.first) == (last, next_one)
+
+
+def test_the_days_that_a_note_names_are_listed_as_the_day_it_was_written_has_them() -> None:
+    text = "Dentist tomorrow.\n- [ ] Invoice 📅 2026-12-04\nMet Ana on 3 March 2025, in 2024 too."
+    days = (date(2025, 3, 3), date(2026, 11, 22), date(2026, 12, 4))
+    assert single_days(text, TODAY) == days
+    assert single_days("No day, 7 times, in 12-03 and version 2026.", TODAY) == ()
+
+
+_SAID = ("on next Friday", "this weekend", "tomorrow", "in May", "3 May", "2 years ago", "last month",
+         "next spring", "31 December", "two days from now", "before March")  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(_SAID)), st.dates())
+def test_days_are_read_whenever_a_note_says_that_it_was_written(
+    said: list[str], written: date
+) -> None:
+    days = single_days("\n".join(said), written)
+    assert list(days) == sorted(set(days))
+
+
 def test_weeks_and_seasons_are_those_of_the_persons_calendar() -> None:
     (week,) = cut_times("Whom did I meet last week?", Calendar(TODAY, week_starts=6))[1]
     assert week.span == Span(date(2026, 11, 8), date(2026, 11, 14))
@@ -122,7 +173,8 @@ def test_weeks_and_seasons_are_those_of_the_persons_calendar() -> None:
 def test_no_text_is_refused_and_every_place_lies_in_what_is_left(text: str) -> None:
     left, cuts = cut_times(text, NOW)
     assert all(0 <= cut.at <= len(left) for cut in cuts)
-    assert all(cut.span.first <= cut.span.last for cut in cuts if cut.span)
+    spans = [span for cut in cuts for span in (cut.span, cut.coming) if span is not None]
+    assert all(span.first <= span.last for span in spans)
 
 
 @settings(max_examples=40, deadline=None)

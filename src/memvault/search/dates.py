@@ -7,7 +7,7 @@ and be answered by a note of another day. A question for nothing but a time gets
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import cache
@@ -15,7 +15,15 @@ from functools import cache
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
-from memvault.search.time_expressions import Calendar, Cut, EventDay, Span, cut_times, days_named
+from memvault.search.time_expressions import (
+    Calendar,
+    Cut,
+    EventDay,
+    Span,
+    cut_times,
+    days_named,
+    single_days,
+)
 from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
 
@@ -40,6 +48,13 @@ _ANYTHING_WORDS = (
     "summary summarise summarize session sessions show list tell give find"
 )
 _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
+# And of a time to come: "Which appointments do I have tomorrow?"
+_PLAN_WORDS = (
+    "agenda ahead appointment appointments calendar deadline deadlines due event events finish "
+    "meeting meetings need open plan planned plans reminder reminders schedule scheduled s task "
+    "tasks todo todos upcoming"
+)
+_PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
 def asks_for_newest(question: str) -> bool:
@@ -67,8 +82,10 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """The time that a question is about; ``only_time``: it asks for whatever is of it."""
+    """The time that a question of ``today`` is about; ``only_time``: it asks for whatever is of
+    it."""
 
+    today: date
     cuts: tuple[Cut, ...]
     only_time: bool
 
@@ -79,11 +96,12 @@ class AskedTime:
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
-        return cls(tuple(cuts), words <= _ANYTHING)
+        asked = cls(calendar.today, tuple(cuts), words <= _ANYTHING)
+        return replace(asked, only_time=words <= _PLANS) if asked._to_come(0) else asked
 
     def narrowed(self, scope: Scope) -> Scope:
         """The scope, and in it only what was created from the first to the last of that time."""
-        spans = self._spans(0)
+        spans = self._spans()
         first = min((span.first for span in spans), default=date.min)
         last = max((span.last for span in spans), default=date.max)
         filters = scope.filters or Filters()
@@ -115,7 +133,7 @@ class AskedTime:
 
         days = [_day_of(hit.memory) for hit in hits]
         for years_back in self._years():
-            spans = self._spans(years_back)
+            spans = self._meant(years_back)
             of_it = [concerns(place) for place in range(len(hits))]
             if any(of_it):
                 break
@@ -126,21 +144,60 @@ class AskedTime:
                 hit.relevance *= 1.0 - OUTSIDE
         return sorted(hits, key=lambda hit: -hit.relevance)
 
-    def all_of_it(self, memories: Iterable[Memory]) -> list[Memory]:
-        """The memories of this time, newest first."""
+    def all_of_it(
+        self, memories: Iterable[Memory], named_in: Callable[[str], Sequence[date]]
+    ) -> list[Memory]:
+        """The memories of this time, what is nearest to today first.
+
+        A note that only names a day of it comes after those of a time that is past, and before
+        those that only their file says to be of a time to come.
+
+        Args:
+            named_in: the days that the note at a path names.
+        """
         known = list(memories)
         for years_back in self._years():
-            spans = self._spans(years_back)
-            found = [each for each in known if any(span.has(_day_of(each)) for span in spans)]
+            spans, to_come, found = self._meant(years_back), self._to_come(years_back), []
+            for memory in known:
+                own, named = [_day_of(memory)], list(named_in(memory.path))
+                order = [own, named]
+                if to_come:
+                    order = [named, own] if memory.date is None else [own + named]
+                for weight, days in enumerate(order):
+                    far = [abs((day - self.today).days) for day in days if _in(spans, day)]
+                    if far:
+                        found.append(((weight, min(far)), memory))
+                        break
             if found:
-                return sorted(found, key=_moment_of, reverse=True)
+                found.sort(key=lambda each: _moment_of(each[1]), reverse=True)
+                return [memory for _, memory in sorted(found, key=lambda each: each[0])]
         return []
+
+    def is_of_it(self, memory: Memory) -> bool:
+        """Whether the memory itself is of this time."""
+        return _in(self._meant(), _day_of(memory))
+
+    def names_a_day_of_it(self, memory: Memory, text: str) -> bool:
+        """Whether a text of the memory names a day of this time."""
+        return any(_in(self._meant(), day) for day in single_days(text, _day_of(memory)))
 
     def _years(self) -> Iterable[int]:
         """How many years back to look, in this order."""
         return range(YEARS_BACK + 1 if any(cut.any_year for cut in self.cuts) else 1)
 
-    def _spans(self, years_back: int) -> list[Span]:
+    def _to_come(self, years_back: int) -> bool:
+        """Whether part of that time is to come; "since March" is a time that is past."""
+        return any(
+            self.today < span.last < date.max or self.today <= span.first
+            for span in self._meant(years_back)
+        )
+
+    def _meant(self, years_back: int = 0) -> list[Span]:
+        """The times that are named, and the next such ones where the question may mean them."""
+        coming = [cut.coming for cut in self.cuts if cut.coming is not None and not years_back]
+        return self._spans(years_back) + coming
+
+    def _spans(self, years_back: int = 0) -> list[Span]:
         """The times that are named, each within the limits that are named beside them: "after
         March and before June" is one time, "in March or in June" are two."""
         spans = [cut.span.earlier(years_back) if cut.any_year else cut.span for cut in self.cuts]
@@ -150,6 +207,10 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
+
+
+def _in(spans: Iterable[Span], day: date) -> bool:
+    return any(span.has(day) for span in spans)
 
 
 def _moment_of(memory: Memory) -> datetime:

@@ -246,9 +246,15 @@ class HybridSearch:
             if (chunk := chunks.get((found := headers[place]).chunk_id)) is not None
         ]  # fmt: skip
 
-    def read_passages(self, query: str, hits: Sequence[Hit]) -> None:
+    def read_passages(
+        self,
+        query: str,
+        hits: Sequence[Hit],
+        tells: Callable[[Memory, str], bool] | None = None,
+    ) -> None:
         """Fill in the passage of every hit that has none: the best one that the search found, else
-        the one that states the link to it, else the one with most of the question's words.
+        the one that states the link to it, else one that ``tells`` what is asked, else the one with
+        most of the question's words.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -269,7 +275,8 @@ class HybridSearch:
         for hit in others:
             own = passages.get(hit.memory.id)
             if own:
-                _show(hit, _telling_passage(hit, own, terms))
+                telling = [chunk for chunk in own if tells and tells(hit.memory, chunk.text)]
+                _show(hit, _telling_passage(hit, telling or own, terms))
             else:
                 hit.text = hit.memory.title
 

@@ -329,12 +329,17 @@ class Searcher:
         """The newest of a time, for a question that asks for nothing else."""
         if request.time is None or not request.time.only_time:
             return []
-        known = self._indexed.catalogue.all()
-        of_it = request.time.all_of_it(each for each in known if in_scope(each, request.scope))
-        found = self.hybrid.search(request.query, POOL, request.time.narrowed(request.scope))
+        asked, catalogue = request.time, self._indexed.catalogue
+        known = (each for each in catalogue.all() if in_scope(each, request.scope))
+        of_it = asked.all_of_it(known, catalogue.days_named)
+        found = self.hybrid.search(request.query, POOL, asked.narrowed(request.scope))
         near = {hit.memory.id: hit for hit in found}
         hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
-        self.hybrid.read_passages(request.query, hits)
+        for hit in hits:
+            hit.relevance = 1.0  # to be of that time is all that is asked
+            if not asked.is_of_it(hit.memory):
+                hit.chunk_id = None  # what names the day is shown
+        self.hybrid.read_passages(request.query, hits, asked.names_a_day_of_it)
         return hits
 
     def _nearest(self, request: _Request, limit: int) -> list[Hit]:

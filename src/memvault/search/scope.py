@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Protocol, TypeVar
 
 from memvault.model.memory import Memory
@@ -18,6 +18,8 @@ class MemoryLookup(Protocol):
     def by_path(self, path: str) -> Memory | None: ...
 
     def all(self) -> Iterable[Memory]: ...
+
+    def days_named(self, path: str) -> Sequence[date]: ...
 
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:

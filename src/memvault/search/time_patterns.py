@@ -1,0 +1,122 @@
+"""How times are written: the names of days, months and seasons, and the patterns made of them."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterable
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """A pattern of any of these words, the longest first; grouped by their first letters, it is
+    matched twice as fast."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        groups.setdefault(word[0], []).append(word[1:])
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items())
+
+
+MONTHS = {
+    name.lower(): number
+    for names in (calendar.month_name, calendar.month_abbr, ("",) * 9 + ("sept",))
+    for number, name in enumerate(names)
+    if name
+}
+# January to December in German, French, Spanish, Italian, Portuguese and Russian, each with the
+# words that say "in" before a month there.
+_MONTHS_ELSEWHERE = (
+    ("im", "januar|jänner februar märz april mai juni juli august september oktober november"
+     " dezember"),
+    ("en", "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
+    ("en", "enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre"
+     " noviembre diciembre"),
+    ("in", "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
+     " dicembre"),
+    ("em", "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
+     " dezembro"),
+    ("в во", "январь|января|январе февраль|февраля|феврале март|марта|марте апрель|апреля|апреле"
+     " май|мая|мае июнь|июня|июне июль|июля|июле август|августа|августе"
+     " сентябрь|сентября|сентябре октябрь|октября|октябре ноябрь|ноября|ноябре"
+     " декабрь|декабря|декабре"),
+)  # fmt: skip
+_SPELLINGS = [
+    (name, number, words_for_in.split())
+    for words_for_in, names in _MONTHS_ELSEWHERE
+    for number, spellings in enumerate(names.split(), 1)
+    for name in spellings.split("|")
+]
+NAMED_MONTHS = MONTHS | {name: number for name, number, _ in _SPELLINGS}
+WORDS_FOR_IN = {
+    name: {word for other, _, words in _SPELLINGS if other == name for word in words}
+    for name, _, _ in _SPELLINGS
+}
+_ENGLISH_MONTH = _any_of(MONTHS)
+_MONTH = _any_of(NAMED_MONTHS)
+_ORDINALS = dict(enumerate((
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth",
+), 1))  # fmt: skip
+DAYS = {name: number for number, name in _ORDINALS.items()} | {"thirtieth": 30}
+DAYS |= {f"twenty-{_ORDINALS[n]}": 20 + n for n in range(1, 10)} | {"thirty-first": 31}
+_DAY = _any_of(DAYS)
+COUNTS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3, "several": 4,
+}  # fmt: skip
+_COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + _any_of(COUNTS)
+_UNIT = "day|week|month|year"
+WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
+_WEEKDAY = "|".join(WEEKDAYS)
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
+_SEASON = "|".join(SEASONS)
+DAYS_FROM_TODAY = {
+    "today": 0, "tonight": 0, "this day": 0, "current day": 0, "yesterday": -1, "last day": -1,
+    "past day": -1, "previous day": -1, "tomorrow": 1, "day after tomorrow": 2,
+}  # fmt: skip
+_NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:May|March)\b))?"
+_POINTS = (
+    r"(?P<iso>\d{4}-\d{2}-\d{2})",
+    r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
+    rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
+    r"(?:(?: del?)? (?P<y1>\d{4}))?",
+    rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
+    rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
+    r"(?:(?: del?)? (?P<y3>\d{4}))?",
+    r"q(?P<quarter>[1-4]) (?P<quarter_year>\d{4})",
+    r"(?P<year>(?:19|20)\d{2})\b",
+    r"(?P<near>today|tonight|yesterday|(?:the day after )?tomorrow|"
+    rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|weekend))\b",
+    rf"(?:(?P<which>last|past|this|next|this coming|coming) )?(?P<weekday>{_WEEKDAY})\b",
+    rf"(?:the )?(?:(?P<whose>last|past|this|next|coming) )?(?P<season>{_SEASON})\b"
+    r"(?: (?:of )?(?P<season_year>\d{4})\b)?",
+    rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? (?P<side>ago|from now)\b",
+    r"(?:the )?end of (?P<ending>(?:the|this|next|last) (?:week|month|year))\b",
+    r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",
+)
+_PREPOSITION = _any_of(
+    ("after", "since", "before", "until", "till", "by", "from", "in", "on", "for", "during",
+     "within", "as of", "up to", "starting", "throughout", "im", "en", "em", "в", "во")
+)  # fmt: skip
+EXPRESSION = re.compile(
+    rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})",
+    re.IGNORECASE,
+)
+ISO_DAY = re.compile(r"\d-\d\d-\d")
+WORD = re.compile(r"[^\W\d_]+")
+# Without one of these or an ISO date a line names no single day.
+DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
+    "ago", "now"))  # fmt: skip
+FEW = re.compile(
+    rf"\b(?:(?:in|over|during|within|for)\s+)?(?:the (?:last|past) (?:(?P<count>{_COUNT}) )?"
+    rf"(?P<unit>{_UNIT})s?|(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
+    re.IGNORECASE,
+)
+BETWEEN = re.compile(
+    r"\b(?:between|from) (.{4,20}?) (?:and|to|until) (.{4,20}?)(?=[?,.]| \w+ed\b|$)", re.IGNORECASE
+)
+EVENT = re.compile(
+    r"\b(?:(?:in |on )?the (?P<unit>day|week|month|year) )?"
+    r"(?P<prep>after|since|before|until)\s+(?P<event>(?:the\s+)?[^?,.]{3,60})",
+    re.I,
+)
