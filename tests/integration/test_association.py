@@ -107,17 +107,18 @@ def test_a_note_that_links_to_many_carries_less_to_each_of_them(
     fill: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
 ) -> None:
     rooms = " ".join(f"[[Room {n}]]" for n in range(30))
-    told = "The keys of the boat house hang with [[{who}]].\n"
+    told = "The keys of the boat house hang with [[{who}|the neighbour]].\n"
     fill({"Few.md": told.format(who="Marit"), "Marit.md": "Lives by the quay.\n",
           "Many.md": told.format(who="Torvald") + f"\nThe rooms are {rooms}.\n",
-          "Torvald.md": "Lives by the mill.\n"})  # fmt: skip
+          "Torvald.md": "Lives by the mill.\n", "Gulls.md": "They nest.\n"})  # fmt: skip
     view, catalogue = GraphView(indexer.stores.graph, indexer.catalogue.by_id), indexer.catalogue
     by_title = {memory.title: memory for memory in catalogue.all()}
     association = Association(view, embedder, catalogue.by_id, embedder.embed_query)
-    hits = [Hit(by_title[title], 0.5) for title in ("Few", "Many")]
+    relevances = {"Few": 0.9, "Many": 0.9, "Gulls": 0.8, "Marit": 0.0, "Torvald": 0.0}
+    hits = [Hit(by_title[title], relevance) for title, relevance in relevances.items()]
     found = association.extend("Who has the keys of the boat house?", hits)
     worth = {hit.memory.title: hit.relevance for hit in found}
-    assert worth["Marit"] > worth["Torvald"]
+    assert worth["Marit"] > worth["Torvald"] > 0.0
 
 
 def test_relevances_never_rise_along_an_answer(
