@@ -57,7 +57,7 @@ def engine_app(
     def metrics(_: Request) -> Response:
         return Response(backend.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
-    backend.metrics.watch_clients(tracker)
+    backend.watch_clients(tracker)
 
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
     web = [*consent_routes(sign_in), *client_routes(sign_in)] if sign_in is not None else []

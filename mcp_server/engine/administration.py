@@ -53,6 +53,10 @@ class Backend(Protocol):
         """Stop long work soon; returns at once."""
         ...
 
+    def watch_clients(self, tracker: ActivityTracker) -> None:
+        """Follow when clients come and leave."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -22,6 +22,7 @@ from mcp import MCPError
 from indexer.doctor import Finding
 from mcp_server.metrics import Metrics
 from mcp_server.middleware.errors import error_result, protocol_error
+from mcp_server.runtime.activity_tracker import ActivityTracker
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.openvino_model import EXPORTING
 from memvault.vault.files import vault_missing
@@ -82,6 +83,11 @@ class Startup:
         self._failed = failed
         if not self._stopping.is_set():
             self._thread.start()
+
+    def watch_clients(self, tracker: ActivityTracker) -> None:
+        """Count the clients, and load for them what only their questions need."""
+        self.metrics.watch_clients(tracker)
+        self.when_open(lambda container: container.expect_questions_of(tracker))
 
     def when_open(self, callback: Callable[[Container], None]) -> None:
         """Call this with the container as soon as it is open."""

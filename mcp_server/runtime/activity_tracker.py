@@ -22,9 +22,10 @@ _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
 
 
 class ActivityTracker:
-    """Counts visits; thread-safe."""
+    """Counts visits; thread-safe. ``arrived`` is called when one begins."""
 
     def __init__(self) -> None:
+        self.arrived: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._visits = 0
         self._last_left = time.monotonic()
@@ -37,6 +38,7 @@ class ActivityTracker:
     def visit(self) -> Iterator[None]:
         with self._lock:
             self._visits += 1
+        self.arrived()
         try:
             yield
         finally:

@@ -18,7 +18,7 @@ from indexer.generation import FilePointer, Generations, Report, ScanReport, rep
 from indexer.graph_writer import open_entity_cache
 from indexer.indexer import Indexer
 from mcp_server.hooks.service import HookService
-from mcp_server.runtime.activity_tracker import Questions
+from mcp_server.runtime.activity_tracker import ActivityTracker, Questions
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.fading import FadingService
@@ -53,6 +53,7 @@ from memvault.model.change import Change
 from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
+    ModelUnavailable,
     StoreUnavailable,
 )
 from memvault.model.graph import NotesIndexed
@@ -83,7 +84,8 @@ logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # for the current batch to end when everything closes
 IDLE_SECONDS = 30.0  # without a batch to embed
-QUESTIONS_IDLE_SECONDS = 300.0  # without a question to parse
+CLIENTS_AWAY_SECONDS = 300.0  # until what parses questions is unloaded
+HANDSHAKE_SECONDS = 0.5  # in which a client that comes need not share the processor with loading it
 LOG_BYTES = 5_000_000
 TRIM_SECONDS = 600.0
 LAST_WORDS_SECONDS = 10.0  # after that, for what cannot be interrupted
@@ -306,12 +308,34 @@ class Container:
         return [*self.live.stores.full(), *disk]
 
     def _unload_idle_models(self) -> float:
-        parser = question_parser()
-        if parser is not None and parser.release(QUESTIONS_IDLE_SECONDS):
-            collect_recent()
         if self.embedder.release(IDLE_SECONDS):
             give_back_memory()
         return IDLE_SECONDS
+
+    def expect_questions_of(self, clients: ActivityTracker) -> None:
+        """Load what parses questions when clients come, so that no question waits for it (1.3 s),
+        and unload it some minutes after the last one has left."""
+        parser = question_parser()
+        if parser is None:
+            return
+
+        def load() -> None:
+            with suppress(ModelUnavailable):  # the log says why
+                parser.load()
+
+        def arrived() -> None:
+            if not parser.is_loaded:
+                self.worker.run("load the question parser", load, after=HANDSHAKE_SECONDS)
+
+        def unload() -> float:
+            if clients.idle_seconds() >= CLIENTS_AWAY_SECONDS and parser.release():
+                collect_recent()
+            return IDLE_SECONDS
+
+        clients.arrived = arrived
+        if clients.visits:
+            arrived()
+        self.worker.run("unload the question parser", unload, after=IDLE_SECONDS)
 
     def _trim_log(self) -> float:
         """Keep the engine's log within bounds while it is being written."""

@@ -25,6 +25,7 @@ from mcp_server.app import engine_app
 from mcp_server.engine.client import EngineClient, connect
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Startup
+from mcp_server.runtime import container as runtime
 from mcp_server.runtime import generations as indexes
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
@@ -34,6 +35,7 @@ from memvault.cli.engine import how_far
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable
+from memvault.text.spacy_pipeline import question_parser
 from tests.integration.tiny_engine import environment
 from tests.waiting import PATIENCE_SECONDS, until
 
@@ -123,6 +125,26 @@ def test_tools_are_listed_while_the_indexes_open_and_calls_wait_for_them(
         until(lambda: startup.status()["notes"] == 1)
     finally:
         startup.close()
+
+
+def test_what_parses_questions_is_loaded_while_clients_are_there(
+    vault_folder: Path, settings: Settings, state: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser, tracker = question_parser(), ActivityTracker()
+    if parser is None:
+        pytest.skip("needs the trained pipeline")
+    parser.release()
+    monkeypatch.setattr(runtime, "IDLE_SECONDS", 0.05)
+    with opened(vault_folder, settings, state) as container:
+        Startup.of(container).watch_clients(tracker)
+        time.sleep(0.2)
+        assert not parser.is_loaded
+        with tracker.visit():
+            until(lambda: parser.is_loaded)
+        time.sleep(0.2)
+        assert parser.is_loaded  # they may come back
+        monkeypatch.setattr(runtime, "CLIENTS_AWAY_SECONDS", 0.0)
+        until(lambda: not parser.is_loaded)
 
 
 def test_the_page_says_that_the_engine_starts() -> None:

@@ -34,6 +34,8 @@ class TinyBackend:
 
     def start(self, failed: object) -> None: ...
 
+    def watch_clients(self, tracker: object) -> None: ...
+
     def health(self) -> dict[str, str]:
         return {"status": "ok"}
 

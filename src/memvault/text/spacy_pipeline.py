@@ -7,7 +7,6 @@ import logging
 import re
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -268,13 +267,15 @@ class QuestionParser:
     def __init__(self) -> None:
         self._pipeline: Any = None
         self._parsed: LRUCache[str, Any] = LRUCache(_QUESTIONS)
-        self._last_parsed = 0.0
         self._lock = threading.Lock()
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._pipeline is not None
 
     def __call__(self, text: str) -> Any:
         """Parse the text to a spaCy ``Doc`` with tags, lemmas and dependencies."""
         with self._lock:
-            self._last_parsed = time.monotonic()
             if text not in self._parsed:
                 self._parsed[text] = self._loaded()(text, disable=["ner"])
             return self._parsed[text]
@@ -291,15 +292,21 @@ class QuestionParser:
                 for name, doc in zip(names, docs, strict=True)
             ]
 
-    def release(self, idle_seconds: float) -> bool:
-        """Unload the pipeline if no question was parsed for so long; returns whether it did."""
+    def load(self) -> None:
+        """Load the pipeline now, so that no question waits for it.
+
+        Raises ModelUnavailable: it cannot be loaded; the log says why.
+        """
         with self._lock:
-            is_idle = time.monotonic() - self._last_parsed >= idle_seconds
-            released = is_idle and self._pipeline is not None
-            if released:
-                self._pipeline = None
-                self._parsed.clear()
-            return released
+            self._loaded()
+
+    def release(self) -> bool:
+        """Unload the pipeline; returns whether it was loaded."""
+        with self._lock:
+            was_loaded = self.is_loaded
+            self._pipeline = None
+            self._parsed.clear()
+            return was_loaded
 
     def _loaded(self) -> Any:
         if self._pipeline is None:
