@@ -38,7 +38,7 @@ from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
 from memvault.model.errors import StoreUnavailable, VaultMissing
 from memvault.vault.files import Vault, vault_missing
-from memvault.vault.ignore import IGNORE_FILE
+from memvault.vault.ignore import IGNORE_FILE, TEMPLATE_SETTINGS
 
 logger = logging.getLogger(__name__)
 # watchdog prints its table of watches for every folder that is created and deleted quickly.
@@ -177,7 +177,7 @@ class _Gatherer(FileSystemEventHandler):
         relative = self._vault.relative(Path(end))
         if relative is None:
             return False
-        if Path(relative).name == IGNORE_FILE:
+        if Path(relative).name == IGNORE_FILE or relative in TEMPLATE_SETTINGS:
             self._scan = True
             return True
         if not self._vault.is_note(relative):

@@ -204,6 +204,20 @@ def test_an_ignore_file_written_changed_and_deleted_while_watching(
     assert_as_built_anew(live, open_indexer)
 
 
+@pytest.mark.parametrize("polling", ["never", "always"])
+def test_a_folder_is_named_as_that_of_templates_while_watching(
+    open_indexer: Open, write: Write, polling: str
+) -> None:
+    write("blanks/day.md", "How was {{date}}?\n")
+    write("work/b.md", "See [[day]].\n")
+    write(".obsidian/app.json", "{}")
+    live = open_indexer()
+    with watched(live, polling=polling, polling_seconds=0.1):
+        write(".obsidian/templates.json", '{"folder": "blanks"}')
+        until(lambda: paths(live) == {"work/b.md"})
+    assert_as_built_anew(live, open_indexer)
+
+
 def test_notes_that_come_and_go_faster_than_they_are_read(
     open_indexer: Open, write: Write, vault_folder: Path
 ) -> None:

@@ -90,6 +90,34 @@ def test_the_ignore_file_speaks_gitignore_and_is_read_again(tmp_path: Path) -> N
     assert "keep draft.md" not in walked(vault)
 
 
+def test_templates_are_no_notes_unless_the_person_takes_their_folder_back(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path,
+        {
+            ".obsidian/templates.json": '{"folder": "/- Meta -/Blank [notes]"}',
+            ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Forms/"}',
+            "- Meta -/Blank [notes]/day.md": "", "- Meta -/Blank n/x.md": "", "- Meta -/y.md": "",
+            "Forms/sub/meeting.md": "", "work/Forms/x.md": "",
+        },
+    )  # fmt: skip
+    assert walked(vault) == ["- Meta -/Blank n/x.md", "- Meta -/y.md", "work/Forms/x.md"]
+    (tmp_path / ".memvaultignore").write_text("!/Forms/\n")
+    assert vault.is_note("Forms/sub/meeting.md")
+    assert not vault.is_note("- Meta -/Blank [notes]/day.md")
+    (tmp_path / ".obsidian/templates.json").write_text('{"folder": "Elsewhere"}')
+    assert vault.is_note("- Meta -/Blank [notes]/day.md")
+
+
+@pytest.mark.parametrize(
+    "settings", ['{"folder": "/"}', '{"folder": ""}', '{"folder": 3}', "[]", "{"]
+)
+def test_settings_that_name_no_folder_of_templates_exclude_nothing(
+    tmp_path: Path, settings: str
+) -> None:
+    vault = write(tmp_path, {".obsidian/templates.json": settings, "a.md": "", "b/c.md": ""})
+    assert walked(vault) == ["a.md", "b/c.md"]
+
+
 @posix_only
 def test_links_are_not_followed_out_of_the_vault_nor_around_in_it(tmp_path: Path) -> None:
     outside = tmp_path / "outside"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat as stat_module
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
@@ -13,20 +16,27 @@ from memvault.vault.documents import DOCUMENT_SUFFIXES
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
 NOTE_SUFFIXES = frozenset({".md", ".markdown"})
+# Settings of Obsidian's Templates and of Templater, and the key that names their folder.
+TEMPLATE_SETTINGS = {
+    ".obsidian/templates.json": "folder",
+    ".obsidian/plugins/templater-obsidian/data.json": "templates_folder",
+}
+_WILDCARD = re.compile(r"([\\*?\[\]])")
 
 
 class IgnoreRules:
     """The ignore rules of a vault.
 
-    Excluded are dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, and what
-    `.memvaultignore` lists in gitignore's syntax. That file is read again when it changes. Paths
-    are relative to the vault, with forward slashes.
+    Excluded are dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, the
+    folders of templates that Obsidian's settings name, and what `.memvaultignore` lists in
+    gitignore's syntax, in which ``!/Templates/`` takes such a folder back. These files are read
+    again when they change. Paths are relative to the vault, with forward slashes.
     """
 
     def __init__(self, root: Path) -> None:
-        self._file = root / IGNORE_FILE
-        self._seen: tuple[int, int] | None = None
-        self._spec = GitIgnoreSpec.from_lines([])
+        self._root = root
+        self._seen: list[tuple[int, int] | None] = [None] * (1 + len(TEMPLATE_SETTINGS))
+        self._listed = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
 
     def excludes_folder(self, path: str) -> bool:
@@ -49,35 +59,55 @@ class IgnoreRules:
 
     def lists(self, path: str) -> bool:
         """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
-        return bool(self._current().match_file(path))
+        self._current()
+        return bool(self._listed.match_file(path))
 
     def _current(self) -> GitIgnoreSpec:
-        try:
-            stat = self._file.stat()
-            seen = (stat.st_mtime_ns, stat.st_size)
-        except OSError:
-            seen = None
+        seen = [_stamp(self._root / file) for file in (IGNORE_FILE, *TEMPLATE_SETTINGS)]
         if seen != self._seen:
-            self._seen = seen
-            self._spec = self._read() if seen else GitIgnoreSpec.from_lines([])
+            self._seen, self.problem = seen, None
+            own = self._read() if seen[0] else []
+            self._listed = GitIgnoreSpec.from_lines(own)
+            self._spec = GitIgnoreSpec.from_lines([*self._template_folders(), *own])
         return self._spec
 
-    def _read(self) -> GitIgnoreSpec:
-        self.problem = None
+    def _template_folders(self) -> Iterator[str]:
+        """Patterns of the folders that hold templates."""
+        for file, key in TEMPLATE_SETTINGS.items():
+            try:
+                settings = json.loads((self._root / file).read_text(encoding="utf-8-sig"))
+            except (OSError, ValueError):
+                continue
+            named = settings.get(key) if isinstance(settings, dict) else None
+            folder = named.strip("/") if isinstance(named, str) else ""
+            if folder and folder != ".":
+                yield "/" + _WILDCARD.sub(r"\\\1", folder) + "/"
+
+    def _read(self) -> list[str]:
+        """The valid lines of `.memvaultignore`."""
         try:
-            lines = self._file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+            text = (self._root / IGNORE_FILE).read_text(encoding="utf-8-sig", errors="replace")
         except OSError:
             self.problem = f"{IGNORE_FILE} cannot be read; allow reading it"
-            return GitIgnoreSpec.from_lines([])
+            return []
         kept = []
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(text.splitlines(), start=1):
             try:
                 GitIgnoreSpec.from_lines([line])
             except ValueError:
                 self.problem = f"{IGNORE_FILE} line {number} is not a valid pattern and is ignored"
             else:
                 kept.append(line)
-        return GitIgnoreSpec.from_lines(kept)
+        return kept
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """Modification time and size of a file; None if it is not there."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _hidden(path: str) -> bool:
