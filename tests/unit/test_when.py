@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.search.time_expressions import Calendar, Cut, Span, cut_times, single_days
+from memvault.model.memory import Lifecycle, Memory
+from memvault.model.search import Hit
+from memvault.search.dates import AskedTime
+from memvault.search.time_expressions import Calendar, Cut, Span, cut_times, days_named, single_days
 
 TODAY = date(2026, 11, 21)  # a Saturday
 NOW = Calendar(TODAY)
@@ -186,3 +189,46 @@ def test_a_day_is_found_however_it_is_written(day: date) -> None:
         f"{day:%b} {day.day}, {day.year}",
     ):
         assert span_of(f"Who signed on {written}?") == Span(day, day)
+
+
+DATED = ("3 March 2024", "on 2024-05-01", "q2 2025", "the 5th of may 2023", "İzmir", "10 août 2024")
+
+
+@given(st.lists(st.sampled_from(DATED)), st.sampled_from((str, str.upper, str.lower, str.title)))
+def test_a_passage_names_the_days_of_its_parts_in_whatever_case(parts: list[str], case) -> None:
+    of_parts = [span for part in parts for span in days_named(part, TODAY)]
+    assert days_named(". ".join(map(case, parts)), TODAY) == of_parts
+    assert len(of_parts) == sum(part != "İzmir" for part in parts)
+
+
+def found(title: str, written: date, text: str = "") -> Hit:
+    moment = datetime(written.year, written.month, written.day, tzinfo=UTC)
+    memory = Memory(
+        id=title, path=f"{title}.md", title=title, lifecycle=Lifecycle.PERMANENT, created_at=moment
+    )
+    return Hit(memory, 0.5, text=text)
+
+
+def of_the_time(question: str, *hits: Hit) -> list[str]:
+    asked = AskedTime.of(question, NOW, lambda _: None)
+    assert asked is not None
+    return [hit.memory.title for hit in asked.first_of_it(hits)]
+
+
+def test_what_is_of_the_time_or_names_it_comes_first() -> None:
+    day = date(2025, 3, 4)
+    hits = (
+        found("other", date(2024, 1, 1), "On 5 March 2024 it rained."),
+        found("about it", date(2024, 1, 1), "On 4 March 2025 we sail."),
+        found("of it", day),
+        found("after it", date(2025, 3, 9)),
+        found("long after it", date(2025, 4, 9)),
+    )
+    first = ["about it", "of it", "after it", "other", "long after it"]
+    assert of_the_time("Who sailed on 4 March 2025?", *hits) == first
+
+
+def test_a_month_without_a_year_is_the_last_that_something_is_of() -> None:
+    hits = (found("other", date(2026, 1, 1)), found("of it", date(2023, 3, 4)))
+    assert of_the_time("Who sailed in March?", *hits) == ["of it", "other"]
+    assert of_the_time("Who sailed in July?", *hits) == ["other", "of it"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -23,6 +23,7 @@ from memvault.search.time_patterns import (
     EVENT,
     EXPRESSION,
     FEW,
+    IN_LOWER_CASE,
     ISO_DAY,
     MONTHS,
     NAMED_MONTHS,
@@ -116,11 +117,20 @@ def days_named(text: str, written: date) -> list[Span]:
     """The days and months that a text names, which was written on that day."""
     calendar = Calendar(written)
     found = []
-    for match in EXPRESSION.finditer(text):
+    for match in _expressions(text):
         span = _meant(match, calendar)
         if span is not None:
             found += [span, coming] if (coming := _coming(match, span, written)) else [span]
     return found
+
+
+def _expressions(text: str) -> Iterator[re.Match[str]]:
+    """As ``EXPRESSION.finditer``, in half the time: places are looked for in lower case."""
+    low = text.lower()
+    if len(low) != len(text):  # a few capitals are two signs there
+        return EXPRESSION.finditer(text)
+    found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
+    return (match for match in found if match is not None)
 
 
 def single_days(text: str, written: date) -> tuple[date, ...]:

@@ -74,7 +74,7 @@ DAYS_FROM_TODAY = {
     "today": 0, "tonight": 0, "this day": 0, "current day": 0, "yesterday": -1, "last day": -1,
     "past day": -1, "previous day": -1, "tomorrow": 1, "day after tomorrow": 2,
 }  # fmt: skip
-_NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:May|March)\b))?"
+_NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
 _POINTS = (
     r"(?P<iso>\d{4}-\d{2}-\d{2})",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
@@ -98,10 +98,8 @@ _PREPOSITION = _any_of(
     ("after", "since", "before", "until", "till", "by", "from", "in", "on", "for", "during",
      "within", "as of", "up to", "starting", "throughout", "im", "en", "em", "в", "во")
 )  # fmt: skip
-EXPRESSION = re.compile(
-    rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})",
-    re.IGNORECASE,
-)
+IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
+EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
 ISO_DAY = re.compile(r"\d-\d\d-\d")
 WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or an ISO date a line names no single day.
