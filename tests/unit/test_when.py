@@ -27,6 +27,11 @@ def span_of(text: str) -> Span | None:
     [
         ("What did we plant after 2026-02-01?", date(2026, 2, 2), date.max),
         ("What did we plant since 1 March 2025?", date(2025, 3, 1), date.max),
+        ("What is in the notes from last week?", date(2026, 11, 9), date(2026, 11, 15)),
+        ("Notes from 2025-03-06", date(2025, 3, 6), date(2025, 3, 6)),
+        ("What did we plant from May 2025 on?", date(2025, 5, 1), date.max),
+        ("What changed from last week until now?", date(2026, 11, 9), date.max),
+        ("Who works here from tomorrow?", date(2026, 11, 22), date.max),
         ("Which boats were sold before July 2025?", date.min, date(2025, 6, 30)),
         ("Which boats were sold until 30 June 2025?", date.min, date(2025, 6, 30)),
         ("Whom did I meet last month?", date(2026, 10, 1), date(2026, 10, 31)),

@@ -27,6 +27,7 @@ from memvault.search.time_patterns import (
     ISO_DAY,
     MONTHS,
     NAMED_MONTHS,
+    ONWARDS,
     SEASONS,
     WEEKDAYS,
     WORD,
@@ -193,6 +194,10 @@ class _Cutter:
                 start = match.end()
                 continue
             side, coming = (match["prep"] or "").lower(), _coming(match, span, self._calendar.today)
+            onwards = ONWARDS.match(self.text, match.end()) if side == "from" else None
+            end = onwards.end() if onwards else match.end()
+            if side == "from" and (onwards or span.last >= self._calendar.today):
+                side = "since"
             if coming is not None and match["weekday"] and side in ("by", "until", "till"):
                 span, coming = coming, None
             bounded = _bounded(side, span, self._calendar.today)
@@ -200,7 +205,7 @@ class _Cutter:
             if coming is not None:
                 coming = _bounded(side, coming, self._calendar.today)
                 coming = coming if coming.last < date.max else None
-            self._cut(match.start(), match.end(), bounded, any_year=any_year, coming=coming)
+            self._cut(match.start(), end, bounded, any_year=any_year, coming=coming)
             start = 0
 
     def events(self, event_day: EventDay) -> None:
@@ -434,7 +439,7 @@ def _bounded(preposition: str, span: Span, today: date) -> Span:
     match preposition:
         case "after":
             return Span(min(span.last, date.max - timedelta(1)) + timedelta(1), date.max)
-        case "since" | "from" | "as of" | "starting":
+        case "since" | "as of" | "starting":
             return Span(span.first, date.max)
         case "before":
             return Span(start, max(span.first, date.min + timedelta(1)) - timedelta(1))

@@ -110,6 +110,8 @@ FEW = re.compile(
     rf"(?P<unit>{_UNIT})s?|(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
+# Behind "from May": without it, "the notes from May" are those of May.
+ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
 BETWEEN = re.compile(
     r"\b(?:between|from) (.{4,20}?) (?:and|to|until) (.{4,20}?)(?=[?,.]| \w+ed\b|$)", re.IGNORECASE
 )
