@@ -30,6 +30,7 @@ from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.association import with_own
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import TAG, Excerpt, Form
+from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
@@ -267,21 +268,19 @@ class ContextService:
 
     @cached_property
     def _distiller(self) -> Distiller:
+        return self._distilling(self._box.container.outlines)
+
+    @cached_property
+    def _own_distiller(self) -> Distiller:
+        return self._distilling(self._box.container.own_outlines)
+
+    def _distilling(self, outlines: Outlines) -> Distiller:
         container = self._box.container
 
         def starting(digits: str) -> Sequence[str]:
             return container.live.catalogue.ids_starting(digits)  # of whichever generation is live
 
-        return Distiller(container.outlines, container.embedder, starting)
-
-    @cached_property
-    def _own_distiller(self) -> Distiller:
-        container = self._box.container
-
-        def starting(digits: str) -> Sequence[str]:
-            return container.live.catalogue.ids_starting(digits)
-
-        return Distiller(container.own_outlines, container.embedder, starting)
+        return Distiller(outlines, container.embedder, starting)
 
     @cached_property
     def _room(self) -> TokenBudget:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
 from indexer.doctor import Finding, examine
@@ -98,15 +98,8 @@ class IndexingService:
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
         """Index what differs from the catalogue."""
-
-        def tell(progress: Progress) -> None:
-            self.scanning = progress
-            report(progress)
-
-        try:
-            result = self._live.indexer.scan(tell)
-        finally:
-            self.scanning = None
+        with self._shown(report) as shown:
+            result = self._live.indexer.scan(shown)
         self.last_scan = (datetime.now(UTC), result)
         return result
 
@@ -238,13 +231,19 @@ class IndexingService:
         """Fill new indexes with the vectors of another embedding model; meanwhile the old ones
         answer by keywords and links."""
         logger.info("another embedding model: embedding all notes again")
+        with self._shown(report) as shown:
+            self.rebuild(shown)
+
+    @contextmanager
+    def _shown(self, report: Report) -> Iterator[Report]:
+        """A report that also sets `scanning`, within the block."""
 
         def tell(progress: Progress) -> None:
             self.scanning = progress
             report(progress)
 
         try:
-            self.rebuild(tell)
+            yield tell
         finally:
             self.scanning = None
 

@@ -18,7 +18,7 @@ from mcp_server.answers.context import (
 )
 from mcp_server.runtime.context_service import ContextRequest, ContextService, with_summary
 from mcp_server.tools.arguments import CORE, FULL, READS, InProject, Query, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.model.errors import (
     GraphQueryError,
     InvalidParams,
@@ -55,11 +55,11 @@ Metadata = Annotated[
 Summarise = Annotated[bool, Field(description="Add a summary by your own model (sampling).")]
 
 
-class ContextTools:
+class ContextTools(Tools):
     """inject_context."""
 
     def __init__(self, box: Toolbox) -> None:
-        self._box = box
+        super().__init__(box)
         self._contexts = ContextService(box)
 
     @tool(annotations=READS, tags=CORE, title="Gather context")
@@ -106,11 +106,8 @@ CitationTags = Annotated[
 IncludeNeighbors = Annotated[bool, Field(description="Also list directly related notes.")]
 
 
-class CitationTools:
+class CitationTools(Tools):
     """hydrate_citation."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=FULL, title="Expand citations")
     def hydrate_citation(

@@ -25,7 +25,7 @@ from mcp_server.tools.arguments import (
     TargetName,
     WhyChanged,
 )
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.curation.changes.forgetting import USER_REQUESTED, check_permanent
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
@@ -56,11 +56,8 @@ Soft = Annotated[
 ]
 
 
-class CurationTools:
+class CurationTools(Tools):
     """Tools that forget and restore."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=SETS, tags=CORE, title="Forget a note or concept")
     def forget_concept(
@@ -191,11 +188,8 @@ ManifestPath = Annotated[
 ]
 
 
-class ManifestTools:
+class ManifestTools(Tools):
     """The tool that applies a person's edits of the list of concepts."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=SETS, tags=FULL, title="Apply the edited manifest")
     def reload_manifest(

@@ -9,17 +9,14 @@ from pydantic import Field
 
 from mcp_server.answers.status import DreamAnswer, DreamPhaseShape, ProposalShape
 from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase
 
 PATIENCE_SECONDS = 8.0  # clients give up on a call after some 60 seconds, people sooner
 _PHASES = {"nrem": (DreamPhase.NREM,), "rem": (DreamPhase.REM,), "full": tuple(DreamPhase)}
 
 
-class DreamTools:
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
-
+class DreamTools(Tools):
     @tool(annotations=ADDS, tags=FULL, title="Let the memory dream")
     def trigger_dream(
         self,

@@ -18,7 +18,7 @@ from mcp_server.answers.changes import (
     actor_shape,
 )
 from mcp_server.tools.arguments import FULL, READS, MemoryId
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.history import description, explanation
 from memvault.curation.quarantine import QuarantinedText
@@ -59,11 +59,8 @@ _ACTIONS: dict[str, Action] = {
 }
 
 
-class HistoryTools:
+class HistoryTools(Tools):
     """Read-only tools over the history."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=FULL, title="History of a memory")
     def get_node_lineage(

@@ -26,7 +26,7 @@ from mcp_server.answers.learning import (
 from mcp_server.middleware.client_identity import client_name
 from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
 from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
 from memvault.model.memory import (
@@ -134,11 +134,8 @@ def _recommendations(rewards: Sequence[Reward]) -> list[str]:
     return ["What you store is used little: store decisions and facts that will be asked for."]
 
 
-class LearningTools:
+class LearningTools(Tools):
     """Tools over `Learning` and `Modulation`."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=FULL, title="Feedback on what you stored")
     def get_steering_feedback(

@@ -36,7 +36,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Toolbox, supersede_hint
+from mcp_server.tools.toolbox import Tools, supersede_hint
 from memvault.curation.changes.curator import ChangeResult, UndoResult
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import is_in_trash
@@ -83,11 +83,8 @@ Sources = Annotated[
 ]
 
 
-class OperationTools:
+class OperationTools(Tools):
     """Tools that change existing notes; every change can be undone."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=SETS, tags=CORE, title="Edit a memory")
     def edit_memory(

@@ -25,7 +25,7 @@ from mcp_server.answers.reasoning import (
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
 from mcp_server.tools.reasoning import ThingName
-from mcp_server.tools.toolbox import Toolbox, thing_called
+from mcp_server.tools.toolbox import Toolbox, Tools, thing_called
 from memvault.curation.tasks.questions import OpenQuestion, open_questions
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
@@ -44,11 +44,11 @@ SESSIONS = 200  # whose last question is remembered
 PATIENCE_SECONDS = 5.0  # for the tasks to be found again after the answer was stored
 
 
-class QuestionTools:
+class QuestionTools(Tools):
     """epistemic_action and entailment_query."""
 
     def __init__(self, box: Toolbox) -> None:
-        self._box = box
+        super().__init__(box)
         self._asked: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._hierarchy: Hierarchy | None = None
         self._lock = threading.Lock()
@@ -165,11 +165,11 @@ class _Measure:
         return self._box.meter.of(ids, [each.relevance for each in found]).entropy
 
 
-class PlanningTools:
+class PlanningTools(Tools):
     """reflect_on_memory and generate_search_plan."""
 
     def __init__(self, box: Toolbox) -> None:
-        self._box = box
+        super().__init__(box)
         self._known: tuple[tuple[Indexer, int], frozenset[str]] | None = None
 
     @tool(annotations=READS, tags=FULL, title="Plan calls for a goal")

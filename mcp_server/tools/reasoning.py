@@ -23,7 +23,7 @@ from mcp_server.answers.reasoning import (
     ThingShape,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, thing_called
+from mcp_server.tools.toolbox import Tools, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
@@ -117,11 +117,8 @@ Iterations = Annotated[
 ]
 
 
-class ReasoningTools:
+class ReasoningTools(Tools):
     """Tools over `Reasoner`, `Effects` and `Omni`."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=FULL, title="Estimate a probability")
     def probabilistic_query(

@@ -42,7 +42,7 @@ from mcp_server.tools.arguments import (
     TopK,
     Verbosity,
 )
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode
 from memvault.model.memory import Memory
@@ -54,11 +54,8 @@ from memvault.search.scope import widened
 STATED = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
 
 
-class NoteTools:
+class NoteTools(Tools):
     """Tools over whole notes."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Read a memory")
     def get_memory(
@@ -112,11 +109,8 @@ def _link(edge: GraphEdge, other: GraphNode | None) -> LinkShape:
 RESULTS = 10
 
 
-class ConnectorTools:
+class ConnectorTools(Tools):
     """The two tools of a ChatGPT connector."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
@@ -172,11 +166,8 @@ def _metadata(memory: Memory) -> dict[str, str]:
 FIRST_PATIENCE = 10.0  # seconds that graph_query waits for relations that are first read
 
 
-class RecallTools:
+class RecallTools(Tools):
     """recall_memory and vector_search."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Recall memories")
     def recall_memory(
@@ -312,11 +303,8 @@ def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
     )
 
 
-class GraphTools:
+class GraphTools(Tools):
     """graph_query."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Follow relations")
     def graph_query(

@@ -28,7 +28,7 @@ from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
 from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, thing_called
+from mcp_server.tools.toolbox import Toolbox, Tools, thing_called
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.search import Neighbour, VerbosityLevel
@@ -55,11 +55,11 @@ Since = Annotated[
 ]
 
 
-class NavigationTools:
+class NavigationTools(Tools):
     """get_graph_manifest, get_neighborhood and get_recent_context."""
 
     def __init__(self, box: Toolbox) -> None:
-        self._box = box
+        super().__init__(box)
         self._manifests = Manifests(lambda: box.container)
 
     @tool(annotations=READS, tags=FULL, title="Overview")
@@ -209,11 +209,8 @@ Level = Annotated[
 ]
 
 
-class SessionTools:
+class SessionTools(Tools):
     """set_verbosity and get_system_instructions."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=TUNES, tags=FULL, title="Set verbosity")
     def set_verbosity(self, level: Level, session_id: SessionId = None) -> VerbosityAnswer:
@@ -246,11 +243,11 @@ class SessionTools:
 MOST_TASKS = 20
 
 
-class StatusTools:
+class StatusTools(Tools):
     """get_memetic_status."""
 
     def __init__(self, box: Toolbox) -> None:
-        self._box = box
+        super().__init__(box)
         self._overview = VaultStats(lambda: box.container)
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")

@@ -20,7 +20,7 @@ from mcp_server.tools.arguments import (
     WhyKept,
 )
 from mcp_server.tools.curation import why_of
-from mcp_server.tools.toolbox import Toolbox, supersede_hint
+from mcp_server.tools.toolbox import Tools, supersede_hint
 from memvault.cognition.pulse import learned_memory
 from memvault.curation.actions import StoredMemory
 from memvault.curation.changes.plan import Attribution
@@ -42,11 +42,8 @@ Value = Annotated[
 ]
 
 
-class PreferenceTools:
+class PreferenceTools(Tools):
     """get_preference and set_preference."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags=CORE, title="Get a preference")
     def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
@@ -125,11 +122,8 @@ Kind = Annotated[
 Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 
 
-class StoreTools:
+class StoreTools(Tools):
     """store_memory."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=ADDS, tags=CORE, title="Store a memory")
     def store_memory(

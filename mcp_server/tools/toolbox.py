@@ -398,3 +398,10 @@ class Toolbox:
             node = self.memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None
         return None
+
+
+class Tools:
+    """Tools that belong together; each method that `tool` marks is served."""
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box

@@ -14,7 +14,7 @@ from mcp_server.answers.reasoning import (
     CritiqueAnswer,
 )
 from mcp_server.tools.arguments import READS, MemoryId, SessionId
-from mcp_server.tools.toolbox import Toolbox
+from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS
 
@@ -45,11 +45,8 @@ Threshold = Annotated[
 ]
 
 
-class VerificationTools:
+class VerificationTools(Tools):
     """Tools over `Critic`."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags={"full"}, title="Critique reasoning")
     def critique_context(
@@ -82,11 +79,8 @@ class VerificationTools:
         )
 
 
-class ImmunityTools:
+class ImmunityTools(Tools):
     """Tools over `Immunity`."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
 
     @tool(annotations=READS, tags={"full"}, title="Check a text for orders")
     def check_adversarial(
