@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,6 @@ from memvault.verification.clause import canonical, stems_of
 COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
 _OWN = 0.5  # the same for the sentence without its title and headings, if it is to say the same
 _COVERED_BUT_NAME = 0.34  # the same if the sentence names another
-_DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
-_SAME_WORD = 0.62  # cosine from which two words count as one
 _KINDRED = (0.25, 0.9)  # cosine of two words in one place that do not mean the same
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of the kinds that are less sure than a value
 _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECASE)
@@ -96,10 +94,6 @@ class _Comparison:
             for key in ours.of("name") - theirs.of("name") - around.of("name")
             if not _is_told(ours.words["name"][key], theirs.of("word") | around.of("word"), others)
         )
-        self._alike: dict[str, str] = {}  # for words that the sentence says in others, these
-        if self._other and len(self._other) <= max(2, len(words) // 2):
-            self._alike = self._synonyms(self._other)
-            self._other -= self._alike.keys()
         self._turned = self._other & {
             canonical(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
         }
@@ -152,11 +146,10 @@ class _Comparison:
     def _same_or_denied(self) -> Alignment | None:
         """Whether the sentence says the same, or denies it."""
         ours, theirs = self._ours, self._theirs
-        shared = (said_by(ours) - self._missing) & (said_by(theirs) | self._alike.keys())
-        scopes = self._scopes()
+        shared = (said_by(ours) - self._missing) & said_by(theirs)
+        scopes = theirs.denials
         shared |= ours.of("word").intersection(chain(*scopes))
-        verbs = shared & ours.of("word")
-        opposed = _denies(scopes, shared, verbs) != _denies(ours.denials, self._told, verbs)
+        opposed = denies(scopes, shared) != denies(ours.denials, self._told)
         opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
         reversed_ = {canonical(other) for other in opposite_of}
         alone = self._missing and any(len(scope) < 2 for scope in ours.denials)
@@ -167,18 +160,6 @@ class _Comparison:
         if not self._missing and said and not opposed and not unsure:
             return Alignment(Relation.SUPPORTS, self._share, self._share, self._own)
         return None
-
-    def _scopes(self) -> list[frozenset[str]]:
-        """What each negation of the sentence denies, in the statement's own words where it has
-        them."""
-        mine = {its: word for word, its in self._alike.items()}
-        mine |= {
-            each: word
-            for each in chain(*self._theirs.denials)
-            for word in self._ours.of("word")
-            if _is_derived(word, each)
-        }
-        return [frozenset(mine.get(each, each) for each in scope) for scope in self._theirs.denials]
 
     # -- differences ---------------------------------------------------------------------------
 
@@ -203,21 +184,6 @@ class _Comparison:
         if not clauses or any(not names or names & mine for names in named.values()):
             return None
         return frozenset().union(*named.values())
-
-    def _has_other_modifier(self) -> bool:
-        """Whether a word that the sentence lacks tells its subject from another of a kind: "the
-        internet contract" in place of "the phone contract"."""
-        said = said_by(self._ours)
-        for mine, noun in pairwise(self._ours.tokens):
-            if mine.key in self._missing and noun.place == mine.place + 1:
-                found = re.findall(
-                    rf"(\w+)[ -]{re.escape(noun.text)}\b",
-                    f"{self._theirs.text}. {self._around.text}",
-                    re.IGNORECASE,
-                )
-                if any(stems_of(word) - said for word in found):
-                    return True
-        return False
 
     def _other_name(self) -> Alignment | None:
         ours, theirs = self._ours, self._theirs
@@ -264,7 +230,7 @@ class _Comparison:
         kinds = self._differing_kinds()
         if len(kinds) > 1 and (self._missing or len(kinds - {"date", "ordinal"}) > 1):
             return None
-        if len(self._missing) > 1 or self._turned or self._has_other_modifier():
+        if len(self._missing) > 1 or self._turned:
             return False
         for kind in _VALUES:
             given = theirs.of(kind) if kind != "number" else comparable_numbers(ours, theirs)
@@ -372,20 +338,6 @@ class _Comparison:
 
     # -- helpers --------------------------------------------------------------------------------
 
-    def _synonyms(self, other: frozenset[str]) -> dict[str, str]:
-        """For those of these words for which the sentence has one of the same meaning, that one."""
-        ours, theirs = self._ours, self._theirs
-        mine = sorted(other)
-        its = sorted(theirs.of("word") - ours.of("word"))
-        if not its:
-            return {}
-        firsts = self._embed([ours.words["word"][each] for each in mine])
-        seconds = self._embed([theirs.words["word"][each] for each in its])
-        near = firsts @ seconds.T
-        near += [[float(_is_derived(one, each)) for each in its] for one in mine]
-        nearest = zip(mine, near.argmax(axis=1), near.max(axis=1), strict=True)
-        return {one: its[place] for one, place, value in nearest if value >= _SAME_WORD}
-
     def _values_are_told(self) -> bool:
         return not any(
             self._ours.of(kind) - self._theirs.of(kind) - self._around.of(kind) for kind in KINDS
@@ -405,17 +357,6 @@ class _Comparison:
             tuple(theirs.words[kind][each] for each in sorted(its)),
             dated=any(ours.of(each) and theirs.of(each) for each in ("month", "weekday")),
         )
-
-
-def _denies(scopes: Sequence[frozenset[str]], said: frozenset[str], verbs: frozenset[str]) -> bool:
-    """Whether a negation with one of these scopes denies mostly these words, or all but names."""
-    return denies(scopes, said) or any(verbs and verbs <= scope for scope in scopes)
-
-
-def _is_derived(one: str, other: str) -> bool:
-    """Whether one stem continues the other ("refund", "refundable")."""
-    short, long = sorted((one, other), key=len)
-    return len(short) >= _DERIVED and long.startswith(short)
 
 
 def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
