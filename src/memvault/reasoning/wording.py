@@ -165,25 +165,6 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
             for kind, key in _read(word, first=first):
                 found.append(Word(kind, key, word, place, clause, start))
         first = False
-    return _joined(found)
-
-
-def _joined(words: Sequence[Word]) -> list[Word]:
-    """Capitalised words next to each other are one name."""
-    found: list[Word] = []
-    for each in words:
-        before = found[-1] if found else None
-        if (
-            before is not None
-            and each.kind == "name"
-            and each.place == before.place + 1
-            and before.text[0].isupper()
-            and before.kind in ("name", "word")
-        ):
-            text = f"{before.text} {each.text}"
-            found[-1] = before._replace(kind="name", key=text.lower(), text=text, place=each.place)
-        else:
-            found.append(each)
     return found
 
 
