@@ -71,3 +71,23 @@ def test_a_vault_knows_of_what_it_has_only_a_like_word_for(
         hits = searcher.search("Which pictures do we have?", mode=Mode.DEFAULT).hits
         assert hits[0].memory.title in {"Looks", "Paste"}
         assert not searcher.search("Which glaciers do we have?", mode=Mode.DEFAULT).hits
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Which tasks are still open?", "Shed"),
+        ("What are my open todos?", "Shed"),
+        ("Which tasks did I complete?", "Fence"),
+    ],
+)
+def test_tasks_are_found_by_whether_their_boxes_are_ticked(
+    indexer: Indexer, embedder: Embedder, write: Write, question: str, title: str
+) -> None:
+    write("permanent/Shed.md", "Two windows face the lane.\n\n- [ ] Oil the hinges\n")
+    write("permanent/Fence.md", "It is of larch.\n\n- [x] Replace the posts\n- [-] Paint it\n")
+    for room in ("Kitchen", "Attic", "Cellar"):
+        write(f"permanent/{room}.md", f"The {room.lower()} has two lamps.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        assert searcher.search(question).hits[0].memory.title == title

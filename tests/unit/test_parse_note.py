@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.model.note import LineRange, ParsedNote
+from memvault.model.note import LineRange, ParsedNote, Task
 from memvault.vault.parse import content_hash, parse_note
 
 
@@ -335,3 +335,9 @@ def test_no_word_of_plain_text_is_lost_and_each_stands_on_its_line(
     assert [block.text for block in note.blocks] == lines
     assert [" ".join(s.text for s in block.sentences) for block in note.blocks] == lines
     assert [block.lines.first for block in note.blocks] == [1 + 2 * n for n in range(len(lines))]
+
+
+def test_tasks_are_the_list_items_with_an_empty_or_a_ticked_box() -> None:
+    note = parse("---\na: 1\n---\n- [ ] Sow\n  1. [x] Dig\n- [-] Rake\n- [X] Weed\n\n[ ] no item\n")
+    assert note.tasks == (Task(4, done=False), Task(5, done=True), Task(7, done=True))
+    assert texts(note)[:4] == ["Sow", "Dig", "Rake", "Weed"]

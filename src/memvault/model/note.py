@@ -101,6 +101,14 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """A list item with a checkbox, empty or ticked; other marks in it mean what a person likes."""
+
+    line: int
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CodeBlock:
     """Fenced or indented code, as written; ``lines`` include the fences.
 
@@ -140,6 +148,7 @@ class ParsedNote:
     frontmatter_problem: FrontmatterProblem | None = None
     warnings: tuple[str, ...] = field(default=())  # invalid bytes, text past the size limit, …
     code: tuple[CodeBlock, ...] = ()
+    tasks: tuple[Task, ...] = ()
 
 
 Vector = npt.NDArray[np.float32]  # (dim,), L2-normalised

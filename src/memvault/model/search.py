@@ -289,6 +289,7 @@ class Hit:
         relevance: in [0, 1]; comparable between questions.
         chunk_id: the best passage found, until its text is read.
         heading, lines, text: of the passage that is shown.
+        context: what it is searched by besides its text: title, aliases, headings.
         hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
@@ -304,6 +305,7 @@ class Hit:
     heading: str = ""
     lines: LineRange = FIRST_LINE
     text: str = ""
+    context: str = ""
     found_by: FoundBy = FoundBy.TEXT
     hops: tuple[Hop, ...] = ()
     confidence: float = 0.0

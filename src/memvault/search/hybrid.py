@@ -350,6 +350,7 @@ def prior(memory: Memory, now: datetime) -> float:
 
 def _show(hit: Hit, chunk: Chunk) -> None:
     hit.heading, hit.lines, hit.text = chunk.heading, chunk.lines, chunk.text
+    hit.context = chunk.context
 
 
 def _telling_passage(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:

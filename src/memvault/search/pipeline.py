@@ -384,7 +384,7 @@ class Searcher:
         relevance = max(hit.relevance for hit in hits) - self.shift
         if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
-        texts = [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits]
+        texts = [f"{hit.memory.title} {hit.heading} {hit.context} {hit.text}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(request.query, texts)
         if not shares:
             return True

@@ -26,6 +26,7 @@ from memvault.model.note import (
     EmbeddedChunk,
     LineRange,
     ParsedNote,
+    Task,
     Vector,
 )
 from memvault.model.priority import make_way
@@ -39,6 +40,7 @@ SLACK = 0.9  # c: tolerance below the minimum pairwise similarity (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
 NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector, relative to the text
 KEYWORD_CHARS = 400  # of a note's other properties, searched as keywords
+_TASK_WORDS = {False: "open task todo", True: "done completed task"}  # as people ask for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ def chunk_notes(
     texts += also
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     return [
-        list(_Chunker(memory, units, vectors, _limit(embedder)).chunks())
-        for (_, memory), units in zip(notes, outlines, strict=True)
+        list(_Chunker(memory, units, vectors, _limit(embedder), note.tasks).chunks())
+        for (note, memory), units in zip(notes, outlines, strict=True)
     ]
 
 
@@ -178,13 +180,19 @@ class _Chunker:
     """Builds one note's chunks from its units and the vectors of their texts and names."""
 
     def __init__(
-        self, memory: Memory, units: Sequence[Unit], vectors: Mapping[str, Vector], limit: int
+        self,
+        memory: Memory,
+        units: Sequence[Unit],
+        vectors: Mapping[str, Vector],
+        limit: int,
+        tasks: Sequence[Task],
     ) -> None:
         self._memory = memory
         self._units = units
         self._by_text = vectors
         self._vectors = np.stack([vectors[unit.text] for unit in units])
         self._limit = limit
+        self._tasks = tasks
 
     def chunks(self) -> Iterator[EmbeddedChunk]:
         make_way()
@@ -213,14 +221,19 @@ class _Chunker:
     ) -> EmbeddedChunk:
         inside = self._units[span.start : span.stop]
         heading = _common([unit.heading for unit in inside])
+        lines = LineRange(inside[0].lines.first, max(unit.lines.last for unit in inside))
+        done = {task.done for task in self._tasks if lines.first <= task.line <= lines.last}
+        states = [words for is_done, words in _TASK_WORDS.items() if is_done in done]
         chunk = Chunk(
             note_id=self._memory.id,
             size=sizes[0],
             ordinal=ordinal,
             heading=" > ".join(heading),
-            lines=LineRange(inside[0].lines.first, max(unit.lines.last for unit in inside)),
+            lines=lines,
             text=text,
-            context=_context(self._memory, _headings(inside), whole=ChunkSize.NOTE in sizes),
+            context=_context(
+                self._memory, _headings(inside), states, whole=ChunkSize.NOTE in sizes
+            ),
             covers=tuple(sizes[1:]),
         )
         weights = np.array([max(unit.tokens, 1) for unit in inside], np.float32)
@@ -248,10 +261,12 @@ def section_name(title: str, heading: tuple[str, ...]) -> str:
     return " > ".join(dict.fromkeys((title, *heading)))
 
 
-def _context(memory: Memory, headings: Sequence[tuple[str, ...]], *, whole: bool) -> str:
-    """The keywords of a chunk besides its text: title, aliases and headings; for the ``whole`` note
-    its properties, too, which do not distinguish passages."""
-    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path)]
+def _context(
+    memory: Memory, headings: Sequence[tuple[str, ...]], states: Sequence[str], *, whole: bool
+) -> str:
+    """The keywords of a chunk besides its text: title, aliases, headings and the states of its
+    tasks; for the ``whole`` note its properties, too, which do not distinguish passages."""
+    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path), *states]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
         parts += [memory.project or "", *memory.tags, date]

@@ -111,6 +111,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         frontmatter_problem=header.problem,
         warnings=warnings,
         code=tuple(content.code),
+        tasks=tuple(content.tasks),
     )
 
 

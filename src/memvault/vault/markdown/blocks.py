@@ -17,12 +17,14 @@ from memvault.model.note import (
     Link,
     Sentence,
     Tag,
+    Task,
 )
 from memvault.vault.markdown.inline_text import InlineReader, InlineText
 from memvault.vault.markdown.labelled_sentences import LabelledSentence, split_sentences
 from memvault.vault.markdown.parser import MAX_NESTING
 
 _SPACES = re.compile(r"\s+")
+_MARKS = {" ": False, "x": True, "X": True}  # of checkboxes: whether the task is done
 _LINE_END = re.compile(r"[ \t]*\n[ \t]*")
 _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
@@ -41,6 +43,7 @@ class Content:
     tags: list[Tag] = field(default_factory=list)
     fields: list[InlineField] = field(default_factory=list)
     code: list[CodeBlock] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     title: str | None = None  # a first-level heading before everything else
     too_deep: bool = False
 
@@ -114,7 +117,10 @@ class _Reader:
         if token.meta.get("titled"):
             line_end = inline.text.find("\n")
             inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))
-        self._block(inline, self._lines(token))
+        lines = self._lines(token)
+        if (mark := token.meta.get("checkbox", "")) in _MARKS:
+            self._content.tasks.append(Task(lines.first, _MARKS[mark]))
+        self._block(inline, lines)
 
     def _row(self, index: int) -> int:
         """A table row is one sentence, in which an empty cell keeps its place; returns the index of

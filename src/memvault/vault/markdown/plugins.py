@@ -175,6 +175,7 @@ def _strip_markers(state: StateCore) -> None:
             _strip_callout(token)
         elif parent == "list_item_open" and (task := _TASK.match(token.content)):
             token.content = token.content[task.end() :]
+            token.meta["checkbox"] = task[0][1]
 
 
 def _strip_callout(token: Token) -> None:
