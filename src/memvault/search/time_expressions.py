@@ -126,7 +126,7 @@ def days_named(text: str, written: date) -> list[Span]:
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
-    """As ``EXPRESSION.finditer``, in half the time: places are looked for in lower case."""
+    """As ``EXPRESSION.finditer``, but faster: places are looked for in lower case."""
     low = text.lower()
     if len(low) != len(text):  # a few capitals are two signs there
         return EXPRESSION.finditer(text)
