@@ -92,5 +92,5 @@ def test_questions_that_differ_in_their_names_alone_are_parsed_once() -> None:
     first, other = (read(parser, f"Who repaired {name}?") for name in ("Heron", "Otter Creek"))
     assert told(first) == [("person", "repaired", "Heron")]
     assert told(other) == [("person", "repaired", "Otter Creek")]
-    assert parser.release(idle_seconds=0.0)
+    assert parser.release()
     assert told(read(parser, "Who repaired Heron?")) == told(first)
