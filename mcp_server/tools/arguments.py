@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from fastmcp.utilities.json_schema import dereference_refs
@@ -109,6 +111,32 @@ def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
         for name, part in described.get("properties", {}).items()
     }
     return {**described, "properties": properties}
+
+
+def as_meant(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, objects and lists read where a client wrote them as JSON text, and
+    one text where a list is asked for as a list of it.
+
+    Args:
+        schema: the tool's input schema.
+    """
+    described = schema.get("properties", {})
+    return {
+        name: _as_meant(value, described.get(name, {})) if isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
+
+
+def _as_meant(text: str, part: Mapping[str, Any]) -> Any:
+    choices = [part, *part.get("anyOf", [])]
+    kinds = {"object" if "$ref" in each else each.get("type") for each in choices}
+    if "string" in kinds or kinds.isdisjoint({"object", "array"}):
+        return text
+    with suppress(ValueError):
+        read = json.loads(text)
+        if isinstance(read, (dict, list)):
+            return read
+    return [text] if "array" in kinds else text
 
 
 def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
-from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, is_uuid
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
@@ -64,7 +64,9 @@ class NoteTools(Tools):
         """Read a whole note with its links and backlinks. Give `id` or `path`."""
         if (id is None) == (path is None):
             raise InvalidParams("Provide exactly one of id or path")
-        memory = self._box.memory(id) if id is not None else self._box.memory_at(path or "")
+        given = id or path or ""
+        by_id = id is not None and is_uuid(given)  # models also give a name as the id
+        memory = self._box.memory(given) if by_id else self._box.memory_at(given)
         content = self._box.text_of(memory)
         self._box.read(self._box.touch(), [memory.id])
         node = self._box.node(memory)

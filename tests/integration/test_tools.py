@@ -199,6 +199,7 @@ def test_get_memory_gives_the_raw_note_with_links_both_ways(reader):
     assert [link["title"] for link in answer["links"]] == ["Harbour Lab"]
     assert "Kelp census" in [link["title"] for link in answer["backlinks"]]
     again = reader.ok("get_memory", id=answer["id"])
+    assert reader.ok("get_memory", id=answer["title"])["id"] == answer["id"]
     assert again["access_count"] == answer["access_count"] + 1
     used = {"access_count", "last_accessed", "pulse"}
     assert {k: v for k, v in again.items() if k not in used} == {

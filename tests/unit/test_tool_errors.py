@@ -24,6 +24,7 @@ def answer(
     top_k: TopK = 10,
     verbosity_level: Verbosity = 1,
     filters: Narrowing = None,
+    names: list[str] | None = None,
 ) -> dict[str, Any]:
     """A tool with the arguments of the real ones."""
     if query == "conflict":
@@ -32,7 +33,7 @@ def answer(
         raise StorageError("a.md is read-only", path="a.md")
     if query == "bug":
         raise RuntimeError("secret /home/someone/vault")
-    return {"top_k": top_k}
+    return {"top_k": top_k, "tags": filters and filters.tags, "names": names}
 
 
 def store(rationale: WhyKept, weight: Annotated[float, Field(ge=0, le=1)] = 0.5) -> str:
@@ -73,7 +74,7 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
         (
             {"query": "q", "limit": 3},
             "Invalid params: limit - there is no such parameter. "
-            "There are: query, rationale, top_k, verbosity_level, filters",
+            "There are: query, rationale, top_k, verbosity_level, filters, names",
         ),
         (
             {"query": "q", "filters": {"min_importance": 7}},
@@ -130,6 +131,21 @@ def test_an_unexpected_error_shows_nothing_of_the_inside_but_is_logged(caplog):
     assert "secret" not in str(error)
     assert error["data"]["reference"] in error["message"]
     assert error["data"]["reference"] in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ({"filters": '{"tags": ["seeds"]}'}, {"tags": ["seeds"]}),
+        ({"names": '["Ada", "Ben"]'}, {"names": ["Ada", "Ben"]}),
+        ({"names": "Ada Berg"}, {"names": ["Ada Berg"]}),
+        ({"names": "[[Ada Berg]]"}, {"names": ["[[Ada Berg]]"]}),
+        ({"query": '{"tags": ["seeds"]}'}, {"tags": None}),
+    ],
+)
+def test_lists_and_conditions_are_taken_as_json_text_too(given, taken):
+    found = call("answer", {"query": "q", **given}).structured_content
+    assert {key: found[key] for key in taken} == taken
 
 
 def test_an_unknown_tool_is_a_protocol_error():
