@@ -6,7 +6,6 @@ from memvault.reasoning.wording import TOKEN, Statement, said_by
 from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.clause import canonical, stems_of
 
-_NEXT_NAME = 3  # words from one name of a list to the next
 _APART = 6  # how much farther a word is beyond a comma or "and"
 _NEARER = 0.15  # difference of two sums of 1 / distance from which one of two words is nearer
 
@@ -75,8 +74,6 @@ def misplaced(
         }
         best = min(away, key=lambda key: away[key])
         own = next(iter(mine))
-        if kind == "name" and _are_joined(theirs, own, best):
-            continue
         if away[own] - away[best] >= _APART and _has_other_subject(ours, theirs, kind, own):
             return kind, mine, frozenset({best})
     return None
@@ -144,12 +141,6 @@ def _is_comparable(one: Amount, other: Amount, said: frozenset[str]) -> bool:
     if kinds == {AmountKind.COUNT} and one.unit in said:
         return True
     return one.unit != "" and one.unit == other.unit
-
-
-def _are_joined(theirs: Statement, one: str, other: str) -> bool:
-    """Whether two names are a list ("A and B")."""
-    at = {each.key: each.place for each in theirs.tokens}
-    return abs(at[one] - at[other]) <= _NEXT_NAME
 
 
 def _has_other_subject(ours: Statement, theirs: Statement, kind: str, key: str) -> bool:

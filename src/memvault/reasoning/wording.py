@@ -32,11 +32,8 @@ _VALUE_OF = dict(
 _PERIOD = re.compile(
     r"\b(?:every|each|per|once an?|twice an?|times an?|an?)\s+(\w+)", re.IGNORECASE
 )
-_UNSURE_NUMBERS = ("one", "once")  # "one" may be a pronoun, "once" may mean "as soon as"
-_OFTEN = re.compile(r"once (?:an?|per|every|each|daily|weekly)\b", re.IGNORECASE)
 _PERIODS = {"hour", "day", "night", "morning", "evening", "week", "month", "year"}
 _WEEKDAYS = frozenset(KINDS["weekday"].split())
-_TITLES = {"mr", "mrs", "ms", "dr", "prof"}
 _OPPOSITES = (
     "north south|east west|upper lower|top bottom|left right|inside outside|"
     "indoors outdoors|on off|enabled disabled|enable disable|open closed|"
@@ -108,13 +105,6 @@ class Statement:
         self.amounts = amounts_in(text)
         spans_of_amounts = [(each.start, each.end) for each in self.amounts]
         self.tokens = [
-            each
-            for each in self.tokens
-            if each.text.lower() not in _UNSURE_NUMBERS
-            or any(a <= each.start < b for a, b in spans_of_amounts)
-            or _OFTEN.match(text, each.start)
-        ]
-        self.tokens = [
             each._replace(kind="word", key=canonical(each.text))
             if each.kind == "name" and any(a <= each.start < b for a, b in spans_of_amounts)
             else each
@@ -180,7 +170,7 @@ def _read(token: str, *, first: bool) -> list[tuple[str, str]]:
     kind = _KIND_OF.get(low)
     if kind is not None and not (low == "may" and token != "May"):
         return [(kind, _VALUE_OF.get(low, low))]
-    stems = [("word", stem) for stem in stems_of(token) if low not in _TITLES]
+    stems = [("word", stem) for stem in stems_of(token)]
     if token[0].isupper() and not first and len(token) > 1 and stems:
         return [("name", low.removesuffix("'s").removesuffix("’s"))]
     return stems
