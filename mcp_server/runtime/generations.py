@@ -112,7 +112,7 @@ def open_generation(
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,
         outlines=Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES)),
-        embed=embedder.embed,
+        view=graph_view, embed=embedder.embed,
     )  # fmt: skip
     reasoner = Reasoner(
         graph_view, by_id, find=searcher.find, claims_of=verifier.claims,

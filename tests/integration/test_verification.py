@@ -43,6 +43,8 @@ NOTES = {
     "notes/Landlord call.md": "The landlord rang. The studio's lease ends on 30 Sept 2027.\n",
     "permanent/Kiln.md": "# Kiln\n\nThe new thermostat prevents overheating of the kiln.\n",
     "notes/Keys.md": "Bruno has no key. Not all neighbours have keys.\n",
+    "people/Greta Lund.md": "Family: [[Nils Lund|Son]] - [[Odd Lund|Son]] - [[Per Lund|Husband]]\n",
+    "people/Nils Lund.md": "Sails.\n",
     "permanent/API.md": "# API\n\nThe API migrated to OAuth2 in v2.1.\n",
     **{
         f"ideas/Party {k}.md": f"# Summer party {k}\n\nAn idea for the summer party: {what}.\n"
@@ -310,6 +312,12 @@ def test_reasoning_that_a_note_contradicts_is_criticised(call):
     assert found["contradiction_type"] == "factual_conflict"
     assert "OAuth2" in found["content_snippet"]
     assert answer["suggested_action"] == "revise_reasoning"
+
+
+@pytest.mark.parametrize("name", ["Nils Lund", "Odd Lund"])
+def test_words_that_a_link_shows_are_no_other_name_than_that_of_what_it_leads_to(call, name):
+    answer = call("critique_context", reasoning_summary=f"{name} is a son of Greta Lund.")
+    assert answer["contradicting_nodes"] == []
 
 
 def test_reasoning_about_disputed_values_asks_to_settle_the_notes(call):

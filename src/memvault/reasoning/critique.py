@@ -9,13 +9,14 @@ supports is not contradicted by another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
@@ -24,6 +25,7 @@ from memvault.reasoning.wording import TOKEN, Statement
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as Told
 from memvault.search.relations.values import sentences
+from memvault.stores.graph_view import GraphView
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
@@ -110,9 +112,11 @@ class Critic:
         verifier: Verifier,
         *,
         outlines: Outlines,
+        view: GraphView,
         embed: Embed,
     ) -> None:
         self._outlines = outlines
+        self._view = view
         self._embed = _WordVectors(embed)
         self._find = find
         self._memory_of = memory_of
@@ -225,6 +229,7 @@ class Critic:
         stems = stems_of(sentence)
         best: tuple[Alignment | None, tuple[_Passage, str] | None] = (None, None)
         for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
+            linked = self._linked(hit.memory)
             for told in outline.statements if outline is not None else ():
                 around = f"{hit.memory.title}. {'. '.join(told.heading)}"
                 if _OPEN_TASK.match(told.shown):
@@ -232,7 +237,8 @@ class Critic:
                 for text in _said_in(told, sentence):
                     if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
                         continue
-                    theirs = Statement(text, self._find_names, hit.memory.id)
+                    said = _with_targets(text, told, linked)
+                    theirs = Statement(said, self._find_names, hit.memory.id)
                     if theirs.hedged:
                         continue
                     context = Statement(around, self._find_names)
@@ -241,6 +247,18 @@ class Critic:
                         source = source_of(hit.memory, " > ".join(told.heading), told.lines)
                         best = found, (_Passage(hit.memory, told.text, source), told.quoted)
         return best
+
+    def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
+        """By line, the names of what a note links to."""
+        try:
+            edges = self._view.stated_by(memory.id)
+        except (StoreUnavailable, GraphQueryError):
+            return {}
+        linked: dict[int, list[str]] = {}
+        for edge in edges:
+            if (target := self._view.node(edge.target)) is not None:
+                linked.setdefault(edge.line, []).append(target.name)
+        return linked
 
     # -- comparing ------------------------------------------------------------------------------
 
@@ -327,6 +345,15 @@ def _said_in(told: Told, asked: str) -> list[str]:
         for (head, _, value), count in zip(cells[1:], shared, strict=True)
         if count == max(shared)
     ]
+
+
+def _with_targets(text: str, told: Told, linked: Mapping[int, Sequence[str]]) -> str:
+    """A sentence with the names that its links show other words for: "Son" in ``[[Tom Holt|Son]]``
+    is no other name in the place of "Tom Holt"."""
+    lines = range(told.lines.first, told.lines.last + 1)
+    names = dict.fromkeys(name for line in lines for name in linked.get(line, ()))
+    hidden = [name for name in names if name.casefold() not in told.text.casefold()]
+    return f"{text} ({', '.join(hidden)})" if hidden else text
 
 
 def _rank(found: Alignment) -> tuple[bool, float, float, float]:
