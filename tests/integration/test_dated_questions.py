@@ -100,6 +100,20 @@ def test_plans_are_the_notes_that_name_a_day_to_come_the_soonest_first(
     assert all(hit.confidence > 0.8 for hit in hits)
 
 
+def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    """The log names Tuesday of next week, the shop was on Tuesday of this one."""
+
+    def titles(question: str) -> list[str]:
+        return [hit.memory.title for hit in searcher.search(question, top_k=5).hits]
+
+    write("sessions/2026-11-17/Shop.md", "The till was repaired.\n")
+    indexer.scan()
+    assert titles("What do I have on Tuesday?") == ["Log", "Shop"]
+    assert titles("What did I do on Tuesday?") == ["Shop"]
+
+
 def test_a_day_that_is_past_gets_its_notes_before_those_that_only_name_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

@@ -55,6 +55,8 @@ _PLAN_WORDS = (
     "tasks todo todos upcoming"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
+# With these a time is past that could also be to come ("on Saturday").
+_PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 
 
 def asks_for_newest(question: str) -> bool:
@@ -96,6 +98,8 @@ class AskedTime:
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
+        if not words.isdisjoint(_PAST):
+            cuts = [replace(cut, coming=None) for cut in cuts]
         asked = cls(calendar.today, tuple(cuts), words <= _ANYTHING)
         return replace(asked, only_time=words <= _PLANS) if asked._to_come(0) else asked
 
@@ -147,7 +151,7 @@ class AskedTime:
     def all_of_it(
         self, memories: Iterable[Memory], named_in: Callable[[str], Sequence[date]]
     ) -> list[Memory]:
-        """The memories of this time, what is nearest to today first.
+        """The memories of this time: what is to come, the soonest first, then the newest.
 
         A note that only names a day of it comes after those of a time that is past, and before
         those that only their file says to be of a time to come.
@@ -164,9 +168,10 @@ class AskedTime:
                 if to_come:
                     order = [named, own] if memory.date is None else [own + named]
                 for weight, days in enumerate(order):
-                    far = [abs((day - self.today).days) for day in days if _in(spans, day)]
+                    far = [(day - self.today).days for day in days if _in(spans, day)]
                     if far:
-                        found.append(((weight, min(far)), memory))
+                        first = min((away < 0, abs(away)) for away in far)
+                        found.append(((weight, *first), memory))
                         break
             if found:
                 found.sort(key=lambda each: _moment_of(each[1]), reverse=True)
