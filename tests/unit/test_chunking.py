@@ -47,6 +47,7 @@ def test_a_short_note_is_one_chunk_of_every_size(embedder: Embedder) -> None:
 def test_a_note_without_text_is_found_by_its_title(embedder: Embedder) -> None:
     (only,) = chunked(embedder, "---\ntags: [travel]\n---\n")
     assert only.chunk.text == "Trip to Oslo"
+    assert only.chunk.lines == LineRange(3, 3)
     assert float(only.vector @ embedder.embed_query("trip to Oslo")) > 0.95
 
 

@@ -100,7 +100,8 @@ def units_of(
     pieces = [list(known.get(note.path) or pieces_of(note)) for note in notes]
     for note, own in zip(notes, pieces, strict=True):
         if not own:
-            own.append(Unit(note.title, LineRange(note.body_line, note.line_count), (), 0))
+            lines = LineRange(min(note.body_line, note.line_count), note.line_count)
+            own.append(Unit(note.title, lines, (), 0))
     uncounted = [piece.text for own in pieces for piece in own if not piece.tokens]
     counts = iter(tokens.count_all(uncounted))
     return [
