@@ -37,6 +37,8 @@ from memvault.verification.clause import canonical, stems_of
 COVERED = 0.6  # share of a statement's words that a sentence about the same matter has
 _OWN = 0.5  # the same for the sentence without its title and headings, if it is to say the same
 _COVERED_BUT_NAME = 0.34  # the same if the sentence names another
+_DERIVED = 5  # letters that a stem has at least if a longer one is taken for the same
+_SAME_WORD = 0.62  # cosine from which two words count as one
 _KINDRED = (0.25, 0.9)  # cosine of two words in one place that do not mean the same
 _CONFIDENCE = {"word": 0.6, "name": 0.8}  # of the kinds that are less sure than a value
 _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECASE)
@@ -94,6 +96,10 @@ class _Comparison:
             for key in ours.of("name") - theirs.of("name") - around.of("name")
             if not _is_told(ours.words["name"][key], theirs.of("word") | around.of("word"), others)
         )
+        self._alike: dict[str, str] = {}  # for words that the sentence says in others, these
+        if self._other and len(self._other) <= max(2, len(words) // 2):
+            self._alike = self._synonyms(self._other)
+            self._other -= self._alike.keys()
         self._turned = self._other & {
             canonical(word) for word in ours.low if OPPOSITE.get(word, set()) & theirs.low
         }
@@ -146,8 +152,8 @@ class _Comparison:
     def _same_or_denied(self) -> Alignment | None:
         """Whether the sentence says the same, or denies it."""
         ours, theirs = self._ours, self._theirs
-        shared = (said_by(ours) - self._missing) & said_by(theirs)
-        scopes = theirs.denials
+        shared = (said_by(ours) - self._missing) & (said_by(theirs) | self._alike.keys())
+        scopes = self._scopes()
         shared |= ours.of("word").intersection(chain(*scopes))
         opposed = denies(scopes, shared) != denies(ours.denials, self._told)
         opposite_of = (other for word in theirs.low for other in OPPOSITE.get(word, ()))
@@ -160,6 +166,18 @@ class _Comparison:
         if not self._missing and said and not opposed and not unsure:
             return Alignment(Relation.SUPPORTS, self._share, self._share, self._own)
         return None
+
+    def _scopes(self) -> list[frozenset[str]]:
+        """What each negation of the sentence denies, in the statement's own words where it has
+        them."""
+        mine = {its: word for word, its in self._alike.items()}
+        mine |= {
+            each: word
+            for each in chain(*self._theirs.denials)
+            for word in self._ours.of("word")
+            if _is_derived(word, each)
+        }
+        return [frozenset(mine.get(each, each) for each in scope) for scope in self._theirs.denials]
 
     # -- differences ---------------------------------------------------------------------------
 
@@ -338,6 +356,20 @@ class _Comparison:
 
     # -- helpers --------------------------------------------------------------------------------
 
+    def _synonyms(self, other: frozenset[str]) -> dict[str, str]:
+        """For those of these words for which the sentence has one of the same meaning, that one."""
+        ours, theirs = self._ours, self._theirs
+        mine = sorted(other)
+        its = sorted(theirs.of("word") - ours.of("word"))
+        if not its:
+            return {}
+        firsts = self._embed([ours.words["word"][each] for each in mine])
+        seconds = self._embed([theirs.words["word"][each] for each in its])
+        near = firsts @ seconds.T
+        near += [[float(_is_derived(one, each)) for each in its] for one in mine]
+        nearest = zip(mine, near.argmax(axis=1), near.max(axis=1), strict=True)
+        return {one: its[place] for one, place, value in nearest if value >= _SAME_WORD}
+
     def _values_are_told(self) -> bool:
         return not any(
             self._ours.of(kind) - self._theirs.of(kind) - self._around.of(kind) for kind in KINDS
@@ -357,6 +389,12 @@ class _Comparison:
             tuple(theirs.words[kind][each] for each in sorted(its)),
             dated=any(ours.of(each) and theirs.of(each) for each in ("month", "weekday")),
         )
+
+
+def _is_derived(one: str, other: str) -> bool:
+    """Whether one stem continues the other ("refund", "refundable")."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _DERIVED and long.startswith(short)
 
 
 def _is_framed_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
