@@ -84,8 +84,9 @@ class Association:
         """The hits and the notes linked with the best of them, best first.
 
         A linked note's relevance is that of its own text (of the last hit, if it was not found),
-        plus `CARRIED` of the hit's, times the cosine between the question and the link's sentence;
-        its best link counts. Hits that gain no rank show their best link, too.
+        plus `CARRIED` of the hit's, times the cosine between the question and the link's sentence,
+        less if the hit is linked with many notes; its best link counts. Hits that gain no rank show
+        their best link, too.
 
         Args:
             hits: best first; those after `POOL` stay behind all others.
