@@ -64,6 +64,7 @@ from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
+from memvault.search.time_expressions import Calendar
 from memvault.stores import faults
 from memvault.stores.open import (
     drop_from_servers,
@@ -160,8 +161,11 @@ class Container:
         self.curator.refuse = self._refuse
         self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
         self.own_outlines = Outlines(self.read_own, self.embedder)
-        self.excerpts = Excerpts(self.outlines, self.embedder)
-        self.own_excerpts = Excerpts(self.own_outlines, self.embedder, properties=False)
+        today = partial(Calendar.of, self.settings.calendar)
+        self.excerpts = Excerpts(self.outlines, self.embedder, calendar=today)
+        self.own_excerpts = Excerpts(
+            self.own_outlines, self.embedder, properties=False, calendar=today
+        )
 
     def _open_indexes(self, opened: ExitStack) -> None:
         """The live generation of indexes, and what outlives a generation."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zlib import compress
 
 import pytest
@@ -16,6 +17,7 @@ from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
+from memvault.search.time_expressions import Calendar
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.frontmatter.properties import memory_of
@@ -29,10 +31,11 @@ ANSWER = "The beacon on Gull Rock is lit by a kerosene lamp."
 class Shelf:
     """Notes in memory, embedded as indexing does."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, calendar: Callable[[], Calendar] = Calendar) -> None:
         self.embedder = embedder
         self.notes: dict[str, bytes] = {}
-        self.excerpts = Excerpts(Outlines(self.notes.__getitem__, embedder), embedder)
+        outlines = Outlines(self.notes.__getitem__, embedder)
+        self.excerpts = Excerpts(outlines, embedder, calendar=calendar)
 
     def noted(self, text: str) -> Hit:
         data = text.encode()
@@ -53,6 +56,13 @@ def shelf(embedder: Embedder) -> Shelf:
 
 def test_a_short_note_is_shown_whole(shelf):
     assert shelf.shown("anything", f"{ANSWER}\n", 200).text == ANSWER
+
+
+def test_what_names_a_day_of_the_time_asked_for_is_shown(embedder):
+    shelf = Shelf(embedder, lambda: Calendar(date(2026, 11, 18)))
+    text = FILLER * 6 + "The lamp is cleaned on Tuesday, 24 November 2026. " + FILLER * 6
+    assert "24 November" in shelf.shown("What do I have next week?", text, 120).text
+    assert "24 November" not in shelf.shown("What did the committee do?", text, 120).text
 
 
 def test_the_sentence_that_answers_is_shown_wherever_it_stands(shelf):

@@ -92,7 +92,9 @@ class AskedTime:
     only_time: bool
 
     @classmethod
-    def of(cls, question: str, calendar: Calendar, event_day: EventDay) -> AskedTime | None:
+    def of(
+        cls, question: str, calendar: Calendar, event_day: EventDay = lambda _: None
+    ) -> AskedTime | None:
         """None for a question about no time."""
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:

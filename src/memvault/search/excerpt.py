@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import NamedTuple
 
+from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
 from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, asked_properties, scores
+from memvault.search.dates import AskedTime
+from memvault.search.time_expressions import Calendar
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 
@@ -65,12 +68,21 @@ class Excerpts:
     Args:
         outlines: of the notes, which others may use, too.
         properties: show the properties that a question names, too.
+        calendar: today, in the person's calendar.
     """
 
-    def __init__(self, outlines: Outlines, embedder: Embedder, *, properties: bool = True) -> None:
+    def __init__(
+        self,
+        outlines: Outlines,
+        embedder: Embedder,
+        *,
+        properties: bool = True,
+        calendar: Callable[[], Calendar] = Calendar,
+    ) -> None:
         self._outlines = outlines
         self._embedder = embedder
         self._properties = properties
+        self._calendar = calendar
 
     def of(
         self,
@@ -83,7 +95,8 @@ class Excerpts:
         """Of each memory the properties that the question names, and the sentences that say most
         to it, as many as fit.
 
-        Sentences are scored as for a distilled context (`scoring`), and by their neighbours. ``…``
+        Sentences are scored as for a distilled context (`scoring`), by their neighbours, and by
+        whether they name a day of the time that the question asks about. ``…``
         stands where something was left out; where an excerpt joins parts below different headings,
         each part has its heading.
 
@@ -94,7 +107,7 @@ class Excerpts:
             whole: memories whose every sentence is compared; of later ones the passage that was
                 found.
         """
-        asked = [query, *questions_in(query)]
+        asked, time = [query, *questions_in(query)], AskedTime.of(query, self._calendar())
         vectors = [self._embedder.begin_query(each) for each in asked]
         outlines = self._outlines.of(found[:whole])
         outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
@@ -114,7 +127,10 @@ class Excerpts:
             _excerpt(
                 hit.memory.title,
                 outline,
-                [_own(*each) for each in zip(asked, own, repeat(outline))],
+                [
+                    _of_the_time(time, hit.memory, outline, _own(*each))
+                    for each in zip(asked, own, repeat(outline))
+                ],
                 limit - min(len(properties.encode()), limit // 2),
             )
             if outline.statements
@@ -155,6 +171,19 @@ def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
         return own
     return [
         score * (1.0 + _NUMBER * bool(_HAS_NUMBER.search(each.text)))
+        for score, each in zip(own, outline.statements, strict=True)
+    ]
+
+
+def _of_the_time(
+    time: AskedTime | None, memory: Memory, outline: Outline, own: list[float]
+) -> list[float]:
+    """The scores, with that of the best sentence added to what names a day of the time."""
+    if time is None:
+        return own
+    more = max(own) or 1.0
+    return [
+        score + more * (bool(each.shown) and time.names_a_day_of_it(memory, each.text))
         for score, each in zip(own, outline.statements, strict=True)
     ]
 
