@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -25,11 +26,13 @@ from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes, units_of
 from memvault.text.embedding import Embedder
 from memvault.text.names import Name
+from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import link_key
 
 BATCH = 128  # notes written and committed together, at most
 AHEAD = 2  # batches embedded while one is written: one prepares its texts beside the encoder
 EARLY = 16  # notes embedded at a time while others are still read
+_OF_THE_FILE = re.compile("creat|updat|modif|edit|chang|verif|publish|import|sync", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +212,14 @@ class BatchWriter:
 
 
 def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
-    """The days that the note names; what it says of "tomorrow" is meant from its own day on."""
+    """The days that the note names, without those on which its file was written; what it says of
+    "tomorrow" is meant from its own day on."""
     written = (memory.date or memory.created_at).date()
-    lines = [f"{key}: {value}" for key, value in note.frontmatter.items()]
+    lines = [
+        f"{key}: {value}"
+        for key, value in note.frontmatter.items()
+        if key not in UNDERSTOOD and not _OF_THE_FILE.search(key)
+    ]
     lines += [heading.text for heading in note.headings] + [block.text for block in note.blocks]
     return single_days("\n".join(lines), written)
 

@@ -42,6 +42,7 @@ def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Sea
     log = f"{days}\n\nThe dentist is on 24 November at 8:30.\n\n{days}\n"
     write("permanent/Log.md", f"---\ndate: 2026-11-01\n---\n{log}")
     write("permanent/Boat.md", "---\ndate: 2020-01-02\nlift-out: 2026-11-25\n---\nIn the shed.\n")
+    write("permanent/Oars.md", "---\ndate: 2020-01-02\nlast edited: 2026-11-25\n---\nOf ash.\n")
     indexer.scan()
     with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as one:
         yield one
