@@ -35,7 +35,8 @@ class IgnoreRules:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._seen: list[tuple[int, int] | None] = [None] * (1 + len(TEMPLATE_SETTINGS))
+        self._files = [root / file for file in (IGNORE_FILE, *TEMPLATE_SETTINGS)]
+        self._seen: list[tuple[int, int] | None] = [None] * len(self._files)
         self._listed = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
 
@@ -63,7 +64,7 @@ class IgnoreRules:
         return bool(self._listed.match_file(path))
 
     def _current(self) -> GitIgnoreSpec:
-        seen = [_stamp(self._root / file) for file in (IGNORE_FILE, *TEMPLATE_SETTINGS)]
+        seen = [_stamp(file) for file in self._files]
         if seen != self._seen:
             self._seen, self.problem = seen, None
             own = self._read() if seen[0] else []
