@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -156,29 +157,31 @@ def test_a_vault_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
 
 
 @posix_only
-def test_a_folder_that_cannot_be_read_is_named_and_the_rest_walked(tmp_path: Path) -> None:
-    vault = write(tmp_path, {"a.md": "", "locked/b.md": "", "z.md": ""})
-    (tmp_path / "locked").chmod(0)
-    try:
-        code = (
-            "import os, sys; from pathlib import Path; from memvault.vault.files import Vault\n"
-            "os.getuid() or os.setuid(65534)\n"
-            "vault = Vault(Path(sys.argv[1])); print([n.path for n in vault.walk()], vault.problems)\n"
-        )
-        for folder in [tmp_path, *tmp_path.parents][:4]:
-            folder.chmod(folder.stat().st_mode | 0o055)
-        out = subprocess.run(
-            [sys.executable, "-c", code, str(vault.root)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (
-            out.stdout
-            == "['a.md', 'z.md'] {'locked': 'the folder cannot be read; allow reading it'}\n"
-        ), out.stderr
-    finally:
-        (tmp_path / "locked").chmod(0o755)
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_walked() -> None:
+    # Not in tmp_path: another pytest that starts closes its parent folder to other users again.
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        vault = write(root, {"a.md": "", "locked/b.md": "", "z.md": ""})
+        (root / "locked").chmod(0)
+        try:
+            code = (
+                "import os, sys; from pathlib import Path; from memvault.vault.files import Vault\n"
+                "os.getuid() or os.setuid(65534)\n"
+                "vault = Vault(Path(sys.argv[1])); print([n.path for n in vault.walk()], vault.problems)\n"
+            )
+            out = subprocess.run(
+                [sys.executable, "-c", code, str(vault.root)],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert (
+                out.stdout
+                == "['a.md', 'z.md'] {'locked': 'the folder cannot be read; allow reading it'}\n"
+            ), out.stderr
+        finally:
+            (root / "locked").chmod(0o755)
 
 
 @posix_only
