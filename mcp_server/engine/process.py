@@ -96,7 +96,7 @@ def _only_engine(state: StateFolder) -> Iterator[None]:
         process = f" (process {running.pid})" if running else ""
         raise EngineUnavailable(
             f"An engine already serves this vault{process}; every client can use it as it is. "
-            "Stop it first to start another."
+            "Stop it with `memvault stop` first to start another."
         ) from None
     try:
         yield

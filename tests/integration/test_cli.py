@@ -91,6 +91,20 @@ def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
     assert "the nearest are What the bike cost" in capsys.readouterr().err
 
 
+def test_a_name_that_two_notes_have_is_refused_with_the_path_of_each(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("north", "south"):
+        (vault / folder).mkdir()
+        (vault / folder / f"{folder} pump.md").write_text("# The old pump\n\nIt is rusty.\n")
+        until(lambda path=f"{folder}/{folder} pump.md": run(["show", path]) == 0)
+    capsys.readouterr()
+    assert run(["forget", "The old pump", "--yes"]) == 1
+    said = capsys.readouterr().err
+    assert "north/north pump.md, south/south pump.md" in said
+    assert run(["forget", "north/north pump.md", "--yes"]) == 0
+
+
 def test_piped_output_is_neither_wrapped_nor_padded(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,8 +76,10 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
     if len(found) == 1:
         return found[0]
     if found:
+        ways = ", ".join(each.note.path if each.note else each.node_ids[0] for each in found[:10])
         raise AmbiguousTarget(
-            f"{len(found)} memories or concepts are named {target!r}; give the id or path of one",
+            f"{len(found)} memories or concepts are named {target!r}; give the path or id of one: "
+            f"{ways}{', …' * (len(found) > 10)}",
             candidates=[_candidate(each) for each in found],
         )
     near = nearest_names(target, memories)
