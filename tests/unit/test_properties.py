@@ -128,6 +128,7 @@ def test_dates_are_read_as_people_write_them(value: object, moment: datetime) ->
         True,
         "",
         "May day 2026",
+        "ISO/IEC 24760-1",
         [],
         {},
         "x" * 200,

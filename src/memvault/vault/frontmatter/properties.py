@@ -28,7 +28,7 @@ _MONTHS = {
     "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
 }  # fmt: skip
 _MONTH = r"(?P<month>[A-Za-z]{3,9})\.?"
-_YEAR_FIRST = re.compile(r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(?P<a>\d{1,2})(?P<gap>[./-])(?P<b>\d{1,2})(?P=gap)(?P<y>\d{4})")
 _WRITTEN = (
     re.compile(r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th)?\.?(?: of)? " + _MONTH + r",? (?P<y>\d{4})"),
