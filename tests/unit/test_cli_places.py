@@ -79,6 +79,13 @@ def test_global_options_may_stand_anywhere_before_two_dashes() -> None:
     ]
 
 
+def test_a_global_option_without_its_value_is_what_the_error_names(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["search", "ferry", "--vault"]) == 2
+    assert "'--vault' requires an argument" in " ".join(capsys.readouterr().err.split())
+
+
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"memvault {__version__}\n"

@@ -29,7 +29,7 @@ class GlobalOptions:
 def take_global_options(arguments: list[str]) -> GlobalOptions:
     """Take out ``--vault``, ``--config`` and ``--debug``, wherever they are before ``--``.
 
-    An option without its value stays where it is, so that Typer reports it.
+    An option without its value is all that remains, so that Typer reports it.
     """
     options = GlobalOptions()
     waiting = list(arguments)
@@ -41,7 +41,9 @@ def take_global_options(arguments: list[str]) -> GlobalOptions:
             break
         if argument == "--debug":
             options.debug = True
-        elif name in _VALUED and (equals or waiting):
+        elif name in _VALUED and not (equals or waiting):
+            options.rest = [argument]
+        elif name in _VALUED:
             setattr(options, name[2:], value if equals else waiting.pop(0))
         else:
             options.rest.append(argument)
