@@ -169,6 +169,8 @@ def test_only_one_vault_has_hooks_and_a_client_without_them_says_so(
 
 
 def test_a_hook_can_be_switched_off_and_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["hooks", "log"]) == 0
+    assert "No hook has run yet" in capsys.readouterr().out
     assert run(["hooks", "off", "Stop"]) == 0
     assert run(["hooks", "status", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out.partition("\n")[2])

@@ -329,7 +329,8 @@ def manifest(
     if as_json:
         print_json(written)
         return
-    print_line(f"{places.vault / str(written['path'])}: {written['concepts']:,} concepts.")
+    concepts = "concept" if written["concepts"] == 1 else "concepts"
+    print_line(f"{places.vault / str(written['path'])}: {written['concepts']:,} {concepts}.")
     if written["waiting"]:
         noun = "deleted line is" if written["waiting"] == 1 else "deleted lines are"
         print_line(f"{written['waiting']:,} {noun} not applied yet: memvault manifest --apply")

@@ -77,7 +77,8 @@ def log(
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many.")] = _LINES,
 ) -> None:
     """Show the last lines of the hooks' log."""
-    for line in _lines(_files(context))[-lines:]:
+    logged = _lines(_files(context))[-lines:]
+    for line in logged or ["No hook has run yet. To install them: memvault connect CLIENT --hooks"]:
         typer.echo(line)
 
 

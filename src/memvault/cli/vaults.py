@@ -61,7 +61,7 @@ def init(
     print_line(f"Vault: {places.vault} ({made})")
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
-    console.print(f"{status['notes']:,} notes indexed.")
+    console.print(f"{status['notes']:,} {'note' if status['notes'] == 1 else 'notes'} indexed.")
     print_line("Connect an AI client: memvault connect claude-desktop" + _vault_hint(places))
 
 
