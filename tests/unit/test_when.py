@@ -66,6 +66,33 @@ def span_of(text: str) -> Span | None:
         ("Where do we go next March?", date(2027, 3, 1), date(2027, 3, 31)),
         ("What is two weeks from now?", date(2026, 12, 2), date(2026, 12, 8)),
         ("Which meetings are coming up?", TODAY, date.max),
+        ("What is due by end of month?", TODAY, date(2026, 11, 30)),
+        ("What is left for the rest of the month?", TODAY, date(2026, 11, 30)),
+        ("What do I have in two weeks?", date(2026, 12, 2), date(2026, 12, 8)),
+        ("Where am I in 3 days' time?", date(2026, 11, 24), date(2026, 11, 24)),
+        ("What is due within two weeks?", TODAY, date(2026, 12, 5)),
+        ("What was said day before yesterday?", date(2026, 11, 19), date(2026, 11, 19)),
+        ("What did I dream last night?", date(2026, 11, 20), date(2026, 11, 20)),
+        ("Who calls this evening?", TODAY, TODAY),
+        ("Where are we at the weekend?", TODAY, date(2026, 11, 22)),
+        ("Who comes on Friday next week?", date(2026, 11, 27), date(2026, 11, 27)),
+        ("Who came Monday last week?", date(2026, 11, 9), date(2026, 11, 9)),
+        ("What was in Friday's meeting?", date(2026, 11, 20), date(2026, 11, 20)),
+        ("Who came to dinner Tuesday?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("What do I do from Monday on?", date(2026, 11, 23), date.max),
+        ("What happened from Monday on?", date(2026, 11, 16), date.max),
+        ("Who signed on 4.12.2025?", date(2025, 12, 4), date(2025, 12, 4)),
+        ("who joined in december?", date(2025, 12, 1), date(2025, 12, 31)),
+        ("who joined in may?", date(2026, 5, 1), date(2026, 5, 31)),
+        ("Who left at the end of October?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("Who left in early March?", date(2026, 3, 1), date(2026, 3, 10)),
+        ("Who left mid-May 2025?", date(2025, 5, 11), date(2025, 5, 20)),
+        ("Wer kam Ende Oktober?", date(2026, 10, 21), date(2026, 10, 31)),
+        ("What is due before the end of December 2026?", TODAY, date(2026, 12, 31)),
+        ("Who is away from 7 to 14 May 2025?", date(2025, 5, 7), date(2025, 5, 14)),
+        ("Who is away between May 7 and 14?", date(2026, 5, 7), date(2026, 5, 14)),
+        ("Who was away from Monday to Friday?", date(2026, 11, 16), date(2026, 11, 20)),
+        ("Who was away between November and January?", date(2026, 11, 1), date(2027, 1, 31)),
         ("Where were we last weekend?", date(2026, 11, 14), date(2026, 11, 15)),
         ("What did I do on the fourth of January?", date(2026, 1, 4), date(2026, 1, 4)),
         ("Who came on the twenty-first of May 2025?", date(2025, 5, 21), date(2025, 5, 21)),
@@ -95,6 +122,10 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
         "Who was treated in Mayo, and who cooks in Mai's kitchen?",
         "what happened in mars, and what is in mayo?",
         "Who was born on 31 June 2025?",
+        "What did I read in two weeks?",
+        "What do we do every Monday?",
+        "Who wrote the note of 4/12/2025?",
+        "may we march in?",
         "Which spring feeds the pond?",
         "Who made the boat used in Spring Regatta?",
         "Who is Tuesday Weld?",
@@ -136,6 +167,8 @@ def test_the_week_beside_an_event_or_a_day_is_meant(text: str, first: date, last
     ("text", "last", "next_one"),
     [
         ("Who comes on Tuesday?", date(2026, 11, 17), date(2026, 11, 24)),
+        ("Who comes Tuesday?", date(2026, 11, 17), date(2026, 11, 24)),
+        ("Who comes from Tuesday to Friday?", date(2026, 11, 17), date(2026, 11, 24)),
         ("Who comes on 3 March?", date(2026, 3, 3), date(2027, 3, 3)),
         ("Who comes in March?", date(2026, 3, 1), date(2027, 3, 1)),
         ("Who comes in spring?", date(2026, 3, 1), date(2027, 3, 1)),
@@ -237,3 +270,28 @@ def test_a_month_without_a_year_is_the_last_that_something_is_of() -> None:
     hits = (found("other", date(2026, 1, 1)), found("of it", date(2023, 3, 4)))
     assert of_the_time("Who sailed in March?", *hits) == ["of it", "other"]
     assert of_the_time("Who sailed in July?", *hits) == ["other", "of it"]
+
+
+def test_what_happened_since_a_day_or_in_this_week_is_nothing_that_is_to_come() -> None:
+    memories = [
+        found("yesterday", date(2026, 11, 20)).memory,
+        found("tomorrow", date(2026, 11, 22)).memory,
+        found("in March", date(2026, 3, 3)).memory,
+    ]
+    for question in (
+        "What happened since Monday?",
+        "What was this week?",
+        "Anything since Monday?",
+    ):
+        asked = AskedTime.of(question, NOW)
+        assert asked is not None
+        assert asked.only_time
+        of_it = asked.all_of_it(memories, lambda _: ())
+        assert [memory.title for memory in of_it] == ["yesterday"], question
+
+
+@pytest.mark.parametrize("part", ["morning", "afternoon", "evening", "night"])
+def test_a_question_for_a_part_of_a_day_asks_for_nothing_but_a_time(part: str) -> None:
+    asked = AskedTime.of(f"What do I have tomorrow {part}?", NOW)
+    assert asked is not None
+    assert asked.only_time

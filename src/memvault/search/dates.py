@@ -24,6 +24,7 @@ from memvault.search.time_expressions import (
     days_named,
     single_days,
 )
+from memvault.search.time_patterns import PAST
 from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
 
@@ -42,7 +43,8 @@ _NEWEST = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 # What a question says of a time when it asks for nothing else: "What happened last week?"
 _ANYTHING_WORDS = (
-    "happen happened happening go going went do did done doing note notes noted memory memories "
+    "happen happens happened happening go going went do did done doing note notes noted "
+    "memory memories morning afternoon evening night "
     "write wrote written save saved add added change changed talk talked discuss discussed say "
     "said learn learned learnt work worked thing things anything everything something new recap "
     "summary summarise summarize session sessions show list tell give find"
@@ -55,8 +57,6 @@ _PLAN_WORDS = (
     "tasks todo todos upcoming"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
-# With these a time is past that could also be to come ("on Saturday").
-_PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 
 
 def asks_for_newest(question: str) -> bool:
@@ -85,11 +85,12 @@ def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | N
 @dataclass(frozen=True, slots=True)
 class AskedTime:
     """The time that a question of ``today`` is about; ``only_time``: it asks for whatever is of
-    it."""
+    it; ``past``: for what happened, so for nothing of the days to come."""
 
     today: date
     cuts: tuple[Cut, ...]
     only_time: bool
+    past: bool = False
 
     @classmethod
     def of(
@@ -100,10 +101,13 @@ class AskedTime:
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
-        if not words.isdisjoint(_PAST):
+        past = not words.isdisjoint(PAST)
+        if past:
             cuts = [replace(cut, coming=None) for cut in cuts]
         asked = cls(calendar.today, tuple(cuts), words <= _ANYTHING)
-        return replace(asked, only_time=words <= _PLANS) if asked._to_come(0) else asked
+        if asked._to_come(0):
+            return replace(asked, only_time=words <= _PLANS, past=past)
+        return replace(asked, past=True)
 
     def narrowed(self, scope: Scope) -> Scope:
         """The scope, and in it only what was created from the first to the last of that time."""
@@ -163,7 +167,9 @@ class AskedTime:
         """
         known = list(memories)
         for years_back in self._years():
-            spans, to_come, found = self._meant(years_back), self._to_come(years_back), []
+            spans, to_come, found = self._meant(years_back), not self.past, []
+            if self.past:
+                spans = [Span(each.first, min(each.last, self.today)) for each in spans]
             for memory in known:
                 own, named = [_day_of(memory)], list(named_in(memory.path))
                 order = [own, named]

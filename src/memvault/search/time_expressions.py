@@ -17,17 +17,20 @@ from memvault.config.settings import CalendarSettings
 from memvault.search.time_patterns import (
     BETWEEN,
     COUNTS,
+    DAY_IN_DIGITS,
     DAY_WORDS,
     DAYS,
     DAYS_FROM_TODAY,
     EVENT,
     EXPRESSION,
     FEW,
+    IN,
     IN_LOWER_CASE,
-    ISO_DAY,
     MONTHS,
     NAMED_MONTHS,
+    NO_MONTHS,
     ONWARDS,
+    PAST,
     SEASONS,
     WEEKDAYS,
     WORD,
@@ -35,6 +38,7 @@ from memvault.search.time_patterns import (
 )
 
 EventDay = Callable[[str], date | None]
+SLACK = {"day": 0, "week": 3, "month": 15, "year": 183}  # days; nobody means the very day
 MOST_DAYS = 1_000  # named in one note; more are those of a table or a log
 
 
@@ -138,7 +142,7 @@ def single_days(text: str, written: date) -> tuple[date, ...]:
     """The days that a text names one by one, in order, at most `MOST_DAYS`; see `days_named`."""
     found: set[date] = set()
     for line in text.splitlines():
-        if ISO_DAY.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
+        if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = days_named(line, written)
             found.update(span.first for span in spans if span.first == span.last)
     return tuple(sorted(found)[:MOST_DAYS])
@@ -176,15 +180,32 @@ class _Cutter:
             else:
                 span = Span(today, _back(today, -_number(match["ahead"]), match["units"].lower()))
             self._cut(match.start(), match.end(), span)
+        match = IN.search(self.text)
+        if match and self._says_nothing_past():
+            count, unit = _number(match["count"]), match["unit"].lower()
+            span = _ahead(today, count, unit)
+            if match["side"].lower() == "within":
+                span = Span(today, _back(today, -count, unit))
+            self._cut(match.start(), match.end(), span)
 
     def between(self) -> None:
         match = BETWEEN.search(self.text)
         if match is None:
             return
-        ends = [EXPRESSION.search(part) for part in match.groups()]
-        spans = [_meant(end, self._calendar) for end in ends if end is not None]
-        if len(spans) == 2 and spans[0] and spans[1]:
-            self._cut(match.start(), match.end(), Span(spans[0].first, spans[1].last))
+        today = self._calendar.today
+        one, two = match.groups()
+        parts = _with_month(one, two), _with_month(two, one)  # "from 7 to 14 December"
+        one_end, other_end = (_point(part, self._calendar) for part in parts)
+        if one_end is None or other_end is None:
+            return
+        (start, first), (end, last) = one_end, other_end
+        if last.last < first.first:
+            last = _coming(end, last, today) or last
+        if last.last < first.first:
+            return
+        opening, closing = _coming(start, first, today), _coming(end, last, today)
+        following = Span(opening.first, closing.last) if opening and closing else None
+        self._cut(match.start(), match.end(), Span(first.first, last.last), coming=following)
 
     def points(self) -> None:
         start = 0
@@ -198,8 +219,15 @@ class _Cutter:
             end = onwards.end() if onwards else match.end()
             if side == "from" and (onwards or span.last >= self._calendar.today):
                 side = "since"
-            if coming is not None and match["weekday"] and side in ("by", "until", "till"):
+            ahead = side in ("by", "until", "till") or (
+                side in ("since", "starting")
+                and match["prep"].lower() != "since"
+                and self._says_nothing_past()
+            )
+            if coming is not None and match["weekday"] and ahead:
                 span, coming = coming, None
+            if side == "before" and (match["part"] or "").lower() in ("end of", "ende"):
+                side = "by"
             bounded = _bounded(side, span, self._calendar.today)
             any_year = bounded == span and _names_no_year(match)
             if coming is not None:
@@ -207,6 +235,9 @@ class _Cutter:
                 coming = coming if coming.last < date.max else None
             self._cut(match.start(), end, bounded, any_year=any_year, coming=coming)
             start = 0
+
+    def _says_nothing_past(self) -> bool:
+        return PAST.isdisjoint(WORD.findall(self.text.lower()))
 
     def events(self, event_day: EventDay) -> None:
         """Times beside an event or a day: "since the offsite", "the week after 3 March"."""
@@ -234,6 +265,20 @@ class _Cutter:
                 return
 
 
+def _with_month(day: str, other: str) -> str:
+    """A day that is a mere number, written as the other one is."""
+    return re.sub(r"\b\d{1,2}\b", day, other, count=1) if day.isdecimal() else day
+
+
+def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
+    """The first point in time of a text, in which it needs no preposition: "Monday"."""
+    for written in (text, f"on {text}"):
+        match = EXPRESSION.search(written)
+        if match is not None and (span := _meant(match, calendar)) is not None:
+            return match, span
+    return None
+
+
 def _number(text: str) -> int:
     text = text.lower().strip()
     if text.isdigit():
@@ -253,8 +298,8 @@ def _back(day: date, count: int, unit: str) -> date:
 
 def _coming(match: re.Match[str], span: Span, today: date) -> Span | None:
     """The next such day, month or season, where a text does not say which one it means."""
-    weekend = (match["near"] or "").lower() == "this weekend" and span.last < today
-    if weekend or (match["weekday"] and not match["which"]):
+    weekend = (match["near"] or "").lower() in ("this weekend", "the weekend") and span.last < today
+    if weekend or (match["weekday"] and not (match["which"] or match["week"])):
         return None if span.last > date.max - timedelta(7) else span.later(7)
     return span.earlier(-1) if _names_no_year(match) else None
 
@@ -264,14 +309,16 @@ def _month(year: int, month: int) -> Span:
 
 
 def _is_month(found: Mapping[str, str]) -> bool:
-    """Whether a name without a day is written as a month: "may" and "march" are none, nor are the
-    planet Mars and the clinic Mayo; only English and German write months in capitals, and other
-    languages put no English word before them."""
+    """Whether a name without a day is written as a month: "may" and "march" are none, but "in may"
+    is, nor are the planet Mars and the clinic Mayo; only English and German write months in
+    capitals, and other languages put no English word before them."""
     name, before = found["m3"], (found["prep"] or "").lower()
     words_for_in = WORDS_FOR_IN.get(name.lower(), ())
     if name[0].isupper():
         return name.lower() in MONTHS or ("im" in words_for_in and before in ("", "im"))
-    if before in words_for_in:
+    if before in words_for_in or (
+        name in MONTHS and before and (name not in NO_MONTHS or before == "in")
+    ):
         return True
     return not before and (name not in MONTHS or found["which_year"] not in (None, "this"))
 
@@ -291,6 +338,9 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
         return Span(day, day)
     if found["iso_month"]:
         return _month(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
+    if found["dotted"]:
+        number, month, year = map(int, found["dotted"].split("."))
+        return Span(date(year, month, number), date(year, month, number))
     for way in "12":
         if found["m" + way]:
             month, named = NAMED_MONTHS[found["m" + way].lower()], found["d" + way].lower()
@@ -298,7 +348,8 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
             year = int(found["y" + way] or _year_of(month, number, today))
             return Span(date(year, month, number), date(year, month, number))
     if found["m3"]:
-        if not (found["prep"] or found["which_year"] or found["y3"]) or not _is_month(found):
+        stands = found["prep"] or found["which_year"] or found["y3"] or found["part"]
+        if not stands or not _is_month(found):
             return None
         month, which = NAMED_MONTHS[found["m3"].lower()], (found["which_year"] or "").lower()
         year = int(found["y3"] or _year_of(month, 1, today))
@@ -308,13 +359,22 @@ def _dated(match: re.Match[str], today: date) -> Span | None:
             year += 1
         elif which and month == today.month:
             year -= 1
-        return _month(year, month)
+        return _part_of(_month(year, month), (found["part"] or "").lower().removesuffix(" of"))
     if found["quarter"]:
         year, last = int(found["quarter_year"]), 3 * int(found["quarter"])
         return Span(date(year, last - 2, 1), _month(year, last).last)
     if found["year"]:
         return Span(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))
     return None
+
+
+def _part_of(month: Span, part: str) -> Span:
+    """The first or the next ten days of a month, or those after them."""
+    if part in ("beginning", "start", "early", "anfang"):
+        return Span(month.first, month.first + timedelta(9))
+    if part in ("middle", "mid", "mitte"):
+        return Span(month.first + timedelta(10), month.first + timedelta(19))
+    return Span(month.first + timedelta(20), month.last) if part else month
 
 
 def _year_of(month: int, day: int, today: date) -> int:
@@ -365,20 +425,29 @@ def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
     if match["count"]:
         unit = match["unit"].lower()
         day = _back(today, _number(match["count"]), unit)
-        slack = {"day": 0, "week": 3, "month": 15, "year": 183}[unit]  # nobody means the very day
         if match["side"].lower() == "from now":
-            day = _back(today, -_number(match["count"]), unit)
-            return Span(max(today, day - timedelta(slack)), day + timedelta(slack))
-        return Span(day - timedelta(slack), min(today, day + timedelta(slack)))
+            return _ahead(today, _number(match["count"]), unit)
+        slack = timedelta(SLACK[unit])
+        return Span(day - slack, min(today, day + slack))
     if match["weekday"]:
         return _weekday(match, calendar)
     if match["to_come"]:
         return Span(today, date.max)
     if match["ending"]:
-        which, unit = match["ending"].lower().split()
-        span = _near(f"{'this' if which == 'the' else which} {unit}", calendar)
-        return span and Span(span.last, span.last)
-    return _near(match["near"].lower().removeprefix("the "), calendar) if match["near"] else None
+        *which, unit = match["ending"].lower().split()
+        span = _near(f"{'this' if which in ([], ['the']) else which[0]} {unit}", calendar)
+        rest = match["end"].lower() == "rest"
+        return span and Span(max(today, span.first) if rest else span.last, span.last)
+    if match["near"]:
+        words = match["near"].lower().removeprefix("the ")
+        return _near("this weekend" if words == "weekend" else words, calendar)
+    return None
+
+
+def _ahead(today: date, count: int, unit: str) -> Span:
+    """The days that are so far ahead."""
+    day, slack = _back(today, -count, unit), timedelta(SLACK[unit])
+    return Span(max(today, day - slack), day + slack)
 
 
 def _near(words: str, calendar: Calendar) -> Span | None:
@@ -406,9 +475,12 @@ def _near(words: str, calendar: Calendar) -> Span | None:
 
 
 def _weekday(match: re.Match[str], calendar: Calendar) -> Span | None:
-    """The last such day before today, unless the text says which; "Monday" by itself is no time."""
+    """The last such day before today, unless the text says which; "Monday" by itself is no time,
+    but where a clause ends."""
     which, number = (match["which"] or "").lower(), WEEKDAYS[match["weekday"].lower()]
-    if not (which or match["prep"]):
+    if match["week"] and (week := _near(match["week"].lower(), calendar)) is not None:
+        return Span(*[week.first + timedelta((number - calendar.week_starts) % 7)] * 2)
+    if not (which or match["prep"] or match["bare"] is not None):
         return None
     back = (calendar.today.weekday() - number) % 7 or 7
     day = calendar.today - timedelta(back)

@@ -50,6 +50,7 @@ WORDS_FOR_IN = {
     name: {word for other, _, words in _SPELLINGS if other == name for word in words}
     for name, _, _ in _SPELLINGS
 }
+NO_MONTHS = frozenset(("may", "march", "mar", "dec", "jan", "jun"))  # in lower case
 _ENGLISH_MONTH = _any_of(MONTHS)
 _MONTH = _any_of(NAMED_MONTHS)
 _ORDINALS = dict(enumerate((
@@ -73,6 +74,8 @@ _SEASON = "|".join(SEASONS)
 DAYS_FROM_TODAY = {
     "today": 0, "tonight": 0, "this day": 0, "current day": 0, "yesterday": -1, "last day": -1,
     "past day": -1, "previous day": -1, "tomorrow": 1, "day after tomorrow": 2,
+    "day before yesterday": -2, "this morning": 0, "this afternoon": 0, "this evening": 0,
+    "last night": -1,
 }  # fmt: skip
 _NTH = r"(?:st|nd|rd|th|er|º|°|\.(?! (?:may|march)\b))?"
 _POINTS = (
@@ -81,17 +84,24 @@ _POINTS = (
     rf"(?:the )?(?P<d1>\d{{1,2}}|(?:{_DAY})(?= of )){_NTH}(?: of| de)? (?P<m1>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y1>\d{4}))?",
     rf"(?P<m2>{_ENGLISH_MONTH})\b\.? (?P<d2>\d{{1,2}}){_NTH}\b(?:,? (?P<y2>\d{{4}}))?",
+    r"(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?\d{4})\b",
+    r"(?:(?:the )?"
+    r"(?P<part>(?:beginning|start|middle|end) of|early|mid|late|anfang|mitte|ende)[ -])?"
     rf"(?:(?P<which_year>last|past|this|next|coming) )?(?P<m3>{_MONTH})\b\.?,?"
     r"(?:(?: del?)? (?P<y3>\d{4}))?",
     r"q(?P<quarter>[1-4]) (?P<quarter_year>\d{4})",
-    r"(?P<year>(?:19|20)\d{2})\b",
-    r"(?P<near>today|tonight|yesterday|(?:the day after )?tomorrow|"
+    r"(?P<year>(?<![./])(?:19|20)\d{2})\b",
+    r"(?P<near>today|tonight|(?:(?:the )?day before )?yesterday|(?:(?:the )?day after )?tomorrow|"
+    r"this (?:morning|afternoon|evening)|last night|the weekend|"
     rf"(?:the )?(?:last|past|this|previous|current|next|coming) (?:{_UNIT}|weekend))\b",
-    rf"(?:(?P<which>last|past|this|next|this coming|coming) )?(?P<weekday>{_WEEKDAY})\b",
+    r"(?<!every )(?<!each )(?:(?P<which>last|past|this|next|this coming|coming) )?"
+    rf"(?P<weekday>{_WEEKDAY})\b"
+    r"(?:,? (?:of )?(?P<week>(?:last|this|next) week)\b"
+    r"|(?P<bare>(?=['’]s\b|[?.!]*$| (?:morning|afternoon|evening|night)\b)))?",
     rf"(?:the )?(?:(?P<whose>last|past|this|next|coming) )?(?P<season>{_SEASON})\b"
     r"(?: (?:of )?(?P<season_year>\d{4})\b)?",
     rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? (?P<side>ago|from now)\b",
-    r"(?:the )?end of (?P<ending>(?:the|this|next|last) (?:week|month|year))\b",
+    r"(?:the )?(?P<end>end|rest) of (?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
     r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",
 )
 _PREPOSITION = _any_of(
@@ -100,20 +110,27 @@ _PREPOSITION = _any_of(
 )  # fmt: skip
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
-ISO_DAY = re.compile(r"\d-\d\d-\d")
+DAY_IN_DIGITS = re.compile(r"\d-\d\d-\d|\d\. ?\d{1,2}\. ?\d")
 WORD = re.compile(r"[^\W\d_]+")
-# Without one of these or an ISO date a line names no single day.
+# Without one of these or a date in digits a line names no single day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
     "ago", "now"))  # fmt: skip
+# With these a time is past that could also be to come ("on Saturday").
+PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
     rf"\b(?:(?:in|over|during|within|for)\s+)?(?:the (?:last|past) (?:(?P<count>{_COUNT}) )?"
     rf"(?P<unit>{_UNIT})s?|(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
+# A time to come, in a question that asks for nothing that is past: "read in two weeks" is none.
+IN = re.compile(
+    rf"\b(?P<side>in|within) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)",
+    re.I,
+)
 # Behind "from May": without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
 BETWEEN = re.compile(
-    r"\b(?:between|from) (.{4,20}?) (?:and|to|until) (.{4,20}?)(?=[?,.]| \w+ed\b|$)", re.IGNORECASE
+    r"\b(?:between|from) (.{1,20}?) (?:and|to|until) (.{1,20}?)(?=[?,.]| \w+ed\b|$)", re.IGNORECASE
 )
 EVENT = re.compile(
     r"\b(?:(?:in |on )?the (?P<unit>day|week|month|year) )?"
