@@ -326,7 +326,7 @@ class Searcher:
         return AskedTime.of(query, self._calendar(), named)
 
     def _of_the_time(self, request: _Request, limit: int) -> list[Hit]:
-        """The newest of a time, for a question that asks for nothing else."""
+        """What is of a time, or names a day of it, for a question that asks for nothing else."""
         if request.time is None or not request.time.only_time:
             return []
         asked, catalogue = request.time, self._indexed.catalogue
