@@ -1,7 +1,4 @@
-"""What the words of a question mean in one vault: its names and its kinds of notes.
-
-The weights of relation search (`RelationSettings`) are here because all its files import this one.
-"""
+"""What the words of a question mean in one vault: its names and its kinds of notes."""
 
 from __future__ import annotations
 
@@ -23,62 +20,14 @@ from memvault.text.entities import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.words import composed, name_key
 
-
-@dataclass(frozen=True, slots=True)
-class RelationSettings:
-    """Weights of relation search, measured on vaults of several domains.
-
-    The fit of a step is its cosine to the phrase plus `shared`.
-
-    Attributes:
-        fall: how fast a step loses weight relative to the best fitting step.
-        listed: subtracted for a target in a list if one node is meant.
-        shared: added if a step has all word stems of the phrase; less for a part of them.
-        right_kinds: least weight of an edge between the right kinds, whatever its words.
-        two_steps: how much better two edges together must fit than one edge; ``two_steps_loose``
-            if one edge suffices or the question's words are vague; ``same_sentence`` and
-            ``same_sentence_loose`` for two edges of one sentence.
-        reversed_value: subtracted for a step to a value that another note states.
-        own_note: weight of a node's own note if a value is asked for.
-        kind_cosine: least cosine of a noun and the kind of note that it means.
-        kind_spread: how fast other kinds lose weight relative to the meant one.
-        wrong_kind, other_kind: least weight of a kind that is not the named, or not the nearest
-            one.
-        contracted: factor for each noun read as part of a relation.
-        topic_floor: least factor for a result that does not fit the words before its noun.
-        topic_words: added if a title has all stems of those words.
-        outside_times, undated_inside: factors for what happened at another, or at no known time
-            if the question names one; ``undated_step`` for a step without a date.
-        seen: least score of a node that is followed; ``followed`` nodes at most per relation.
-    """
-
-    fall: float = 0.1
-    listed: float = 0.08
-    shared: float = 0.25
-    right_kinds: float = 0.2
-    two_steps: float = 0.12
-    two_steps_loose: float = 0.35
-    same_sentence: float = 0.03
-    same_sentence_loose: float = 0.2
-    reversed_value: float = 0.1
-    own_note: float = 0.45
-    kind_cosine: float = 0.5
-    kind_spread: float = 0.08
-    wrong_kind: float = 0.1
-    other_kind: float = 0.15
-    contracted: float = 0.55
-    topic_floor: float = 0.45
-    topic_words: float = 0.3
-    outside_times: float = 0.05
-    undated_inside: float = 0.3
-    undated_step: float = 0.5
-    seen: float = 0.02
-    followed: int = 400
-
-
 Floats = npt.NDArray[np.float32]
 People = Callable[[Sequence[str]], list[bool]]
 
+# Measured on vaults of several domains, as all weights of relation search.
+KIND_COSINE = 0.5  # least cosine of a noun and the kind of note that it means
+KIND_SPREAD = 0.08  # how fast other kinds lose weight relative to the meant one
+WRONG_KIND = 0.1  # least weight of a kind that is not the named one
+OTHER_KIND = 0.15  # least weight of a kind that is not the nearest one
 MOSTLY = 0.6  # share from which on a kind is people: the pipeline misses rare names
 SAMPLE = 15  # names of a kind that the pipeline checks
 
@@ -171,7 +120,7 @@ class Kinds:
         free = thing.named or thing.is_question_word or thing.person
         return not free and not (self.same(thing.text) & self._noted).any()
 
-    def read(self, thing: Thing, settings: RelationSettings, vector: Floats | None) -> KindReading:
+    def read(self, thing: Thing, vector: Floats | None) -> KindReading:
         """
         Args:
             vector: of the term's noun; None if only its word decides.
@@ -182,18 +131,18 @@ class Kinds:
         if thing.person:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
-            return KindReading(np.maximum(self._people, settings.other_kind), True)
+            return KindReading(np.maximum(self._people, OTHER_KIND), True)
         same = self.same(thing.text)
         if (same & self._noted).any():
-            return KindReading(np.where(same, 1.0, settings.wrong_kind).astype(np.float32), True)
+            return KindReading(np.where(same, 1.0, WRONG_KIND).astype(np.float32), True)
         if vector is None:
             return any_kind
         cosines = np.where(self._noted, self._vectors @ vector, -1.0)
         best = float(cosines.max(initial=-1.0))
-        if best < settings.kind_cosine:
+        if best < KIND_COSINE:
             return any_kind
-        near = np.exp((cosines - best) / settings.kind_spread)
-        return KindReading(np.maximum(near, settings.other_kind).astype(np.float32), True)
+        near = np.exp((cosines - best) / KIND_SPREAD)
+        return KindReading(np.maximum(near, OTHER_KIND).astype(np.float32), True)
 
     def nearness(self, vector: Floats) -> Floats:
         """How near each kind's word is in meaning, (n_kinds,)."""
@@ -270,20 +219,18 @@ class Lexicon:
             if self.kinds.needs_vector(thing) and not self.names_relation(thing.text)
         ]
 
-    def kinds_in(
-        self, question: Question, settings: RelationSettings
-    ) -> tuple[list[KindReading], list[bool]]:
+    def kinds_in(self, question: Question) -> tuple[list[KindReading], list[bool]]:
         """For each term the kinds that it may mean, and whether its noun alone names a kind.
 
         A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
         found = self._vectors.of(self.open_nouns(question))
-        alone = [self.kinds.read(t, settings, found.get(t.text)) for t in question.things]
+        alone = [self.kinds.read(t, found.get(t.text)) for t in question.things]
         in_place = []
         for k, (thing, reading) in enumerate(zip(question.things, alone, strict=True)):
             role = any(_is_of(relation.words) for relation in question.below(k))
             compared = role and self.kinds.needs_vector(thing)
-            in_place.append(self.kinds.read(thing, settings, None) if compared else reading)
+            in_place.append(self.kinds.read(thing, None) if compared else reading)
         return in_place, [t.person or r.named for t, r in zip(question.things, alone, strict=True)]
 
     def name_spans(self, sentence: str) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import KEPT, descending
 from memvault.search.relations.edge_index import REPEATED, StepGraph, StepIndex
-from memvault.search.relations.lexicon import Lexicon, PersonKinds, RelationSettings
+from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import AskedWords, masked
 from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
@@ -84,13 +84,11 @@ class RelationSearch:
         indexed: Indexed,
         view: GraphView,
         *,
-        settings: RelationSettings | None = None,
         today: Callable[[], Calendar] = Calendar,
         background: Background | None = None,
     ) -> None:
         self._stores = stores
         self._indexed = indexed
-        self._settings = settings or RelationSettings()
         self._today = today
         self._vectors = PhraseVectors(embedder)
         self._view = view
@@ -283,7 +281,6 @@ class RelationSearch:
             memories=self._indexed.catalogue,
             lexicon=lexicon,
             vectors=self._vectors,
-            settings=self._settings,
             question=question,
             scope=scope or Scope(),
             max_hops=max_hops,

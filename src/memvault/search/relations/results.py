@@ -14,7 +14,7 @@ from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import OFTEN, REPEATED, Floats, StepGraph, in_order
 from memvault.search.relations.interpretations import readings
-from memvault.search.relations.lexicon import Lexicon, RelationSettings
+from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import LONGEST, AskedWords, PathFinder, answers
 from memvault.search.relations.question import (
     PhraseVectors,
@@ -187,7 +187,6 @@ class Inquiry:
         memories: MemoryLookup,
         lexicon: Lexicon,
         vectors: PhraseVectors,
-        settings: RelationSettings,
         question: Question,
         scope: Scope,
         max_hops: int,
@@ -198,12 +197,11 @@ class Inquiry:
         self._lexicon = lexicon
         self._graph = lexicon.graph
         self._vectors = vectors
-        self._settings = settings
         self._scope = scope
         self._max_hops = max_hops
         self._values = ValueFinder(stores.vectors, lexicon.name_spans, self._graph, vectors)
         self._question = question
-        self._kinds, self._has_kind = lexicon.kinds_in(question, settings)
+        self._kinds, self._has_kind = lexicon.kinds_in(question)
         named = [reading.named for reading in self._kinds]
         self._readings = readings(question, named) if question.relations else []
 
@@ -250,7 +248,6 @@ class Inquiry:
             self._graph,
             self._lexicon.usable(self._scope.project),
             self._similar({way: vectors[way] for way in sorted(ways)}),
-            self._settings,
             self._max_hops,
         )
         solver = Solver(
@@ -261,7 +258,6 @@ class Inquiry:
             has_kind=self._has_kind,
             vectors=vectors,
             own_values=self._values,
-            settings=self._settings,
         )
         return solver.best(self._readings)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from memvault.model.note import Vector
 from memvault.search.relations.edge_index import Floats, StepGraph
-from memvault.search.relations.lexicon import KindReading, Kinds, RelationSettings
+from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import (
     Phrase,
     Question,
@@ -18,7 +18,11 @@ from memvault.search.relations.question import (
     phrase_of,
     stems,
 )
-from memvault.search.relations.traversal import Joint, OwnValues, Road, State, Traversal
+from memvault.search.relations.traversal import SEEN, Joint, OwnValues, Road, State, Traversal
+
+CONTRACTED = 0.55  # factor for each noun read as part of a relation
+TOPIC_FLOOR = 0.45  # least factor for a result that does not fit the words before its noun
+TOPIC_WORDS = 0.3  # added if a title has all stems of those words
 
 
 def narrow(
@@ -28,7 +32,6 @@ def narrow(
     *,
     kinds: Floats,
     topic: Floats,
-    settings: RelationSettings,
 ) -> None:
     """Lower the scores of results whose titles fit the modifiers less.
 
@@ -38,7 +41,7 @@ def narrow(
         kinds: weights of the kinds that the thing may be, (n_kinds,).
         topic: vectors of the modifiers with and without the noun, (n, dim).
     """
-    found = np.flatnonzero((state.score > settings.seen) & (graph.own_words >= 0))
+    found = np.flatnonzero((state.score > SEEN) & (graph.own_words >= 0))
     if not len(found):
         return
     alike = np.flatnonzero((kinds[graph.kind_of] > 0.5) & graph.noted & (graph.own_words >= 0))
@@ -48,10 +51,9 @@ def narrow(
     words = stems(" ".join(thing.modifiers))
     for word in words:
         bearing = np.isin(graph.own_words[found], graph.bearing(word))
-        fit[bearing] += settings.topic_words / len(words)
+        fit[bearing] += TOPIC_WORDS / len(words)
     fit = (fit - fit.min()) / max(1e-6, float(fit.max() - fit.min()))
-    floor = settings.topic_floor
-    state.score[found] *= (floor + (1.0 - floor) * fit).astype(np.float32)
+    state.score[found] *= (TOPIC_FLOOR + (1.0 - TOPIC_FLOOR) * fit).astype(np.float32)
 
 
 def _apart(vectors: Floats, mean: Floats | float) -> Floats:
@@ -120,7 +122,6 @@ class Solver:
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
         own_values: OwnValues,
-        settings: RelationSettings,
     ) -> None:
         self._graph = graph
         self._roads = roads
@@ -129,7 +130,6 @@ class Solver:
         self._has_kind = has_kind
         self._vectors = vectors
         self._own_values = own_values
-        self._settings = settings
 
     def best(self, readings: Iterable[Question]) -> Solution | None:
         """The interpretation that the graph answers best; None if no chain has an end."""
@@ -138,7 +138,7 @@ class Solver:
             state, fit = self._solve(question, question.root)
             ends = self._ends(state)
             fit **= 1.0 / max(1, len(question.relations))
-            fit *= self._settings.contracted**question.contracted
+            fit *= CONTRACTED**question.contracted
             known = self._has_kind[question.root]
             solution = Solution(question, ends, min(1.0, fit), known)
             if ends and (best is None or solution.confidence > best.confidence):
@@ -146,7 +146,7 @@ class Solver:
         return best
 
     def _ends(self, state: State) -> tuple[End, ...]:
-        nodes = np.flatnonzero(state.score > self._settings.seen)
+        nodes = np.flatnonzero(state.score > SEEN)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MOST]
         return tuple(
             End(n, float(state.score[n]), state.road.get(n, ()), tuple(state.also.get(n, ())))
@@ -171,7 +171,7 @@ class Solver:
         if thing.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(thing)])
             kinds = self._readings[k].weights
-            narrow(self._graph, state, thing, kinds=kinds, topic=topic, settings=self._settings)
+            narrow(self._graph, state, thing, kinds=kinds, topic=topic)
         return state, fit
 
     def _dated(self, state: State, thing: Thing) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
-from memvault.search.relations.lexicon import RelationSettings
+from memvault.search.relations.lexicon import WRONG_KIND
 from memvault.search.relations.question import Phrase
 from memvault.search.time_expressions import Span
 
@@ -24,8 +24,23 @@ Places = npt.NDArray[np.int64]
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
 Road = tuple[int, ...]
 # For nodes, a phrase and the asking word: the value that each note states best, and how well.
-OwnValues = Callable[[Sequence[int], Phrase, str, float], dict[int, tuple[int, float]]]
+OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
 
+# The fit of a step is its cosine to the phrase plus SHARED.
+FALL = 0.1  # how fast a step loses weight relative to the best fitting step
+LISTED = 0.08  # subtracted for a target in a list if one node is meant
+SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
+RIGHT_KINDS = 0.2  # least weight of an edge between the right kinds, whatever its words
+# How much better two edges together must fit than one edge, or two edges of one sentence; "loose":
+# if one edge suffices or the question's words are vague.
+TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
+SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
+REVERSED_VALUE = 0.1  # subtracted for a step to a value that another note states
+OWN_NOTE = 0.45  # weight of a node's own note if a value is asked for
+# Factors for what happened at another, or at no known time if the question names one.
+OUTSIDE_TIMES, UNDATED_INSIDE, UNDATED_STEP = 0.05, 0.3, 0.5
+SEEN = 0.02  # least score of a node that is followed
+FOLLOWED = 400  # nodes at most per relation
 _TRIED = 6_000  # best moves of one relation that are looked at
 _TRIED_VALUES = 500
 _BRANCHES = 3_000  # first of two edges
@@ -101,13 +116,11 @@ class Traversal:
         graph: StepGraph,
         usable: Flags,
         similar: dict[str, Floats],
-        settings: RelationSettings,
         max_hops: int,
     ) -> None:
         self._graph = graph
         self._usable = usable
         self._similar = similar
-        self._settings = settings
         self._max_hops = max_hops
         self._fits: dict[tuple[Phrase, bool], Floats] = {}
 
@@ -121,7 +134,7 @@ class Traversal:
         if key not in self._fits:
             graph, texts = self._graph, self.text_fit(phrase)
             fit = 0.6 * texts[graph.local] + 0.4 * texts[graph.whole]
-            self._fits[key] = fit - self._settings.listed * graph.listed if single else fit
+            self._fits[key] = fit - LISTED * graph.listed if single else fit
         return self._fits[key]
 
     def text_fit(self, phrase: Phrase) -> Floats:
@@ -130,7 +143,7 @@ class Traversal:
         ways = np.stack([self._similar[way] for way in phrase.ways])
         fit: Floats = 0.5 * ways.max(axis=0) + 0.5 * ways.mean(axis=0)
         for stem in phrase.stems:
-            fit[self._graph.bearing(stem)] += self._settings.shared / len(phrase.stems)
+            fit[self._graph.bearing(stem)] += SHARED / len(phrase.stems)
         return fit
 
     def start(self, kinds: Floats) -> State:
@@ -170,7 +183,7 @@ class Traversal:
             best = float(joint.fit[edge].max(initial=-1.0))
         fall = self._fall(best) * (2.0 if joint.loose else 1.0)
         one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
-        one = np.where(fits_kinds, np.maximum(one, self._settings.right_kinds), one)
+        one = np.where(fits_kinds, np.maximum(one, RIGHT_KINDS), one)
         two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
             [
@@ -190,10 +203,9 @@ class Traversal:
         return self._taken(child, moves, joint.times), best
 
     def _active(self, state: State) -> Ints:
-        active = np.flatnonzero(state.score > self._settings.seen)
-        most = self._settings.followed
-        if len(active) > most:
-            active = active[np.argsort(-state.score[active], kind="stable")[:most]]
+        active = np.flatnonzero(state.score > SEEN)
+        if len(active) > FOLLOWED:
+            active = active[np.argsort(-state.score[active], kind="stable")[:FOLLOWED]]
         return active.astype(np.int32)
 
     def _leaving(self, nodes: Ints) -> _Near:
@@ -213,7 +225,7 @@ class Traversal:
 
     def _fall(self, best: float) -> float:
         """How fast steps lose weight: slowly if even the best step fits badly."""
-        return self._settings.fall * (1.0 + 2.0 * max(0.0, 0.55 - best))
+        return FALL * (1.0 + 2.0 * max(0.0, 0.55 - best))
 
     def _two_steps(
         self,
@@ -224,7 +236,7 @@ class Traversal:
         direct: bool,
     ) -> tuple[Places, Ints, Ints, Floats]:
         """Position of the first edge, second edge, node beyond and fit of moves over two edges."""
-        graph, settings, fit = self._graph, self._settings, joint.fit
+        graph, fit = self._graph, joint.fit
         origin, edge, middle = near.origin, near.edge, near.far
         parents = joint.parent_kinds[graph.kind_of]
         top = np.flatnonzero(child.score[origin] > 0.3)
@@ -239,8 +251,8 @@ class Traversal:
         apart = 0.7 * np.maximum(one, two) + 0.3 * np.minimum(one, two)
         apart += 0.3 * joint.middle_fit[graph.kind_of[middle[first]]]
         loose = joint.loose or direct
-        price = settings.two_steps_loose if loose else settings.two_steps
-        price_same = settings.same_sentence_loose if direct else settings.same_sentence
+        price = TWO_STEPS_LOOSE if loose else TWO_STEPS
+        price_same = SAME_SENTENCE_LOOSE if direct else SAME_SENTENCE
         found = np.where(same, 0.5 * (one + two) - price_same, apart - price)
         return first, second, beyond, found.astype(np.float32)
 
@@ -284,7 +296,7 @@ class Traversal:
         days = [self._graph.day[nodes] for nodes in (moves.parent, moves.child, middle)]
         inside = np.any([_within(day, times) for day in days], axis=0)
         dated = np.any([day != NO_DAY for day in days], axis=0)
-        other = np.where(dated, self._settings.wrong_kind, self._settings.undated_step)
+        other = np.where(dated, WRONG_KIND, UNDATED_STEP)
         return np.where(inside, 1.0, other).astype(np.float32)
 
     # -- values -----------------------------------------------------------------------------------
@@ -306,7 +318,7 @@ class Traversal:
         """
         graph, out = self._graph, self.empty()
         active = self._active(child)
-        own = 0.999 if phrase.is_weak else self._settings.own_note
+        own = 0.999 if phrase.is_weak else OWN_NOTE
         for node in active.tolist():
             if graph.noted[node]:
                 out.score[node] = own * child.score[node]
@@ -315,11 +327,11 @@ class Traversal:
             return out, 0.5
         top = active[np.argsort(-child.score[active], kind="stable")[:_VALUES_READ]]
         noted = [int(node) for node in top if graph.noted[node]]
-        stated = own_values(noted, phrase, asking, self._settings.shared)
+        stated = own_values(noted, phrase, asking)
         near = self._leaving(active)
         told_by_child = graph.source[near.edge] == near.origin
         fit = self.fit(phrase, single=single)[near.edge]
-        fit = fit - np.where(told_by_child, 0.0, self._settings.reversed_value)
+        fit = fit - np.where(told_by_child, 0.0, REVERSED_VALUE)
         best = max([*(f for _, f in stated.values()), float(fit.max(initial=-1.0))])
         fall = self._fall(best)
         for node, (number, own_fit) in stated.items():
@@ -337,7 +349,7 @@ class Traversal:
         been: dict[int, frozenset[int]] = {}
         for k in np.argsort(-worth, kind="stable")[:_TRIED_VALUES]:
             node, start = int(near.far[k]), int(near.origin[k])
-            if worth[k] < self._settings.seen:
+            if worth[k] < SEEN:
                 return
             steps = (int(near.edge[k]), *child.road.get(start, ()))
             if start not in been:
@@ -364,8 +376,8 @@ class Traversal:
 
     def at_times(self, state: State, times: Span) -> None:
         """Lower the scores of what happened at another time."""
-        days, settings = self._graph.day, self._settings
-        other = np.where(days != NO_DAY, settings.outside_times, settings.undated_inside)
+        days = self._graph.day
+        other = np.where(days != NO_DAY, OUTSIDE_TIMES, UNDATED_INSIDE)
         state.score = (state.score * np.where(_within(days, times), 1.0, other)).astype(np.float32)
 
 

@@ -17,6 +17,7 @@ from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_index import StepGraph
 from memvault.search.relations.edge_templates import Value, values_in
 from memvault.search.relations.question import Phrase, PhraseVectors, stems
+from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
@@ -98,21 +99,20 @@ class ValueFinder:
         self._vectors = vectors
 
     def __call__(
-        self, nodes: Sequence[int], phrase: Phrase, asking: str, shared: float
+        self, nodes: Sequence[int], phrase: Phrase, asking: str
     ) -> dict[int, tuple[int, float]]:
         """For each node the number in ``found`` of the value that its note states best, and how
         well.
 
         Args:
             asking: the question's word for the value.
-            shared: worth of the phrase's word stems in a step.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         stated = self._stated(nodes, asking)
         steps = {text for own in stated.values() for s in own for text in s.value.steps}
-        fits = self._fits(sorted(steps), phrase, shared)
+        fits = self._fits(sorted(steps), phrase)
         best: dict[int, tuple[int, float]] = {}
         for node, own in stated.items():
             for each in own:
@@ -132,8 +132,8 @@ class ValueFinder:
             self._read[node, asking] = values_of(own, self._name_spans, asking)
         return {node: self._read[node, asking] for node in nodes}
 
-    def _fits(self, texts: list[str], phrase: Phrase, shared: float) -> dict[str, float]:
-        """As `Roads.text_fit`, for steps that are not in the index."""
+    def _fits(self, texts: list[str], phrase: Phrase) -> dict[str, float]:
+        """As `Traversal.text_fit`, for steps that are not in the index."""
         if not texts:
             return {}
         vectors = self._vectors.of([*texts, *phrase.ways])
@@ -141,5 +141,5 @@ class ValueFinder:
         similar = np.stack([vectors[text] for text in texts]) @ ways.T
         fits = 0.5 * similar.max(axis=1) + 0.5 * similar.mean(axis=1)
         for k, text in enumerate(texts):
-            fits[k] += shared * len(phrase.stems & stems(text)) / max(1, len(phrase.stems))
+            fits[k] += SHARED * len(phrase.stems & stems(text)) / max(1, len(phrase.stems))
         return dict(zip(texts, fits.tolist(), strict=True))
