@@ -73,7 +73,9 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
             return None
         raise Unreadable(f"{path}: cannot be read: {error}") from error
     note = parse_note(path, examined.data, max_bytes=max_bytes)
-    if not examined.provenance.own_heading(note.title):  # a client's title of the person's note
+    known = examined.provenance
+    is_own = known.own_heading(note.title) or known.of_property(f"title: {note.title}").is_person
+    if not is_own:  # a client's title of the person's note
         note = replace(note, title=stem_of(path))
     claimed = str(note.frontmatter.get("id") or "").strip().lower()
     given = claimed if is_uuid(claimed) else None

@@ -28,13 +28,15 @@ def relations(note: ParsedNote) -> list[tuple[str | None, str]]:
     return [(s.relation, s.text) for block in note.blocks for s in block.sentences]
 
 
-def test_the_title_is_a_heading_in_front_of_all_else_or_the_property_or_the_files_name() -> None:
+def test_the_title_is_the_property_or_a_heading_in_front_of_all_else_or_the_files_name() -> None:
     assert parse("# The *title*\n\ntext").title == "The title"
-    assert parse("---\ntitle: Other\n---\n\n%% c %%\n\n# Title").title == "Title"
+    assert parse("---\nkey: 1\n---\n\n%% c %%\n\n# Title").title == "Title"
+    assert parse("---\ntitle: Other\n---\n\n# Title").title == "Other"
     assert parse("---\nTitle: Other\n---\n\ntext\n\n# Later").title == "Other"
     assert parse('---\n{"title":"An idea"}\n---\n\ntext', "202205081322.md").title == "An idea"
     assert parse('---\ntitle: "<% tp.file.title %>"\n---\ntext').title == "A note"
     assert parse("---\ntitle:\n---\ntext").title == "A note"
+    assert parse("---\ntitle: '{{title}}'\n---\n# Title").title == "Title"
     assert parse("text\n\n# Later").title == "A note"
     assert parse("## Second level\n\n# First").title == "A note"
     assert parse("", "a/b.c.md").title == "b.c"

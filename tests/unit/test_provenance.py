@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from indexer.change_set import read_note
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
@@ -70,6 +71,23 @@ def test_what_a_client_stores_is_the_clients(desk: Desk) -> None:
 def test_what_a_client_fetched_is_from_the_web(desk: Desk) -> None:
     path = desk.store("Rents rise.", metadata={"url": "https://example.com/a"})
     assert desk.of(path).origin.kind is OriginKind.WEB
+
+
+def test_a_note_of_the_persons_has_the_title_that_the_person_gave_it(desk: Desk) -> None:
+    def title() -> str:
+        reading = read_note(desk.guarded, "rent.md", 10_000)
+        assert reading is not None
+        return reading.note.title
+
+    desk.write("rent.md", "---\ntitle: The rent\n---\n# Notes\n\nDue on the first.\n")
+    desk.edit_as_client(
+        "rent.md", "---\ntitle: The rent\n---\n# Notes\n\nDue on the first.\nOr later.\n"
+    )
+    assert title() == "The rent"
+    desk.edit_as_client(
+        "rent.md", "---\ntitle: No rent\n---\n# Notes\n\nDue on the first.\nOr later.\n"
+    )
+    assert title() == "rent"
 
 
 def test_what_the_person_types_over_a_clients_words_is_theirs(desk: Desk) -> None:

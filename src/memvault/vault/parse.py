@@ -81,8 +81,8 @@ _TAG_GAPS = re.compile(r"[,\s]+")
 def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
-    The title is the text of a first-level heading at the start of the body, else the property
-    ``title``, else the file's stem.
+    The title is the property ``title``, else the text of a first-level heading at the start of the
+    body, else the file's stem.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -97,7 +97,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         warnings += ("text nested deeper than 50 levels is not indexed",)
     return ParsedNote(
         path=path,
-        title=content.title or _header_title(header) or stem_of(path),
+        title=_header_title(header) or content.title or stem_of(path),
         content_hash=content_hash(data),
         frontmatter=header.values,
         blocks=tuple(content.blocks),
