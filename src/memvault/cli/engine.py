@@ -28,6 +28,7 @@ from memvault.cli.terminal import (
     print_json,
     print_line,
     print_table,
+    progress_in_words,
     settings_of,
 )
 from memvault.model.errors import EngineUnavailable, InvalidParams
@@ -275,8 +276,7 @@ def how_far(status: dict[str, Any]) -> dict[str, str]:
     """In words, what an engine's status says while it starts or indexes."""
     words = {} if status["notes"] is not None else {"notes": "loading"}
     if indexing := status["indexing"]:
-        counts = f" ({indexing['done']:,} of {indexing['total']:,})" if indexing["total"] else ""
-        words["indexing"] = indexing["stage"] + counts
+        words["indexing"] = progress_in_words(indexing)
     return words
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memvault.config.settings import Settings
 
 _POLL_SECONDS = 0.2
+_LINE_SECONDS = 5.0  # between two lines of progress in a pipe
 _SCAN_MUST_BEGIN_SECONDS = 30.0
 
 console = Console(highlight=False)
@@ -142,11 +143,22 @@ def bar() -> Progress:
     )
 
 
+def progress_in_words(report: dict[str, Any]) -> str:
+    """``{stage, done, total}`` as "indexing (12 of 700)"."""
+    counts = f" ({report['done']:,} of {report['total']:,})" if report["total"] else ""
+    return f"{report['stage']}{counts}"
+
+
 def follow(reports: Iterable[dict[str, Any]]) -> None:
-    """Shows ``{stage, done, total}`` as they come; each stage starts the bar again."""
+    """Shows ``{stage, done, total}`` as they come; each stage starts the bar again. Where stdout is
+    no terminal, stderr gets a line every few seconds."""
     with bar() as progress:
         stage, task = "", progress.add_task("starting", total=None)
+        last_line = time.monotonic()
         for report in reports:
+            if progress.disable and time.monotonic() - last_line > _LINE_SECONDS:
+                last_line = time.monotonic()
+                typer.echo(progress_in_words(report), err=True)
             if report["stage"] != stage:
                 stage = str(report["stage"])
                 progress.reset(task, description=stage)
