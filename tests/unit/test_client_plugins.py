@@ -12,7 +12,8 @@ import pytest
 
 from memvault.cli.app import run
 from memvault.cli.client_plugins import MARK
-from memvault.config.hook_files import LIMITS
+from memvault.cli.options import find_places
+from memvault.config.hook_files import LIMITS, HookFiles
 
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
 SKILLS = {
@@ -168,9 +169,39 @@ def test_only_one_vault_has_hooks_and_a_client_without_them_says_so(
     assert tree(home) == {}
 
 
-def test_a_hook_can_be_switched_off_and_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hooks_that_no_client_has_are_not_on(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def states() -> set[str]:
+        assert run(["hooks", "status", "--json"]) == 0
+        return {each["state"] for each in json.loads(capsys.readouterr().out)["events"]}
+
+    assert states() == {"not installed"}
+    assert run(["hooks", "status"]) == run(["hooks", "log"]) == 0
+    assert capsys.readouterr().out.count("memvault connect CLIENT --hooks") == 2
+    assert run(["connect", "cursor", "--hooks"]) == 0
+    capsys.readouterr()
+    assert states() == {"on"}
+    assert run(["hooks", "status"]) == 0
+    assert "installed in Cursor." in capsys.readouterr().out
+
+
+def test_the_log_of_the_hooks_is_shown_as_text_and_as_json(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = find_places(None, None).state.root
+    HookFiles(str(state)).log("cursor", "Stop", "kept for the engine")
     assert run(["hooks", "log"]) == 0
-    assert "No hook has run yet" in capsys.readouterr().out
+    line = capsys.readouterr().out.strip()
+    assert line.endswith(" cursor Stop kept for the engine")
+    assert run(["hooks", "log", "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert " ".join(entry.values()) == line and entry["outcome"] == "kept for the engine"
+
+
+def test_a_hook_can_be_switched_off_and_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["connect", "claude-code", "--hooks"]) == 0
+    capsys.readouterr()
     assert run(["hooks", "off", "Stop"]) == 0
     assert run(["hooks", "status", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out.partition("\n")[2])

@@ -130,7 +130,7 @@ class Plugin:
     def remove(self) -> bool:
         """Take out all that `install` put in, and folders that are empty then; False when nothing
         was there."""
-        found = [path for path in self.files if path.exists() and _is_ours(path)]
+        found = self._installed()
         for path in found:
             path.unlink()
         for folder in sorted({p for path in found for p in path.parents}, reverse=True):
@@ -138,6 +138,13 @@ class Plugin:
             if below and folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
         return self._cut_hooks() or bool(found)
+
+    def is_installed(self) -> bool:
+        """Whether `install` put in its files, and they were not removed since."""
+        return bool(self._installed())
+
+    def _installed(self) -> list[Path]:
+        return [path for path in self.files if path.exists() and _is_ours(path)]
 
     def shown(self) -> str:
         """What would be installed, for a person."""

@@ -218,6 +218,12 @@ def disconnect(
         raise typer.Exit(1)
 
 
+def clients_with_hooks() -> list[str]:
+    """The clients that have memvault's hooks, for whichever vault, by the name that people know."""
+    plugins = {client.label: _plugin(client, _DEFAULT_NAME, None) for client in Client}
+    return [label for label, plugin in plugins.items() if plugin and plugin.is_installed()]
+
+
 def _plugin(client: Client, name: str, places: Places | None) -> Plugin | None:
     """The client's plugin; to remove it, ``places`` does not matter.
 

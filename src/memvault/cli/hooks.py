@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from memvault.cli.clients import clients_with_hooks
 from memvault.cli.hook import run_hook_command
 from memvault.cli.terminal import AsJson, places_of, print_json
 from memvault.config.hook_files import LIMITS, MOST_TIMEOUTS, HookFiles
 from memvault.model.errors import InvalidParams
 
 _LINES = 20
+_COLUMNS = ("time", "client", "event", "outcome")
+_NOT_INSTALLED = "No client has hooks. To install them: memvault connect CLIENT --hooks"
 EventArgument = Annotated[
     str, typer.Argument(metavar="EVENT", help="One event, such as UserPromptSubmit; else all.")
 ]
@@ -46,23 +49,26 @@ def _files(context: typer.Context) -> HookFiles:
 
 @app.command()
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show which events are on, when each ran last, and how many captures are waiting."""
+    """Show which clients have hooks, which events are on, when each ran last, and how many captures
+    are waiting."""
     files = _files(context)
-    last = _last_lines(files)
+    last = {each["event"]: each for each in _logged(files)}
+    clients = clients_with_hooks()
     rows = [
         {
             "event": event,
-            "state": "off" if files.is_off(event) else "on",
+            "state": "off" if files.is_off(event) else "on" if clients else "not installed",
             "timeouts_in_a_row": _size(files.timeouts(event)),
             "limit_seconds": limit,
-            "last": last.get(event),
+            "last": "{time} {client}: {outcome}".format(**last[event]) if event in last else None,
         }
         for event, limit in LIMITS.items()
     ]
     waiting = len(list(Path(files.pending).glob("*.hook")))
     if as_json:
-        print_json({"events": rows, "captures_waiting": waiting})
+        print_json({"clients": clients, "events": rows, "captures_waiting": waiting})
         return
+    typer.echo(f"Hooks are installed in {', '.join(clients)}." if clients else _NOT_INSTALLED)
     for row in rows:
         timeouts = row["timeouts_in_a_row"]
         late = f", {timeouts} of {MOST_TIMEOUTS} time-outs in a row" if timeouts else ""
@@ -75,11 +81,17 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 def log(
     context: typer.Context,
     lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many.")] = _LINES,
+    as_json: AsJson = False,
 ) -> None:
     """Show the last lines of the hooks' log."""
-    logged = _lines(_files(context))[-lines:]
-    for line in logged or ["No hook has run yet. To install them: memvault connect CLIENT --hooks"]:
-        typer.echo(line)
+    logged = _logged(_files(context))[-lines:]
+    if as_json:
+        print_json(logged)
+        return
+    for each in logged:
+        typer.echo(" ".join(each.values()))
+    if not logged:
+        typer.echo("No hook has run yet." if clients_with_hooks() else _NOT_INSTALLED)
 
 
 @app.command()
@@ -111,23 +123,15 @@ def _checked(event: str) -> str:
     return event
 
 
-def _lines(files: HookFiles) -> list[str]:
-    found: list[str] = []
+def _logged(files: HookFiles) -> list[dict[str, str]]:
+    """The log's lines, oldest first: time, client, event and outcome."""
+    found: list[dict[str, str]] = []
     for name in (files.log_file + ".1", files.log_file):
         file = Path(name)
         if file.is_file():
-            found += file.read_text(encoding="utf-8", errors="replace").splitlines()
-    return found
-
-
-def _last_lines(files: HookFiles) -> dict[str, str]:
-    """The last line of the log about each event."""
-    last: dict[str, str] = {}
-    for line in _lines(files):
-        words = line.split(" ", 3)
-        if len(words) == 4:
-            last[words[2]] = f"{words[0]} {words[1]}: {words[3]}"
-    return last
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            found += [dict(zip(_COLUMNS, line.split(" ", 3), strict=False)) for line in lines]
+    return [each for each in found if len(each) == len(_COLUMNS)]
 
 
 def _size(path: str) -> int:
