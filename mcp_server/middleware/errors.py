@@ -37,6 +37,7 @@ WORDS = {
     ("rationale", "string_type"): RATIONALE,
     ("rationale", "string_too_short"): "Rationale must be at least 10 characters",
     ("rationale", "string_too_long"): "Rationale must be at most 500 characters",
+    ("query", "string_too_short"): "The question is empty: give a question or keywords",
     ("content", "string_too_long"): "Content exceeds maximum length of 65536 characters",
     **{
         (parameter, kind): VERBOSITY
@@ -178,6 +179,8 @@ def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
         return "it is required"
     if kind in UNKNOWN:
         return f"there is no such parameter. There are: {', '.join(known)}"
+    if details.get("ctx") == {"min_length": 1}:
+        return "it must not be empty"
     said = details["msg"].replace(" after validation", "")
     return said[:1].lower() + said[1:]
 

@@ -179,7 +179,7 @@ class Resources:
         memory = container.live.catalogue.by_id(node_id)
         if thing is None and memory is None:
             raise NoteNotFound(
-                f"No node of the graph has the id {node_id}. Use recall_memory to find ids.",
+                f"No node of the graph has the id {node_id}. Search for what it says.",
                 id=node_id,
             )
         edges = container.live.graph_view.of(node_id)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from fastmcp.utilities.json_schema import dereference_refs
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from memvault.model.search import Filters
 
@@ -29,6 +29,7 @@ TUNES = ToolAnnotations(
 
 Query = Annotated[
     str,
+    StringConstraints(strip_whitespace=True),
     Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]

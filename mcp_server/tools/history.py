@@ -82,7 +82,7 @@ class HistoryTools(Tools):
         changes = history.lineage(node_id, depth, memory.path if memory else None)
         if memory is None and not changes and not container.live.stores.graph.nodes([node_id]):
             raise NoteNotFound(
-                f"No memory has the id {node_id}. Use recall_memory to find ids.",
+                f"No memory has the id {node_id}. Search for what it says.",
                 id=node_id,
             )
         every = history.changes(node_id=node_id, limit=None)

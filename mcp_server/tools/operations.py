@@ -381,7 +381,7 @@ class OperationTools(Tools):
         *,
         rationale: WhyChanged,
         change: Annotated[
-            str | None, Field(min_length=4, max_length=64, description="A reversal_hash.")
+            str | None, Field(min_length=1, max_length=64, description="A reversal_hash.")
         ] = None,
         client: Annotated[
             str | None,

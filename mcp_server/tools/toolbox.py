@@ -236,7 +236,7 @@ class Toolbox:
         if memory is None:
             self._tell_if_held(memory_id)
             raise NoteNotFound(
-                f"No memory has the id {memory_id}. Use recall_memory to find ids.",
+                f"No memory has the id {memory_id}. Search for what it says.",
                 id=memory_id,
             )
         return memory
@@ -302,7 +302,7 @@ class Toolbox:
         if memory is None:
             self._tell_if_held(wanted)
             near = nearest_names(wanted, indexer.catalogue)
-            hint = "recall_memory or `memvault search` finds notes"
+            hint = "search for what it says"
             if near:
                 hint = f"the nearest are {', '.join(near)}"
             raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)

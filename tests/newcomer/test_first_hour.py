@@ -209,7 +209,9 @@ def test_a_client_has_two_vaults_until_one_is_taken_out(newcomer: Newcomer) -> N
 
 MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("recall_memory", {}, "query - it is required"),
-    ("recall_memory", {"query": ""}, "at least 1 character"),
+    ("recall_memory", {"query": ""}, "The question is empty"),
+    ("recall_memory", {"query": "  "}, "The question is empty"),
+    ("undo_change", {"change": "x", "rationale": WHY}, "`memvault log` lists them"),
     ("recall_memory", {"query": "x", "top_k": 0}, "between 1 and 100"),
     ("recall_memory", {"query": "x", "mode": "fast"}, "'planning'"),
     ("recall_memory", {"query": "x", "colour": "red"}, "There are: query"),
@@ -221,19 +223,19 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("store_memory", {"content": "a", "rationale": WHY, "importance": "huge"}, "critical, high"),
     ("store_memory", {"content_base64": "%", "rationale": WHY}, "not valid base64"),
     ("get_memory", {}, "exactly one of id or path"),
-    ("get_memory", {"path": "../../etc/passwd"}, "`memvault search` finds notes"),
+    ("get_memory", {"path": "../../etc/passwd"}, "search for what it says"),
     ("get_memory", {"path": "Seed libary"}, "the nearest"),
     ("edit_memory", {"target": "Seed library", "operation": "replace_section", "content": "x",
                      "section": "Prices", "rationale": WHY}, "its headings are"),
     ("edit_memory", {"target": "Seed library", "operation": "delete", "content": "x",
                      "rationale": WHY}, "'replace_text'"),
-    ("forget_concept", {"target": "Nobody at all", "rationale": WHY}, "recall_memory or `memvault search` finds"),
+    ("forget_concept", {"target": "Nobody at all", "rationale": WHY}, "search for what it says"),
     ("undo_change", {"rationale": WHY}, "exactly one of change"),
     ("merge_concepts", {"sources": ["x"], "target": "x", "rationale": WHY}, "at least 2 items, not 1"),
 ]  # fmt: skip
 
 
-def test_twenty_mistakes_of_a_client_are_answered_with_what_to_do(newcomer: Newcomer) -> None:
+def test_the_mistakes_of_a_client_are_answered_with_what_to_do(newcomer: Newcomer) -> None:
     before = {path: path.read_bytes() for path in newcomer.vault.rglob("*.md")}
 
     async def answers() -> list[str]:

@@ -197,7 +197,7 @@ def test_a_zip_a_folder_and_numbered_parts_are_exports_too(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{not json", "is not JSON"),
+        ("{not json", "neither a zip file nor JSON, so it is no export of ChatGPT"),
         ("3", "is not a list"),
         (json.dumps([claude()]), "is an export of Claude, not of ChatGPT"),
     ],

@@ -70,6 +70,7 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
         ({"query": "q", "verbosity_level": 3}, "Verbosity level must be 0, 1, or 2"),
         ({"query": "q", "verbosity_level": "loud"}, "Verbosity level must be 0, 1, or 2"),
         ({}, "Invalid params: query - it is required"),
+        ({"query": " "}, "The question is empty: give a question or keywords"),
         ({"query": 7}, "Invalid params: query - input should be a valid string"),
         (
             {"query": "q", "limit": 3},
@@ -92,9 +93,7 @@ def test_arguments_outside_their_limits_are_named_in_the_documents_words(argumen
     assert (error["code"], error["message"]) == (-32602, message)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"query": "q", "top_k": "many"}, {"query": ""}, {"query": "x" * 4097}]
-)
+@pytest.mark.parametrize("arguments", [{"query": "q", "top_k": "many"}, {"query": "x" * 4097}])
 def test_wrong_types_and_lengths_are_invalid_params_that_name_the_parameter(arguments):
     error = failure("answer", **arguments)
     assert error["code"] == -32602

@@ -83,7 +83,7 @@ def _only(found: list[Target], target: str, memories: MemoryLookup) -> Target:
             candidates=[_candidate(each) for each in found],
         )
     near = nearest_names(target, memories)
-    hint = "recall_memory or `memvault search` finds memories"
+    hint = "search for what it says"
     if near:
         hint = f"the nearest names are {', '.join(near)}"
     raise NoteNotFound(

@@ -138,6 +138,10 @@ class Unreadable:
     reason: str
 
 
+class _NotAnExport(Exception):
+    """The file is no export; the message says why."""
+
+
 class _Malformed(Exception):
     """An entry of the export cannot be read."""
 
@@ -250,6 +254,11 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
                 yield from _loaded(loaded, source.name)
         else:
             yield from _loaded(iter([(source.name, kind_of(source.name), source.read_bytes())]), "")
+    except _NotAnExport as error:
+        raise InvalidParams(
+            f"{error}, so it is no export of {NAMES[provider]}. Name the file that you got from "
+            "there, as it is."
+        ) from error
     except FileNotFoundError as error:
         raise InvalidParams(f"{source.name} does not exist") from error
     except (OSError, zipfile.BadZipFile, RuntimeError) as error:
@@ -265,14 +274,14 @@ def _loaded(
         try:
             entries = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise InvalidParams(f"{name} is not JSON; export it again") from error
+            raise _NotAnExport(f"{name} is neither a zip file nor JSON") from error
         if isinstance(entries, dict):  # some tools wrap the list, or save one entry alone
             entries = entries.get("conversations", [entries])
         if not isinstance(entries, list):
-            raise InvalidParams(f"{name} is not a list of conversations")
+            raise _NotAnExport(f"{name} is not a list of conversations")
         yield name, kind, entries
     if is_empty:
-        raise InvalidParams(f"{source} contains no conversations.json; name the export's zip file")
+        raise _NotAnExport(f"{source} contains no conversations.json")
 
 
 def _chatgpt(entry: dict[str, Any]) -> Conversation:

@@ -29,6 +29,7 @@ from memvault.vault.version_store import ARCHIVE, SUFFIX
 from memvault.vault.write import publish, replace, storage_errors, temporary_beside
 
 FORMAT_VERSION = 1
+_WRITTEN = f"a file that `memvault export FILE.json` wrote (format {FORMAT_VERSION})"
 
 _FORBIDDEN = set("\0\\:") if os.name == "nt" else set("\0")
 
@@ -189,10 +190,10 @@ def _read_json(source: Path) -> dict[str, bytes]:
     except OSError as error:
         raise StorageError(f"{source.name} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise InvalidParams(f"{source.name} is not JSON; export it again") from error
+        raise InvalidParams(f"{source.name} is not {_WRITTEN}") from error
     version = export.get("memvault_export") if isinstance(export, dict) else None
     if version != FORMAT_VERSION or not isinstance(export.get("files"), list):
-        raise InvalidParams(f"{source.name} is not an export of memvault, version {FORMAT_VERSION}")
+        raise InvalidParams(f"{source.name} is not {_WRITTEN}")
     return dict(_decoded(item, source.name) for item in export["files"])
 
 

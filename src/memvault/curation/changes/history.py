@@ -175,7 +175,7 @@ class History:
                 candidates=[{"reversal_hash": key} for key in matching[:10]],
             )
         raise NoteNotFound(
-            f"No change has the reversal_hash {reversal_hash!r}; `memvault log` lists them",
+            f"No change has the hash {reversal_hash!r}; `memvault log` lists them",
             target=reversal_hash,
         )
 
