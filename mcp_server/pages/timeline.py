@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import read_date
+
+_OF_A_DAY = re.compile(r"\d{4}\D\d+\D\d|\b\d{1,2}(?!\d).*\d{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,17 @@ class TimelinePage:
             days = {
                 node.id: day
                 for node in edges.nodes()
-                if node.kind == NodeKind.DATE and (day := read_date(node.name)) is not None
+                if node.kind == NodeKind.DATE
+                and names_a_day(node.name)
+                and (day := read_date(node.name)) is not None
             }
             for key, day in days.items():
                 for edge in {edge.source: edge for edge in edges.touching(key)}.values():
                     memory = by_id(edge.source)
                     if memory is not None and memory.date != day:
                         yield Event(day, memory, edge.sentence)
+
+
+def names_a_day(text: str) -> bool:
+    """Whether a date is that of a day, not of a month or a year."""
+    return _OF_A_DAY.search(text) is not None

@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from mcp_server.pages.timeline import names_a_day
 from memvault.consolidation.faded_text import Stage
 from memvault.consolidation.fading import Fading
 from memvault.consolidation.rewards import Signal, SignalKind
@@ -82,6 +83,15 @@ def test_the_timeline_lists_notes_by_their_own_dates(browser: Browser, site: Ser
     browser.open(f"{site.url}/timeline")
     month = browser.text().split("May 2024")[1]
     assert month.split("\n")[1:3] == ["17 Fri", "Launch"]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_day"),
+    [("12 March 2025", True), ("March 1st, 2026", True), ("2025-03-12", True), ("1.3.2026", True),
+     ("March 2025", False), ("2025-03", False), ("2025", False)],
+)  # fmt: skip
+def test_the_timeline_lists_days_that_notes_name_and_no_months(name: str, is_day: bool) -> None:
+    assert names_a_day(name) is is_day
 
 
 def test_an_address_without_a_page_leads_on(browser: Browser, site: Served) -> None:
