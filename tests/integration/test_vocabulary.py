@@ -9,7 +9,7 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
-from memvault.search.vocabulary import ALIKE, Vocabulary
+from memvault.search.vocabulary import ALIKE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
@@ -43,6 +43,37 @@ def test_a_word_that_notes_have_and_a_name_stand_for_themselves(vocabulary: Voca
 
 def test_a_word_like_none_of_the_vault_stands_for_nothing(vocabulary: Vocabulary) -> None:
     assert vocabulary.like("the glacier retreats") == {}
+
+
+def test_a_mistyped_word_stands_for_the_word_that_was_meant(vocabulary: Vocabulary) -> None:
+    for typed in ("marigld", "marigould", "marigolt", "marigodl"):
+        assert vocabulary.like(f"what does {typed} keep")[typed] == {"marigold": 1.0}
+    assert vocabulary.like("what does Marigld keep") == {}  # perhaps another name
+    assert "marigold" not in vocabulary.like("where is the mangold").get("mangold", {})
+    assert vocabulary.like("the peper") == {}  # too short to be sure
+
+
+def test_a_word_that_the_model_knows_is_not_taken_for_a_mistake(vocabulary: Vocabulary) -> None:
+    assert "pepper" not in vocabulary.like("where is the peppers")  # the vault knows its stem
+    assert vocabulary.like("the poster").get("poster", {}).get("roses") is None
+
+
+def test_a_word_of_another_language_is_not_taken_for_a_mistake(
+    vocabulary: Vocabulary, write: Write, indexer: Indexer
+) -> None:
+    write(
+        "Beet.md", "Die Ringelblumen stehen im Garten und nicht in der Stadt, weil das gut ist.\n"
+    )
+    indexer.scan()
+    vocabulary.load()
+    assert vocabulary.like("ringelblumem")["ringelblumem"] == {"ringelblumen": 1.0}
+    assert vocabulary.like("und wo ist das mit der ringelblumem") == {}
+
+
+def test_a_mistake_is_one_letter_or_two_neighbours() -> None:
+    found = set(one_mistake_from("stove", "abcdefghijklmnopqrstuvwxyz"))
+    assert {"stve", "stoves", "stone", "stvoe", "stove"} <= found
+    assert not {"tove", "above", "stoover", "sto"} & found
 
 
 def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary) -> None:

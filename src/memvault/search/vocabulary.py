@@ -2,7 +2,9 @@
 
 Keywords find no note on CSS for who asks about a "stylesheet", and none on images for a "picture".
 So a word that few notes have stands for the nearest words of the vault, too, by their vectors.
-Names stand for themselves: only words count that are written in lower case.
+An English word that neither the vault nor the model knows is probably mistyped if a word of the
+vault differs from it by one mistake ("obsidan"): it stands for that word. Names stand for
+themselves: only words count that are written in lower case.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ RARE = 0.01  # share of the passages: a word that more of them have stands for i
 ALIKE = 0.6  # least cosine of two words that stand for each other
 NEAREST = 2  # words of the vault that one of a question stands for
 WEIGHT = 0.6  # of such a word, times its cosine; a word of the question has 1
+SHORTEST_MISTYPED = 6  # letters of a word that may be mistyped
+MOST_LETTERS = 40  # that may have been left out
 MOST_WORDS = 15_000  # of a vault, the most common: 23 MB of vectors
 MOST_NOTES = 20_000  # whose words are read
 GROWN = 0.05  # share of its chunks by which a vault grows or shrinks until it is read again
@@ -51,6 +55,7 @@ class _Words:
     vectors: npt.NDArray[np.float32]
     rarity: Mapping[int, float]
     unseen: float
+    letters: str  # the most common ones
 
 
 class Vocabulary:
@@ -92,6 +97,7 @@ class Vocabulary:
             self._embedder.embed(plain),
             {term: count / passages for term, count in having.items()},
             0.5 / max(passages, 1),
+            "".join(each for each, _ in Counter("".join(counts).lower()).most_common(MOST_LETTERS)),
         )
         self._answers, self._size = LRUCache(_QUESTIONS), size
         return AGAIN_SECONDS
@@ -148,6 +154,13 @@ class Vocabulary:
         }
         if not rare or not known.places:
             return
+        # Of the words of other languages the model knows too few to tell a mistake by.
+        in_english = self._vectors.language_of(question) is None
+        mistyped = self._mistyped(known, rare) if in_english else {}
+        yield from ((word, {meant: 1.0}) for word, meant in mistyped.items())
+        rare = {word: term for word, term in rare.items() if word not in mistyped}
+        if not rare:
+            return
         words, asked = tuple(known.places), set(bm25.terms(question))
         cosines = known.vectors @ np.stack(self._vectors_of(known, list(rare))).T
         for word, column in zip(rare, cosines.T, strict=True):
@@ -164,12 +177,43 @@ class Vocabulary:
                     {each: WEIGHT * float(column[known.places[each]]) for each in found.values()},
                 )
 
+    def _mistyped(self, known: _Words, rare: Mapping[str, int]) -> dict[str, str]:
+        """The words, given with their terms, that neither the vault nor the model knows, each with
+        the vault's most common word at one mistake from it."""
+        found = {}
+        for word, own in rare.items():
+            if len(word) < SHORTEST_MISTYPED or own in known.rarity:
+                continue
+            if self._embedder.tokens.count(word) == 1:
+                continue
+            shares = {
+                each: share
+                for each in one_mistake_from(word, known.letters)
+                if (term := _term(each)) is not None and (share := known.rarity.get(term))
+            }
+            if shares:
+                found[word] = max(shares, key=lambda each: shares[each])
+        return found
+
     def _vectors_of(self, known: _Words, words: list[str]) -> list[Vector]:
         new = [word for word in words if word not in known.places]
         fresh = dict(zip(new, self._embedder.embed_few(new), strict=True))
         return [
             fresh[word] if word in fresh else known.vectors[known.places[word]] for word in words
         ]
+
+
+def one_mistake_from(word: str, letters: str) -> Iterator[str]:
+    """Every word from which this one differs by a letter too many, too few, another, or two
+    neighbours exchanged; its first letter is taken to be right."""
+    for at in range(1, len(word) + 1):
+        before, after = word[:at], word[at:]
+        yield from (f"{before}{letter}{after}" for letter in letters)
+        if after:
+            yield before + after[1:]
+            yield from (f"{before}{letter}{after[1:]}" for letter in letters)
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
 
 
 def _term(word: str) -> int | None:
