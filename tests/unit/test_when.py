@@ -89,6 +89,8 @@ def span_of(text: str) -> Span | None:
         ("Who left mid-May 2025?", date(2025, 5, 11), date(2025, 5, 20)),
         ("Wer kam Ende Oktober?", date(2026, 10, 21), date(2026, 10, 31)),
         ("What is due before the end of December 2026?", TODAY, date(2026, 12, 31)),
+        ("What is due before the end of the month?", TODAY, date(2026, 11, 30)),
+        ("Where were we in the summer of last year?", date(2025, 6, 1), date(2025, 8, 31)),
         ("Who is away from 7 to 14 May 2025?", date(2025, 5, 7), date(2025, 5, 14)),
         ("Who is away between May 7 and 14?", date(2026, 5, 7), date(2026, 5, 14)),
         ("Who was away from Monday to Friday?", date(2026, 11, 16), date(2026, 11, 20)),

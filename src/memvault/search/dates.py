@@ -25,6 +25,8 @@ from memvault.search.time_expressions import (
     single_days,
 )
 from memvault.search.time_patterns import PAST
+from memvault.search.time_translation import languages_of
+from memvault.stores.vectors.bm25 import LANGUAGES, is_function_word
 from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
 
@@ -101,6 +103,9 @@ class AskedTime:
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
+        for language in languages_of(question)[0][:1]:
+            if language in LANGUAGES:  # those whose function words are known
+                words = {word for word in words if not is_function_word(word, language)}
         past = not words.isdisjoint(PAST)
         if past:
             cuts = [replace(cut, coming=None) for cut in cuts]

@@ -1,6 +1,7 @@
 """Time expressions of a question: cut out of it, as spans of days.
 
-English and ISO dates, relative to today, and days and months as six other languages name them.
+English and ISO dates, relative to today, days and months as six other languages name them, and in
+questions the times of nine languages (`time_translation`).
 Without a year the last such day, month or season that is not to come is meant, and a second
 reading is the next one ("on Thursday", "in December"), unless the text says which.
 """
@@ -12,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import cache
 
 from memvault.config.settings import CalendarSettings
 from memvault.search.time_patterns import (
@@ -36,6 +38,7 @@ from memvault.search.time_patterns import (
     WORD,
     WORDS_FOR_IN,
 )
+from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
 SLACK = {"day": 0, "week": 3, "month": 15, "year": 183}  # days; nobody means the very day
@@ -108,6 +111,7 @@ def cut_times(
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
     cutter = _Cutter(text, today)
+    cutter.translated()
     cutter.few()
     cutter.between()
     if event_day is not None:
@@ -170,6 +174,21 @@ class _Cutter:
         self.text = head + gap + tail
         self.cuts = [*moved, Cut(len(head), span, any_year, coming)]
 
+    def translated(self) -> None:
+        """Times in other languages, read as what they mean in English."""
+
+        @cache
+        def read(english: str) -> Cut | None:
+            cutter = _Cutter(english, self._calendar)
+            cutter.few()
+            cutter.points()
+            return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
+
+        times = times_in(self.text, lambda english: read(english) is not None)
+        for start, end, english in reversed(times):
+            if cut := read(english):
+                self._cut(start, end, cut.span, any_year=cut.any_year, coming=cut.coming)
+
     def few(self) -> None:
         """The last or the next few days, weeks, months or years."""
         today = self._calendar.today
@@ -226,7 +245,8 @@ class _Cutter:
             )
             if coming is not None and match["weekday"] and ahead:
                 span, coming = coming, None
-            if side == "before" and (match["part"] or "").lower() in ("end of", "ende"):
+            ends = match["end"] or (match["part"] or "").lower() in ("end of", "ende")
+            if side == "before" and ends:
                 side = "by"
             bounded = _bounded(side, span, self._calendar.today)
             any_year = bounded == span and _names_no_year(match)
@@ -408,8 +428,9 @@ def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
         start = date(year, first, 1)
         return Span(start, _back(start, -3, "month") - timedelta(1))
 
-    if match["season_year"]:
-        return of_year(int(match["season_year"]))
+    if written := match["season_year"]:
+        near = None if written.isdigit() else _near(written.lower(), calendar)
+        return of_year(near.first.year if near else int(written))
     span = of_year(today.year + 1)
     if match["whose"] and match["whose"].lower() in ("next", "coming"):
         while span.first.year > today.year and of_year(span.first.year - 1).first > today:

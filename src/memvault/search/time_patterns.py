@@ -99,7 +99,7 @@ _POINTS = (
     r"(?:,? (?:of )?(?P<week>(?:last|this|next) week)\b"
     r"|(?P<bare>(?=['’]s\b|[?.!]*$| (?:morning|afternoon|evening|night)\b)))?",
     rf"(?:the )?(?:(?P<whose>last|past|this|next|coming) )?(?P<season>{_SEASON})\b"
-    r"(?: (?:of )?(?P<season_year>\d{4})\b)?",
+    r"(?: (?:of )?(?P<season_year>\d{4}|(?:last|this|next) year)\b)?",
     rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? (?P<side>ago|from now)\b",
     r"(?:the )?(?P<end>end|rest) of (?P<ending>(?:(?:the|this|next|last) )?(?:week|month|year))\b",
     r"(?P<to_come>upcoming|coming up|in the (?:near )?future)\b",

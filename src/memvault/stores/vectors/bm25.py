@@ -16,7 +16,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 
@@ -219,16 +219,25 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
     if not languages:
         return "english"
     spoken = ("english", *languages)
-    counts = Counter({each: sum(1 for _ in _function_words(text, each)) for each in spoken})
+    counts = Counter(function_words_by_language(text, spoken))
     best, most = counts.most_common(1)[0]  # of equal ones the first
     return best if most else None
 
 
+def function_words_by_language(text: str, languages: Iterable[str]) -> dict[str, int]:
+    """How many words of a text say nothing by themselves in each language, such as "what"."""
+    words = _WORD.findall(_normal(text))
+    return {each: sum(is_function_word(word, each) for word in words) for each in languages}
+
+
 def _function_words(text: str, language: str) -> Iterator[str]:
-    model = _without_function_words(language)
-    for word in _WORD.findall(_normal(text)):
-        if not model.embed_query(word).indices:
-            yield word
+    return (word for word in _WORD.findall(_normal(text)) if is_function_word(word, language))
+
+
+@lru_cache(maxsize=20_000)  # seven languages are asked for each word of a question
+def is_function_word(word: str, language: str) -> bool:
+    """Whether a word says nothing by itself in a language, as "what" in English."""
+    return not _without_function_words(language).embed_query(word).indices
 
 
 def terms(phrase: str) -> list[int]:

@@ -1,0 +1,340 @@
+"""Times in questions of nine languages, in English.
+
+The names of days, months and units, and of times near today, are those of Unicode CLDR as the
+package dateparser lists them. Words that stand together are translated one by one; what they mean
+depends on their kinds, not on their order, and the English reader decides whether it is a time.
+"""
+
+from __future__ import annotations
+
+import calendar
+import importlib.util
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from memvault.search.time_patterns import MONTHS
+from memvault.search.time_words import CODES, WORDS
+from memvault.stores.vectors.bm25 import function_words_by_language
+
+_LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+_UNSPACED = ("japanese", "chinese")
+_DAYS_BARE = ("french", "italian")  # where "Monday" is written for "on Monday"
+_NEAR_DAYS = {
+    "0 ago": "today", "1 ago": "yesterday", "2 ago": "day before yesterday",
+    "1 from now": "tomorrow", "2 from now": "day after tomorrow",
+}  # fmt: skip
+_NEAR_UNITS = {"0 ago": "this", "1 ago": "last", "1 from now": "next"}
+_UNITS = ("day", "week", "month", "year")
+_WEEKDAYS = [name.lower() for name in calendar.day_name]
+_MONTHS = [name.lower() for name in calendar.month_name[1:]]
+_KINDS = (
+    dict.fromkeys(("last", "next", "this"), "which")
+    | dict.fromkeys(("until", "since", "starting", "before", "after"), "bound")
+    | dict.fromkeys(("spring", "summer", "autumn", "winter"), "season")
+    | dict.fromkeys(_UNITS, "unit")
+    | {"day after tomorrow": "day"}
+)
+_AROUND = ("bound", "on", "the")
+_RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
+_ONE_SIGN = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
+# What words that stand together mean, by their kinds.
+_MEANINGS = {
+    "day": "{day}",
+    "unit which": "{which} {unit}",
+    "number unit which": "the {which} {number} {unit}s",
+    "ago number unit": "{number} {unit}s ago",
+    "from now number unit": "{number} {unit}s from now",
+    "weekday which": "{which} {weekday}",
+    "unit weekday which": "{weekday} {which} {unit}",
+    "season which": "{which} {season}",
+    "season unit which": "{season} of {which} {unit}",
+    "weekend which": "{which} weekend",
+    "unit weekend which": "{which} weekend",
+    "month which": "{which} {month}",
+    "end unit": "the end of the {unit}",
+    "end unit which": "the end of {which} {unit}",
+    "end month": "the end of {month}",
+    "date month": "{date} {month}",
+    "date month year": "{date} {month} {year}",
+}
+# And with a word like "on" or "until" before them.
+_MEANINGS_WITH_ON = {
+    "weekday": ("on", "{weekday}"),
+    "weekend": ("on", "the weekend"),
+    "season": ("in", "{season}"),
+    "month": ("in", "{month}"),
+    "month year": ("in", "{month} {year}"),
+    "year": ("in", "{year}"),
+}
+
+Meaning = tuple[tuple[str, str], ...]  # kinds of words, each with its word in English
+
+
+def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, str]]:
+    """The times of a question that is not in English: first character, end, and in English.
+
+    Args:
+        is_time: whether an English text is a time and nothing else.
+    """
+    low = text.lower().replace("\u2019", "'")
+    if len(low) != len(text):  # a few capitals are two characters there
+        return []
+    names, sure = languages_of(text)
+    for name in names:
+        found = list(_language(name).times_in(low, text, is_time))
+        if not sure:  # "Morgen Stanley"
+            found = [
+                (a, b, english)
+                for a, b, english in found
+                if " " in text[a:b] or text[a:b].islower()
+            ]
+        if found:
+            return found
+    return []
+
+
+@lru_cache(maxsize=256)  # a question is read several times
+def languages_of(text: str) -> tuple[tuple[str, ...], bool]:
+    """The languages but English that a question may be in, the likeliest first, and whether it is
+    surely not English: by its script, or by the function words in it. Without more of these than
+    of English ones the languages with a word for a time in it."""
+    if not text.isascii():
+        if re.search("[\u3041-\u30ff]", text):
+            return ("japanese",), True
+        if re.search("[\u4e00-\u9fff]", text):
+            return ("chinese", "japanese"), True
+        if re.search("[\u0400-\u04ff]", text):
+            return ("russian",), True
+    counts = function_words_by_language(text, ("english", *_LATIN))
+    most = max(counts.values())
+    if counts["english"] < most:
+        near = [name for name in _LATIN if counts[name] >= max(most - 1, 1)]
+        return tuple(sorted(near, key=lambda name: -counts[name])), True
+    words = re.findall(r"\w+", text.lower())
+    near = [name for name in _LATIN if counts[name] == most]
+    return tuple(name for name in near if not _words_for_times(name).isdisjoint(words)), False
+
+
+@cache
+def table_of(language: str) -> dict[str, Any]:
+    """The names of times in a language, as dateparser lists them. Its package is not imported,
+    which would take 0.1 s.
+
+    Raises:
+        ModuleNotFoundError: dateparser is not installed.
+    """
+    package = importlib.util.find_spec("dateparser")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("No module named 'dateparser'", name="dateparser")
+    folder = Path(package.origin).with_name("data") / "date_translation_data"
+    path = folder / f"{CODES[language]}.py"
+    spec = importlib.util.spec_from_file_location(f"times_in_{language}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(module.info)
+
+
+def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:
+    """The words of a language for times near today ("letzte woche"), and what they mean."""
+    for name, words in table_of(language)["relative-type"].items():
+        match = re.fullmatch(r"(in )?(\d) (day|week|month|year)(?: ago)?", name)
+        if match is None:
+            continue
+        unit, side = match[3], "from now" if match[1] else "ago"
+        near = f"{match[2]} {side}"
+        meaning: Meaning = (("number", match[2]), ("unit", unit), (side, ""))
+        if unit == "day" and near in _NEAR_DAYS:
+            meaning = (("day", _NEAR_DAYS[near]),)
+        elif near in _NEAR_UNITS:
+            meaning = (("which", _NEAR_UNITS[near]), ("unit", unit))
+        yield from ((word.lower(), meaning) for word in words)
+
+
+def in_english(parts: Meaning) -> str | None:
+    """What words that stand together mean, if they mean one time."""
+    kinds = {kind for kind, _ in parts if kind not in _AROUND}
+    known = dict(sorted(parts, key=lambda part: part[1] != "this"))
+    if "which" in kinds and known.get("number") == "1":
+        kinds.remove("number")
+    if known.get("which") == "this" and "number" in kinds:
+        known["which"] = "last"
+    key = " ".join(sorted(kinds))
+    if key in _MEANINGS:
+        return f"{known.get('bound', '')} {_MEANINGS[key].format(**known)}".strip()
+    if key in _MEANINGS_WITH_ON:
+        on, meaning = _MEANINGS_WITH_ON[key]
+        return f"{known.get('bound', on)} {meaning.format(**known)}"
+    return None
+
+
+@cache
+def _words_for_times(language: str) -> frozenset[str]:
+    """The words that the table of a language has for days, months and times near today, but those
+    that are months in English."""
+    known = [word for word, _ in relative_times(language)]
+    known += [word for name in (*_WEEKDAYS, *_MONTHS) for word in table_of(language)[name]]
+    words = {word for each in known for word in re.findall(r"\w{3,}", each.lower())}
+    return frozenset(words - MONTHS.keys())
+
+
+@cache
+def _language(name: str) -> _Language:
+    return _Language(name)
+
+
+class _Language:
+    """Reads the times of one language."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._spaced = name, name not in _UNSPACED
+        self._entries: dict[str, list[Meaning]] = {}
+        for word, meaning in self._known():
+            self._entries.setdefault(word, []).append(meaning)
+        longest_first = sorted(self._entries, key=lambda word: -len(_ONE_SIGN.sub("x", word)))
+        before, behind = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
+        self._word = re.compile(f"{before}(?:{'|'.join(longest_first)}){behind}")
+        each, apart = (_any_of(WORDS[name].get(key, "(?!)")) for key in ("each", "apart"))
+        self._each = re.compile(rf"{before}(?:{each})\s*$")
+        self._apart = re.compile(rf"{before}(?:{apart})\s+$" if self._spaced else apart)
+        self._meanings_of = lru_cache(maxsize=1_000)(self._read)
+
+    def _known(self) -> Iterator[tuple[str, Meaning]]:
+        """Patterns of words and what they mean."""
+        table, words = table_of(self._name), WORDS[self._name]
+        near = list(relative_times(self._name))
+        yield from ((_pattern(re.escape(word)), meaning) for word, meaning in near)
+        for unit in _UNITS:
+            forms = [word.lower() for word in table[unit] if len(word) > 1 or not self._spaced]
+            yield from ((re.escape(word), (("unit", unit),)) for word in forms)
+        days = [(word, (("weekday", day),)) for day in _WEEKDAYS for word in self._names(day)]
+        yield from days
+        for month in _MONTHS:
+            yield from ((word, (("month", month),)) for word in self._names(month))
+        if not self._spaced:  # 下周 and 周五 are written 下周五
+            days.append((words["weekend"], (("weekend", ""),)))
+            yield from (
+                (week + day[1:], (*which, *what))
+                for week, which in near
+                for day, what in days
+                if week[-1] == day[0]
+            )
+        for key in words.keys() - {"each", "apart", "number", "a unit"}:
+            for word in words[key].split():
+                english = "behind" if word[0] == "_" else key
+                yield _pattern(word.removeprefix("_")), ((_KINDS.get(key, key), english),)
+        for number, word in enumerate(words["number"].split(), 1):
+            yield word, (("number", str(number)),)
+        for unit, word in zip(_UNITS, words.get("a unit", "").split(), strict=False):
+            yield word, (("number", "1"), ("unit", unit))
+        yield r"\d{1,3}", (("number", ""),)
+        yield r"\d{4}" if self._spaced else r"\d{4}年", (("year", ""),)
+        date = r"(?:\.|er|º|°)?" if self._spaced else "[日号](?![前后後])"
+        yield rf"\d{{1,2}}{date}", (("date", ""),)
+
+    def _names(self, day_or_month: str) -> list[str]:
+        """Patterns of its full names."""
+        known = {word.lower() for word in table_of(self._name)[day_or_month] if word[-1] != ")"}
+        full = sorted(word for word in known if len(word) >= max(map(len, known)) - 1)
+        stem = full[0].rstrip("аеийоуыьюя")
+        if self._name == "russian" and len(stem) > 2:
+            return [stem + _RUSSIAN_ENDINGS["weekday" if day_or_month in _WEEKDAYS else "month"]]
+        return [re.escape(word) for word in full if self._spaced or len(word) > 1]
+
+    def _read(self, word: str) -> list[Meaning]:
+        """What a word may mean; numbers mean themselves."""
+        patterns = [each for each in self._entries if each == word or not each.isalpha()]
+        found = [m for each in patterns if re.fullmatch(each, word) for m in self._entries[each]]
+        digits = "".join(re.findall(r"\d", word))
+        return [tuple((kind, english or digits) for kind, english in each) for each in found]
+
+    def times_in(
+        self, low: str, text: str, is_time: Callable[[str], bool]
+    ) -> Iterator[tuple[int, int, str]]:
+        """See the function of this name; ``low`` is the text in lower case."""
+        for run in self._runs(low):
+            first = 0
+            while first < len(run):
+                for last in range(len(run), first, -1):
+                    english = self._time(run[first:last], low, text)
+                    if english is not None and is_time(english):
+                        yield run[first].start(), run[last - 1].end(), english
+                        first = last
+                        break
+                else:
+                    first += 1
+
+    def _runs(self, low: str) -> Iterator[list[re.Match[str]]]:
+        """Words of times with nothing but spaces between them."""
+        run: list[re.Match[str]] = []
+        for word in self._word.finditer(low):
+            if run and low[run[-1].end() : word.start()].strip(" -"):
+                yield run
+                run = []
+            run.append(word)
+        yield run
+
+    def _time(self, words: list[re.Match[str]], low: str, text: str) -> str | None:
+        """What words that stand together may mean, where they stand."""
+        for meanings in product(*(self._meanings_of(word[0]) for word in words)):
+            parts = tuple(part for meaning in meanings for part in meaning)
+            if not self._in_order(parts):
+                continue
+            core = next(n for n, meaning in enumerate(meanings) if meaning[0][0] not in _AROUND)
+            english = in_english(parts)
+            if english and self._fits(parts, words[core].start(), words[-1].end(), low, text):
+                return english
+        return None
+
+    def _in_order(self, parts: Meaning) -> bool:
+        """Whether words follow each other as those of one time do."""
+        core = [part for part in parts if part[0] not in _AROUND]
+        kinds = [kind for kind, _ in core]
+        if not core or len(set(kinds)) < len(kinds) - max(kinds.count("which") - 1, 0):
+            return False
+        if parts[-1][0] in (_AROUND if self._spaced else ("on", "the")):
+            return False
+        if not self._spaced and (parts[0][0] == "the" or "which" in kinds[1:]):
+            return False
+        if self._spaced and "date" in kinds and kinds[:2] != ["date", "month"]:
+            return False
+        if "number" in kinds:
+            before = core[: kinds.index("number")]
+            if "unit" in dict(before) or ("which", "this") in core[len(before) :]:
+                return False
+        sides = [(kind, word) for kind, word in core if kind in ("ago", "from now") and word]
+        return all(kinds[-1 if word == "behind" else 0] == kind for kind, word in sides)
+
+    def _fits(self, parts: Meaning, start: int, end: int, low: str, text: str) -> bool:
+        """Whether words that could mean a time mean one where they stand: not "am Morgen", "am
+        letzten Tag", "jeden Montag" and 明日香."""
+        known = dict(parts)
+        kinds = known.keys() - set(_AROUND)
+        if not self._spaced and self._apart.match(low, end):
+            return False
+        if " ".join(sorted(kinds)) not in _MEANINGS_WITH_ON:
+            if known.get("day") == "tomorrow" and self._spaced:
+                return self._apart.search(low[:start]) is None
+            return kinds != {"unit", "which"} or known["unit"] != "day"
+        if self._each.search(low[:start]):
+            return False
+        if not self._spaced:
+            return kinds != {"season"}
+        if self._name != "german" and text[start].isupper():  # Mars, Avril
+            return False
+        if kinds == {"weekday"} and (self._name in _DAYS_BARE or not low[end:].strip(" ?.!")):
+            return True
+        return "bound" in known or "on" in known
+
+
+def _any_of(words: str) -> str:
+    return "|".join(words.split())
+
+
+def _pattern(word: str) -> str:
+    """A pattern of a word, or of several joined by "_" or by escaped spaces."""
+    return re.sub(r"_|\\ ", r"\\s+", word)

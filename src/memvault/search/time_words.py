@@ -1,0 +1,92 @@
+"""How nine languages say times: the words that CLDR does not list, by their English word."""
+
+# Patterns of words; "_" is a space, or at the start of a word the time that it follows ("_ago").
+# "on" precedes what is no time by itself ("on Monday"), "the" may come between words. No single
+# time follows "each" ("every Monday"); no "tomorrow" follows "apart" ("in the morning"), and in
+# languages without spaces no time precedes it.
+WORDS = {
+    "german": {
+        "number": "eine?[mr]? zwei drei vier fünf sechs sieben acht neun zehn",
+        "last": "(?:letzt|vorig|vergangen)e[mnrs]?", "next": "(?:nächst|kommend)e[mnrs]?",
+        "this": "diese[mnrs]?", "ago": "vor", "from now": "in", "until": "bis", "since": "seit",
+        "starting": "ab", "before": "vor", "after": "nach", "on": "am im", "end": "ende",
+        "the": "an in zum zur de[mnrs] die das", "month": "monats", "year": "jahres",
+        "weekend": "wochenende", "spring": "frühling frühjahr", "summer": "sommer",
+        "autumn": "herbst", "winter": "winter", "each": "jede[mnrs]?",
+        "apart": "jede[mn] diesen am der den dem guten heute gestern",
+    },
+    "french": {
+        "number": "une? deux trois quatre cinq six sept huit neuf dix",
+        "last": "derni(?:er|ère)s? passée?s?", "next": "prochaine?s? qui_vient",
+        "this": "ce ces cet cette", "ago": "il_y_a", "from now": "dans",
+        "until": "jusqu'à jusqu'au d'ici", "since": "depuis", "starting": "dès à_partir_de",
+        "before": "avant", "after": "après", "on": "en au", "end": "fin",
+        "the": "l[ea] l' de du d'", "weekend": "week-?end", "spring": "printemps",
+        "summer": "été", "autumn": "automne", "winter": "hiver", "each": "chaque les? du",
+    },
+    "spanish": {
+        "number": "una? dos tres cuatro cinco seis siete ocho nueve diez",
+        "last": "pasad[oa]s? últim[oa]s?", "next": "próxim[oa]s? que_viene", "this": "est[ea]s?",
+        "ago": "hace", "from now": "dentro_de", "until": "hasta", "since": "desde",
+        "starting": "a_partir_de", "before": "antes_del?", "after": "después_del?", "on": "el en",
+        "end": "fin final", "the": "la las al del?", "weekend": "fin_de_semana",
+        "day after tomorrow": "pasado_mañana", "spring": "primavera", "summer": "verano",
+        "autumn": "otoño", "winter": "invierno", "each": "cada los", "apart": "la",
+    },
+    "italian": {
+        "number": "un[oa']? due tre quattro cinque sei sette otto nove dieci",
+        "last": "scors[oaie] passat[oaie] ultim[oaie]", "next": "prossim[oaie]",
+        "this": "quest[oaie']", "ago": "_fa", "from now": "[tf]ra", "until": "entro fino_a",
+        "since": "da dal dalla dall'", "before": "prima_d(?:i|el)", "after": "dopo",
+        "on": "a in", "end": "fine", "weekend": "fine_settimana weekend",
+        "the": "il la l[eo]? l' nel(?:la|l')? nei del(?:la|l')? di al", "spring": "primavera",
+        "day after tomorrow": "dopodomani", "summer": "estate", "autumn": "autunno",
+        "winter": "inverno", "each": "ogni il del",
+    },
+    "portuguese": {
+        "number": "uma? d(?:oi|ua)s três quatro cinco seis sete oito nove dez",
+        "last": "passad[oa]s? últim[oa]s?", "next": "próxim[oa]s? que_vem",
+        "this": "[nd]?est[ea]s?", "ago": "há _atrás", "from now": "em daqui_a dentro_de",
+        "until": "até", "since": "desde", "starting": "a_partir_de", "before": "antes_d[eoa]",
+        "after": "depois_d[eoa] após", "on": "n[oa] em", "end": "fim final",
+        "the": "[oa] n[oa]s d[eoa] à ao", "weekend": "fim_de_semana",
+        "day after tomorrow": "depois_de_amanhã", "spring": "primavera", "summer": "verão",
+        "autumn": "outono", "winter": "inverno", "each": "cada tod[oa] [oa]s",
+    },
+    "dutch": {
+        "number": "een twee drie vier vijf zes zeven acht negen tien",
+        "last": "(?:vorig|afgelopen|laatst)e?", "next": "(?:volgend|komend)e?", "this": "deze dit",
+        "ago": "_geleden", "from now": "over", "until": "tot", "since": "sinds",
+        "starting": "vanaf", "before": "v[oó]{2}r", "after": "na", "on": "op in",
+        "the": "de het van", "end": "eind einde", "weekend": "weekend", "spring": "lente voorjaar",
+        "summer": "zomer", "autumn": "herfst najaar", "winter": "winter", "each": "elke iedere",
+        "apart": "de elke iedere goede deze",
+    },
+    "russian": {
+        "number": "од(?:ин|ну|на) дв[ае] три четыре пять шесть семь восемь девять десять",
+        "last": r"прошл\w{2,3} последн\w{2,3}", "next": r"следующ\w{2,3} будущ\w{2,3}",
+        "this": "эт(?:а|и|о|у|от|ой|ом|ого|их)", "ago": "_назад", "from now": "через",
+        "until": "до к", "since": "со?", "before": "перед", "after": "после", "on": "во? на",
+        "the": "за", "end": "кон(?:ец|ц[аеу])", "weekend": "выходны[ехм]", "week": "неделе",
+        "month": "месяце", "spring": "весн(?:а|ой|у|ы)", "summer": "лет(?:о|ом|а)",
+        "autumn": "осен(?:ь|ью|и)", "winter": "зим(?:а|ой|у|ы)", "each": "кажд(?:ый|ую|ое|ые)",
+        "a unit": "день неделю месяц год",
+    },
+    "japanese": {
+        "number": "一 二 三 四 五 六 七 八 九 十", "last": "過去 ここ 先", "next": "今後 来",
+        "this": "この 今", "ago": "_前", "from now": "_後", "until": "まで までに",
+        "since": "から 以来", "after": "以降", "the": "の", "end": "末", "weekend": "週末",
+        "spring": "春", "summer": "夏", "autumn": "秋", "winter": "冬", "each": "毎週?",
+        "apart": "[香子]",
+    },
+    "chinese": {
+        "number": "一 [二两] 三 四 五 六 七 八 九 十", "last": "上个 上 过去 最近",
+        "next": "下个 下 未来", "this": "这个 这 本", "ago": "_前 _之前",
+        "from now": "_后 _之后 _以后", "until": "截至", "since": "自 自从 从 以来",
+        "before": "之前 以前", "after": "之后 以后", "the": "的",
+        "end": "底 末", "weekend": "周末", "spring": "春天 春季", "summer": "夏天 夏季",
+        "autumn": "秋天 秋季", "winter": "冬天 冬季", "each": "[每一两几]", "apart": "[期次报刊]",
+    },
+}  # fmt: skip
+CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+         "dutch": "nl", "russian": "ru", "japanese": "ja", "chinese": "zh"}  # fmt: skip

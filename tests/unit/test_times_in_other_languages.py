@@ -1,0 +1,174 @@
+"""Times in questions of other languages than English."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memvault.search.dates import AskedTime
+from memvault.search.time_expressions import Calendar, Cut, Span, cut_times
+from memvault.search.time_translation import in_english, relative_times, table_of
+from memvault.search.time_words import CODES
+
+TODAY = date(2026, 11, 18)  # a Wednesday
+NOW = Calendar(TODAY)
+LAST_WEEK = (date(2026, 11, 9), date(2026, 11, 15))
+NEXT_WEEK = (date(2026, 11, 23), date(2026, 11, 29))
+FRIDAY = date(2026, 11, 20)
+
+
+def times(text: str, calendar: Calendar = NOW) -> list[Cut]:
+    return cut_times(text, calendar)[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("Was steht kommende Woche an?", *NEXT_WEEK),
+        ("Wen traf ich in der letzten Woche?", *LAST_WEEK),
+        ("Was ist bis Freitag zu tun?", TODAY, FRIDAY),
+        ("Wo waren wir vor drei Tagen?", date(2026, 11, 15), date(2026, 11, 15)),
+        ("Was ist bis Ende des Monats fällig?", TODAY, date(2026, 11, 30)),
+        ("Was geschah am Freitag letzter Woche?", date(2026, 11, 13), date(2026, 11, 13)),
+        ("Was steht bis zum 24. Dezember 2026 an?", TODAY, date(2026, 12, 24)),
+        ("Qu'y a-t-il la semaine prochaine ?", *NEXT_WEEK),
+        ("Qui est venu vendredi dernier ?", date(2026, 11, 13), date(2026, 11, 13)),
+        ("Qu’a-t-on fait l’année dernière ?", date(2025, 1, 1), date(2025, 12, 31)),
+        ("Qu'a-t-on fait ces deux dernières semaines ?", date(2026, 11, 4), TODAY),
+        ("¿Qué hay la semana que viene?", *NEXT_WEEK),
+        ("¿Qué hicimos hace dos años?", date(2024, 5, 19), date(2025, 5, 20)),
+        ("Che cosa c'è la prossima settimana?", *NEXT_WEEK),
+        ("Che cosa va fatto entro venerdì?", TODAY, FRIDAY),
+        ("O que há para fazer na próxima semana?", *NEXT_WEEK),
+        ("Wat heb ik vorige week gedaan?", *LAST_WEEK),
+        ("Что было на прошлой неделе?", *LAST_WEEK),
+        ("Кто приходил неделю назад?", date(2026, 11, 8), date(2026, 11, 14)),
+        ("Что нужно сделать до пятницы?", TODAY, FRIDAY),
+        ("来週の予定は？", *NEXT_WEEK),
+        ("来週末は何をする？", date(2026, 11, 21), date(2026, 11, 22)),
+        ("2025年3月5日に何があった？", date(2025, 3, 5), date(2025, 3, 5)),
+        ("上周我做了什么？", *LAST_WEEK),
+        ("下周五有什么会议？", date(2026, 11, 27), date(2026, 11, 27)),
+        ("前天谁来了？", date(2026, 11, 16), date(2026, 11, 16)),
+    ],
+)
+def test_a_time_in_another_language_is_the_days_that_people_mean(
+    question: str, first: date, last: date
+) -> None:
+    assert [cut.span for cut in times(question)] == [Span(first, last)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was steht in der letzten Zeile?",
+        "Wie sieht mein Plan am Morgen aus?",
+        "Was war am letzten Tag des Projekts?",
+        "Was machen wir jeden Montag?",
+        "Wo steht, dass jeder Tag in einer Zeile steht?",
+        "Was hat Frau Sommer gesagt?",
+        "Quoi de neuf, et quelle est la dernière version ?",
+        "Que fait-on le lundi et tous les étés ?",
+        "Où est la maison d'été de Monsieur Avril ?",
+        "¿Qué hago por la mañana y todos los lunes?",
+        "¿Hace falta regar?",
+        "Che cosa fa ogni lunedì?",
+        "O que está na segunda tarefa?",
+        "Какая среда разработки в среднем лучше?",
+        "明日香さんは誰ですか？",
+        "毎週月曜日に何をしますか？",
+        "一周五次浇水吗？",
+        "下周期怎么做？",
+        "Where is the hier module, and who is Oggi Demain?",
+        "Who planted the morgen rose?",
+        "Morgen Stanley",
+        "the hier of Mars",
+        "Ottobre",
+    ],
+)
+def test_words_that_name_no_time_are_left(question: str) -> None:
+    assert cut_times(question, NOW) == (question, [])
+
+
+def test_a_time_is_cut_out_of_the_question_in_its_own_words() -> None:
+    text, (cut,) = cut_times("Was habe ich nächste Woche vor?", NOW)
+    assert (text, text[: cut.at]) == ("Was habe ich vor?", "Was habe ich")
+
+
+def test_dates_in_english_keep_their_year() -> None:
+    for question in ("Minutes April 04, 2019", "minutes of April 4, 2019", "4 April 2019"):
+        assert [cut.span.first for cut in times(question)] == [date(2019, 4, 4)]
+
+
+def test_a_day_of_the_week_may_be_past_or_to_come() -> None:
+    (cut,) = times("Wer kommt am Freitag?")
+    assert (cut.span.first, cut.coming) == (date(2026, 11, 13), Span(FRIDAY, FRIDAY))
+
+
+def test_weeks_begin_as_the_person_has_set_it() -> None:
+    (cut,) = times("Was war letzte Woche?", Calendar(TODAY, week_starts=6))
+    assert cut.span == Span(date(2026, 11, 8), date(2026, 11, 14))
+
+
+@pytest.mark.parametrize(
+    ("question", "only_time"),
+    [
+        ("Was habe ich nächste Woche vor?", True),
+        ("¿Qué tengo mañana?", True),
+        ("Что у меня завтра?", True),
+        ("Welche Rosen pflanze ich nächste Woche?", False),
+        ("来週のバラの予定は何ですか？", False),
+    ],
+)
+def test_a_question_of_nothing_but_function_words_asks_for_all_of_its_time(
+    question: str, only_time: bool
+) -> None:
+    asked = AskedTime.of(question, NOW)
+    assert asked is not None
+    assert asked.only_time == only_time
+
+
+# Beginnings that say which language a question is in.
+ASKED = {
+    "german": "Was ist das ", "french": "Qu'est-ce que nous avons ", "spanish": "¿Qué es lo que hay ",
+    "italian": "Che cosa c'è ", "portuguese": "O que é que ele tem ", "dutch": "Wat is er dan ",
+    "russian": "Что же было ", "japanese": "これは", "chinese": "我们",
+}  # fmt: skip
+NEAR = [(language, *each) for language in CODES for each in relative_times(language)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(NEAR), st.dates(date(1950, 1, 1), date(2049, 12, 31)))
+def test_every_word_for_a_time_near_today_means_what_it_does_in_english(near, today) -> None:
+    language, word, meaning = near
+    english = in_english(meaning)
+    assert english is not None
+    (cut,) = times(ASKED[language] + word, Calendar(today))
+    (same,) = times(english, Calendar(today))
+    assert (cut.span, cut.coming) == (same.span, same.coming)
+
+
+COUNTED = [
+    (language, side, unit, words)
+    for language in CODES
+    for name, patterns in table_of(language)["relative-type-regex"].items()
+    if (match := re.fullmatch(r"(in )?\\1 (day|week|month|year)(?: ago)?", name))
+    for side, unit in [("from now" if match[1] else "ago", match[2])]
+    for words in patterns
+    for form in table_of(language)[unit]  # of patterns only those with a whole word of the unit
+    if (len(form) > 1 or language in ("japanese", "chinese"))
+    and re.search(rf"\)\s*{form.lower()}(?:\b|[前後后])", words)
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(COUNTED), st.integers(2, 99))
+def test_every_counted_time_of_the_table_means_what_it_does_in_english(counted, number) -> None:
+    language, side, unit, pattern = counted
+    (cut,) = times(ASKED[language] + pattern.replace(r"(\d++[.,]?\d*+)", str(number)))
+    (same,) = times(f"{number} {unit}s {side}")
+    assert cut.span == same.span
