@@ -125,11 +125,11 @@ class OperationTools(Tools):
                 pulse=self._box.meter.of_vault(),
             )  # fmt: skip
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
-        sets = operation is EditOperation.SET_PROPERTY
-        against = [] if sets else self._box.contradicted(content)
-        done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=preview)
+        done = self._box.container.actions.edit(target, edit, why_of(rationale), preview=True)
         own = done.plan.node_ids[0]
-        against = [each for each in against if adds or each.memory.id != own]
+        against = self._box.contradicted(done.result.stated, apart_from=None if adds else own)
+        if not preview:
+            done = self._box.container.actions.edit(target, edit, why_of(rationale))
         memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
         return EditedAnswer.of(
             done.result,

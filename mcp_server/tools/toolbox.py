@@ -308,10 +308,10 @@ class Toolbox:
             raise NoteNotFound(f"No note has the path or name {name!r}; {hint}", path=name)
         return memory
 
-    def contradicted(self, text: str | None) -> list[Contradiction]:
+    def contradicted(self, text: str | None, apart_from: str | None = None) -> list[Contradiction]:
         """As `Critic.contradicted_by_new`; none while a store does not answer."""
         with suppress(StoreUnavailable, GraphQueryError):
-            return self.container.live.critic.contradicted_by_new(text or "")
+            return self.container.live.critic.contradicted_by_new(text or "", apart_from)
         return []
 
     def scope(self, project: str | None, filters: Filters | None = None) -> Scope:

@@ -61,6 +61,46 @@ def test_an_edit_that_contradicts_a_memory_says_so_unless_it_replaces_what_it_co
     assert "contradicts" not in whole
 
 
+def test_an_edit_is_compared_by_its_whole_sentences_apart_from_the_note_itself(writer) -> None:
+    notes = {
+        "Survey": "The sonar pass was done on 12 November; two gaps are left.",
+        "Plumber": "Ask for a receipt. The plumber comes on Wednesday 25 November at 8:30.",
+        "Calls": "The plumber comes on Thursday 26 November at 8:30, said Sven.",
+    }
+    for title, content in notes.items():
+        writer.ok("store_memory", content=content, title=title, rationale=WHY)
+    edited = writer.ok(
+        "edit_memory", target="Plumber", operation="replace_text", rationale=WHY,
+        find="Wednesday 25 November", content="Tuesday 24 November",
+    )  # fmt: skip
+    assert [each["title"] for each in edited["contradicts"]] == ["Calls"]
+
+
+def test_what_is_like_a_memory_but_about_something_else_contradicts_nothing(writer) -> None:
+    notes = {
+        "Granny": "She takes 5 mg of amlodipine every morning.",
+        "Kitchen": "The new kitchen costs 14,200 euros.",
+        "Dr Nyman": "Next appointment on 7 December at 9:20.",
+        "Blood pressure": "| Date | Morning |\n|---|---|\n| 2026-10-12 | 148/94 |",
+    }
+    for title, content in notes.items():
+        writer.ok("store_memory", content=content, title=title, rationale=WHY)
+    facts = {
+        "Granny takes 20 mg of atorvastatin in the evening.": None,
+        "The new sofa costs 1,250 euros.": None,
+        "The next appointment with the optician is on 9 December at 14:00.": None,
+        "My blood pressure was 128/80 on 21 November.": None,
+        "Granny takes 10 mg of amlodipine every morning.": "Granny",
+        "The new kitchen costs 15,800 euros.": "Kitchen",
+        "The next appointment with Dr Nyman is on 14 December at 9:20.": "Dr Nyman",
+    }
+    for content, title in facts.items():
+        stored = writer.ok("store_memory", content=content, rationale=WHY)
+        titles = [each["title"] for each in stored.get("contradicts", [])]
+        assert titles == ([title] if title else []), content
+        writer.ok("undo_change", change=stored["reversal_hash"], rationale=WHY)
+
+
 def test_values_in_tables_and_denials_contradict_and_other_subjects_do_not(writer: Caller) -> None:
     notes = {
         "Loans": "| | Basic | Plus |\n|---|---|---|\n| Longest loan | 2 weeks | 6 weeks |",

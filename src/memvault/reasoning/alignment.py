@@ -12,7 +12,7 @@ names, and all others. A statement contradicts a sentence that has most of its w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -45,6 +45,10 @@ _EXCEPT = re.compile(r"\b(?:others?|else|rest|except|remaining)\b", re.IGNORECAS
 _VALUES = ("number", "weekday", "month", "ordinal", "period", "share", "shortcut", "ending")
 _SWITCH = ("on", "off")
 _SWITCHED = re.compile(r"\b(?:switch|turn|toggl|flip)\w*\s+(?:\w+\s+)?(?:on|off)\b", re.IGNORECASE)
+_OF_WHAT = re.compile(
+    r"\b(?:of|with|at|for|from|by|in)\s+(?:(?:the|an?|my|our|his|her|their)\s+)?(\w+)",
+    re.IGNORECASE,
+)
 # By itself too common to stand in the place of its opposite.
 _TOO_COMMON = ("before", "after", "new", "old", "day", "night", "more", "less")
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -116,7 +120,7 @@ class _Comparison:
 
     def outcome(self) -> Alignment | None:
         ours, theirs = self._ours, self._theirs
-        if self._share < (COVERED if not self._names else _COVERED_BUT_NAME):
+        if not self._is_on_one_matter():
             return None
         if self._names:  # about another subject, unless it names another in the same place
             return self._other_name()
@@ -148,6 +152,14 @@ class _Comparison:
         ):
             return self._other_word()
         return None
+
+    def _is_on_one_matter(self) -> bool:
+        """Whether the sentence has most words of the statement, and one of them itself: values in
+        common, such as a month, are not enough."""
+        said = said_by(self._ours)
+        if not said - LIGHT or not (said & said_by(self._theirs) or self._alike):
+            return False
+        return self._share >= (COVERED if not self._names else _COVERED_BUT_NAME)
 
     def _same_or_denied(self) -> Alignment | None:
         """Whether the sentence says the same, or denies it."""
@@ -256,7 +268,9 @@ class _Comparison:
             its -= ours.of(kind)
             if not mine or not its:
                 continue
-            if kind == "number" and self._is_same_amount():
+            if self._is_of_other():
+                return None
+            if kind == "number" and self._are_same_amounts():
                 continue
             if kind in ("share", "ordinal", "period") and self._missing:
                 continue
@@ -266,6 +280,12 @@ class _Comparison:
                 return None
             return self._differs(kind, mine, nearest(ours, theirs, kind, its))
         return False
+
+    def _is_of_other(self) -> bool:
+        """Whether the sentence's values are of something else: a word that says of what is missing
+        ("with the dentist"), or has another in its place ("the new sofa", "the new kitchen")."""
+        of = {canonical(match[1]) for match in _OF_WHAT.finditer(self._ours.text)}
+        return bool(of & self._missing) or any(True for _ in self._replaced())
 
     def _is_share_of_it(self) -> bool:
         """Whether the sentence says that it is a part ("pays half of the 780 euros")."""
@@ -277,13 +297,18 @@ class _Comparison:
         }
         return any(each.clause in shares and each.key in said for each in self._theirs.tokens)
 
-    def _is_same_amount(self) -> bool:
-        return any(
-            same(a, b) is not False
+    def _are_same_amounts(self) -> bool:
+        """Whether each amount of the statement equals one of the sentence's of its kind, if any."""
+        pairs = [
+            [
+                same(a, b) is not False
+                for b in self._theirs.amounts
+                if (a.kind, a.unit) == (b.kind, b.unit)
+            ]
             for a in self._ours.amounts
-            for b in self._theirs.amounts
-            if (a.kind, a.unit) == (b.kind, b.unit)
-        )
+        ]
+        like = [each for each in pairs if each]
+        return bool(like) and all(map(any, like))
 
     def _is_turned(self) -> bool | None:
         """Whether two terms are compared or ordered in reverse; None if they are not compared."""
@@ -305,7 +330,7 @@ class _Comparison:
     def _opposite(self) -> Alignment | None:
         """A word whose opposite the sentence has in its place."""
         ours, theirs = self._ours, self._theirs
-        if len(self._missing) > 2 or ours.denied or theirs.denied:
+        if len(self._missing) > 2 or ours.denied or theirs.denied or self._is_of_other():
             return None
         for word in sorted(ours.low):
             if word in _SWITCH and not (
@@ -334,14 +359,7 @@ class _Comparison:
 
         Its place is next to the same words, its category is told by the cosine of the two words.
         """
-        ours, theirs = self._ours, self._theirs
-        pairs = [
-            (ours.words["word"][mine], theirs.words[kind][its])
-            for mine in sorted(self._missing)
-            for kind in ("word", "name")
-            for its in sorted(theirs.of(kind) - said_by(ours))
-            if _is_framed_alike(ours.beside.get(mine, ("", "")), theirs.beside.get(its, ("", "")))
-        ]
+        pairs = list(self._replaced())
         if not pairs:
             return None
         firsts, seconds = (self._embed([pair[side] for pair in pairs]) for side in (0, 1))
@@ -355,6 +373,16 @@ class _Comparison:
         return Alignment(Relation.VALUE, sure, self._share, self._own, "word", (mine,), (its,))
 
     # -- helpers --------------------------------------------------------------------------------
+
+    def _replaced(self) -> Iterator[tuple[str, str]]:
+        """Words that the sentence lacks, each with one that it has in the same place."""
+        ours, theirs = self._ours, self._theirs
+        for mine in sorted(self._missing):
+            for kind in ("word", "name"):
+                for its in sorted(theirs.of(kind) - said_by(ours)):
+                    frames = ours.beside.get(mine, ("", "")), theirs.beside.get(its, ("", ""))
+                    if _is_framed_alike(*frames):
+                        yield ours.words["word"][mine], theirs.words[kind][its]
 
     def _synonyms(self, other: frozenset[str]) -> dict[str, str]:
         """For those of these words for which the sentence has one of the same meaning, that one."""

@@ -125,20 +125,25 @@ class Critic:
         self._verifier = verifier
 
     def critique(
-        self, reasoning: str, focal: Sequence[str] = (), threshold: float = 0.5
+        self,
+        reasoning: str,
+        focal: Sequence[str] = (),
+        threshold: float = 0.5,
+        apart_from: str | None = None,
     ) -> tuple[list[Contradiction], Advice]:
         """Memories that contradict the reasoning, most certain first, each once.
 
         Args:
             focal: ids of the memories to check against; the whole vault if there are none.
             threshold: least confidence of a contradiction.
+            apart_from: id of a memory that is not asked.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         said = [readable(s) for s in sentences(reasoning)][:MOST_SENTENCES]
         found: dict[str, Contradiction] = {}
-        for each in self._all(said, focal):
+        for each in self._all(said, focal, apart_from):
             known = found.get(each.memory.id)
             if each.confidence >= threshold and (
                 known is None or each.confidence > known.confidence
@@ -147,8 +152,11 @@ class Critic:
         ranked = sorted(found.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
 
-    def contradicted_by_new(self, text: str) -> list[Contradiction]:
+    def contradicted_by_new(self, text: str, apart_from: str | None = None) -> list[Contradiction]:
         """Memories that say otherwise than the first sentences of a text before it is written.
+
+        Args:
+            apart_from: id of the memory that the text replaces part of.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -156,13 +164,16 @@ class Critic:
         first = " ".join(sentences(text)[:NEW_SENTENCES])
         if not first or len(first) > NEW_CHARS:
             return []
-        return self.critique(first)[0][:MOST_CONTRADICTED]
+        return self.critique(first, apart_from=apart_from)[0][:MOST_CONTRADICTED]
 
-    def _all(self, said: Sequence[str], focal: Sequence[str]) -> Iterator[Contradiction]:
+    def _all(
+        self, said: Sequence[str], focal: Sequence[str], apart_from: str | None
+    ) -> Iterator[Contradiction]:
         given = self._focal(focal)
         reasoning = Source("", "", "", kind="session")
         for sentence in said:
             hits = given if focal else self._find(sentence, FOUND_FOR_EACH, None)
+            hits = [hit for hit in hits if hit.memory.id != apart_from]
             aligned, place = self._best_alignment(sentence, hits)
             if aligned is not None and aligned.relation is Relation.SUPPORTS:
                 continue
@@ -175,6 +186,7 @@ class Critic:
             ]
             passages = self._passages(focal) if focal else [_passage(hit) for hit in hits]
             told = self._told(passages, claims, anywhere=not focal)
+            told = [each for each in told if each.source.note_id != apart_from]
             for claim in claims:
                 yield from self._values(claim, told)
             for passage in passages:

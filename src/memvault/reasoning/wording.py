@@ -123,12 +123,16 @@ class Statement:
             and not any(a <= each.start < b for a, b in spans_of_amounts)
         ]
         self.beside = {
-            each.key: (before.key if before else "", after.key if after else "")
+            each.key: (_neighbour(each, before), _neighbour(each, after))
             for before, each, after in zip([None, *order], order, [*order[1:], None], strict=False)
         }
 
     def of(self, kind: str) -> frozenset[str]:
         return frozenset(self.words.get(kind, ()))
+
+
+def _neighbour(word: Word, other: Word | None) -> str:
+    return other.key if other is not None and other.clause == word.clause else ""
 
 
 def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:

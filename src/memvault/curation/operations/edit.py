@@ -21,6 +21,7 @@ from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.graph import NodeKind
 from memvault.model.note import ParsedNote
+from memvault.search.relations.values import sentences
 from memvault.vault.compose import (
     appended,
     close_open_fence,
@@ -77,11 +78,13 @@ class NoteEdit:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The edited span, ``before`` and ``after``."""
+    """The edited span, ``before`` and ``after``; ``stated`` are the sentences of the text that the
+    edit wrote or changed, whole."""
 
     path: str
     before: str
     after: str
+    stated: str = ""
 
 
 def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
@@ -109,7 +112,7 @@ def stage_edit(staging: Staging, target: Target, edit: NoteEdit) -> Edited:
             start, end = note.span_of(edit.find)
             after = content
     staging.write(path, note.replaced(start, end, after))
-    return Edited(path, note.text[start:end], after)
+    return Edited(path, note.text[start:end], after, note.newly_stated(start, end, after))
 
 
 def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> str:
@@ -231,6 +234,14 @@ class _Text:
         if frontmatter_of(changed) != frontmatter_of(self.data):
             raise InvalidParams("The text would become properties of the note; use set_property")
         return changed
+
+    def newly_stated(self, start: int, end: int, after: str) -> str:
+        """The sentences of the lines with another text in this span that the note lacks now."""
+        before = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        behind = self.text[end:].partition("\n")[0]
+        known = set(sentences(self.text))
+        new = (each for each in sentences(before + after + behind) if each not in known)
+        return "\n".join(new)
 
     def section_end(self, heading: int) -> int:
         """The number of lines up to the end of the last text in the section whose heading is on
