@@ -125,6 +125,20 @@ def test_a_skipper_is_not_a_member_of_the_crew(boatyard: Callable[..., list[str]
     assert boatyard("Where does the skipper of Kestrel work?")[0] == "people/Omar Diaz.md"
 
 
+def test_a_note_whose_properties_have_the_words_of_a_question_answers_it_itself(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, searcher: Searcher
+) -> None:
+    skippers = {"Heron": "Lena Vogt", "Kestrel": "Omar Diaz", "Plover": "Pia Lund"}
+    for boat, skipper in skippers.items():
+        front = f'---\ntype: boat\nskipper: "[[{skipper}]]"\n---\n'
+        vault({f"boats/{boat}.md": f"{front}Needs paint.\n", f"people/{skipper}.md": "Sails.\n"})
+    indexer.scan()
+    searcher.warm_up()
+    for boat in skippers:
+        found = searcher.search(f"Who is the skipper of {boat}?", allow_unverified=True).hits
+        assert found[0].memory.path == f"boats/{boat}.md"
+
+
 def test_the_way_back_tells_roles_apart_too(boatyard: Callable[..., list[str]]) -> None:
     found = boatyard("Which boats have a skipper who works for Baltic Sails?", 2)
     assert set(found) == {"boats/Heron.md", "boats/Plover.md"}

@@ -103,7 +103,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
         max(0.0, hit.relevance - (0.0 if related else shift))
         for hit, related in zip(hits, by_relation, strict=True)
     ]
-    shares = word_shares(query, hits)
+    shares = word_shares(query, [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits])
     rows = np.zeros((count, 8))
     for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
         best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
@@ -116,19 +116,19 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
     return rows
 
 
-def word_shares(query: str, hits: Sequence[Hit]) -> list[float]:
-    """Share of the question's word stems in each memory; a stem that few of them have weighs more
-    (inverse document frequency among the hits, log(1 + n / (df + 1)))."""
+def word_shares(query: str, texts: Sequence[str]) -> list[float]:
+    """Share of the question's word stems in each text; a stem that few of them have weighs more
+    (inverse document frequency among them, log(1 + n / (df + 1)))."""
     asked = sorted(stems(query))
-    texts = [stems(f"{hit.memory.title} {hit.heading} {hit.text}") for hit in hits]
-    count = len(texts)
+    told = [stems(text) for text in texts]
+    count = len(told)
     weight = {
-        stem: math.log(1.0 + count / (sum(stem in text for text in texts) + 1.0)) for stem in asked
+        stem: math.log(1.0 + count / (sum(stem in text for text in told) + 1.0)) for stem in asked
     }
     total = sum(weight.values())
     if total <= 0.0:
         return [0.0] * count
-    return [sum(weight[stem] for stem in asked if stem in text) / total for text in texts]
+    return [sum(weight[stem] for stem in asked if stem in text) / total for text in told]
 
 
 # Sentences that have nothing to do with each other, in which any model shows how alike it finds

@@ -40,6 +40,7 @@ from memvault.search.calibration import (
     relevance_shift,
     word_shares,
 )
+from memvault.search.context.scoring import relevant_properties
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
@@ -356,11 +357,15 @@ class Searcher:
         return asked.first_of_it(hits)[:limit]
 
     def _tells(self, query: str, hits: Sequence[Hit]) -> bool:
-        """Whether one of these notes has most words of a question that say something: then it
-        answers by itself, or it is quoted, and no relation is followed."""
+        """Whether one of these notes has most words of a question that say something, properties
+        included: then it answers by itself, or it is quoted, and no relation is followed."""
         self.hybrid.read_passages(query, hits)
         asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
-        return max(word_shares(asked, hits), default=0.0) >= TOLD
+        texts = []
+        for hit in hits:
+            properties = relevant_properties(hit.memory, query)
+            texts.append(" ".join((hit.memory.title, hit.heading, hit.text, *properties)))
+        return max(word_shares(asked, texts), default=0.0) >= TOLD
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """In the reranker's order, unless relations led to some: it cannot judge those by text."""
