@@ -85,6 +85,7 @@ logger = logging.getLogger(__name__)
 Counted = TypeVar("Counted")
 BATCH_SECONDS = 3.0  # for the current batch to end when everything closes
 IDLE_SECONDS = 30.0  # without a batch to embed
+PHRASES = 16  # of a question, that are embedded at once
 CLIENTS_AWAY_SECONDS = 300.0  # until what parses questions is unloaded
 HANDSHAKE_SECONDS = 0.5  # in which a client that comes need not share the processor with loading it
 LOG_BYTES = 5_000_000
@@ -317,8 +318,9 @@ class Container:
         return IDLE_SECONDS
 
     def expect_questions_of(self, clients: ActivityTracker) -> None:
-        """Load what parses questions when clients come, so that no question waits for it (1.3 s),
-        and unload it some minutes after the last one has left."""
+        """Load what parses questions when clients come, and prepare to embed their phrases, so that
+        no question waits for it (1.3 s and 0.3 s), and unload it some minutes after the last one
+        has left."""
         parser = question_parser()
         if parser is None:
             return
@@ -326,6 +328,7 @@ class Container:
         def load() -> None:
             with suppress(ModelUnavailable):  # the log says why
                 parser.load()
+            self.embedder.prepare(PHRASES)
 
         def arrived() -> None:
             if not parser.is_loaded:

@@ -38,10 +38,14 @@ class Counting:
         self.meta, self.tokenizer = model.meta, model.tokenizer
         self._model = model
         self.windows = 0
-        self.queries = 0
+        self.at_once: list[int] = []  # texts of each run of the model for questions
+
+    @property
+    def queries(self) -> int:
+        return len(self.at_once)
 
     def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        self.queries += 1
+        self.at_once.append(len(windows))
         return self._model.begin(windows)
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
@@ -149,6 +153,12 @@ def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
     embedder.embed_few(["whatever else is embedded meanwhile", "with the same engine"])
     assert np.array_equal(begun(), first)
     assert np.allclose(first, embedder.embed_few(texts), atol=1e-5)
+
+
+def test_every_number_of_phrases_up_to_the_most_is_prepared(model: OpenVinoModel) -> None:
+    counting = Counting(model)
+    Embedder(counting, model_id(DEFAULT)).prepare(4)
+    assert counting.at_once == [1, 2, 3, 4]
 
 
 def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder: Embedder) -> None:

@@ -330,6 +330,12 @@ class Embedder:
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         return self._model.begin([encoding.ids for encoding in encodings])
 
+    def prepare(self, most: int) -> None:
+        """Embed 1 to ``most`` short texts: a number of texts that is embedded for the first time
+        takes as long as seven more would."""
+        for count in range(1, most + 1):
+            self.embed_few(["a"] * count)
+
     def known(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors, (dim,) float32, of these texts, without running the model."""
         return self._cache.get(list(dict.fromkeys(texts))) if self._cache is not None else {}
