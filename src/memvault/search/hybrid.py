@@ -46,29 +46,44 @@ class FusionSettings:
             greatest inverse document frequency, ln(1 + chunks): so that scores mean the same in
             vaults of ten notes and of ten thousand.
         candidates: chunks asked of each search, at least.
+        told_apart: mean cosine of two notes up to which the model tells a vault's notes apart.
     """
 
     dense_weight: float = 0.4
     half_keywords: float = 4.0
     candidates: int = 200
+    told_apart: float = 0.4
 
     def half_of(self, chunks: int) -> float:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
     def relevances(
-        self, cosines: Floats, keywords: Floats, best_keywords: float, half: float
+        self,
+        cosines: Floats,
+        keywords: Floats,
+        best_keywords: float,
+        half: float,
+        alike: float,
     ) -> Floats:
         """In [0, 1], and comparable between queries.
 
         BM25 has no upper bound. The best score of a query is saturated as BM25 saturates a term's
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
+
+        In a language that it hardly knows a model finds all notes alike, and its cosines say
+        little: there their share is less. What it loses counts as the cosine of any two notes, so
+        that relevances mean the same.
+
+        Args:
+            alike: mean cosine of two notes in the question's language.
         """
         named = keywords / (best_keywords + half)
-        share = self.dense_weight
-        relevance: Floats = share * np.minimum(cosines, 1.0) + (1.0 - share) * named
-        return relevance
+        share = self.dense_weight * min(1.0, (1.0 - alike) / (1.0 - self.told_apart))
+        lost = (self.dense_weight - share) * alike
+        relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * named + lost
+        return np.minimum(relevance, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +149,7 @@ class SharedPart:
     """
 
     mean: Vector
+    alike: float  # mean cosine of two of them
     share: float  # of the mean to take off a question
 
     @classmethod
@@ -144,8 +160,8 @@ class SharedPart:
             return None
         mean: Vector = np.asarray(vectors, np.float32).mean(axis=0)
         square = float(mean @ mean)
-        alike = (count * square - 1.0) / (count - 1.0)  # mean cosine between two of them
-        return cls(mean, SHARED * alike / square) if alike > 0.0 else None
+        alike = (count * square - 1.0) / (count - 1.0)
+        return cls(mean, alike, SHARED * alike / square) if alike > 0.0 else None
 
     def taken_off(self, question: Vector) -> tuple[Vector, float]:
         """The question's vector without it, and what to add to its cosines so that those of an
@@ -156,29 +172,31 @@ class SharedPart:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """The results of both searches, and the BM25 score that counts as half."""
+    """The results of both searches, the BM25 score that counts as half, and the mean cosine of two
+    notes."""
 
     dense: ScoreList
     keywords: ScoreList
     half: float
+    alike: float
     settings: FusionSettings
 
     def of_notes(self) -> tuple[list[str], Floats]:
         """Every note that either search found, and their relevances, (n,)."""
         place = _places(each.note_id for each in (*self.dense.headers, *self.keywords.headers))
         named = self.keywords.of_notes(place)
-        best = float(named.max(initial=0.0))
-        worth = self.settings.relevances(self.dense.of_notes(place), named, best, self.half)
-        return list(place), worth
+        return list(place), self._relevances(self.dense.of_notes(place), named)
 
     def of_chunks(self) -> tuple[list[ChunkHeader], Floats]:
         """Every chunk that either search found, and their relevances, (n,)."""
         headers = {each.chunk_id: each for each in (*self.dense.headers, *self.keywords.headers)}
         place = _places(headers)
         named = self.keywords.of_chunks(place)
-        best = float(named.max(initial=0.0))
-        worth = self.settings.relevances(self.dense.of_chunks(place), named, best, self.half)
-        return list(headers.values()), worth
+        return list(headers.values()), self._relevances(self.dense.of_chunks(place), named)
+
+    def _relevances(self, cosines: Floats, keywords: Floats) -> Floats:
+        best = float(keywords.max(initial=0.0))
+        return self.settings.relevances(cosines, keywords, best, self.half, self.alike)
 
 
 def _places(keys: Iterable[str]) -> dict[str, int]:
@@ -287,19 +305,19 @@ class HybridSearch:
         half = self._settings.half_of(self._chunks())
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
         keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
-        named = ScoreList.of(keywords, limit)
-        return Fused(self._search_dense(query, limit, scope, size), named, half, self._settings)
-
-    def _search_dense(
-        self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None
-    ) -> ScoreList:
-        language, lift = self._vectors.language_of(query), 0.0
-        shared = None if language is None else self._shared_in(language)
-        vector = self._embedder.embed_query(query)
-        if shared is not None:
+        language = self._vectors.language_of(query)
+        shared = self._shared_in(language)
+        vector, lift = self._embedder.embed_query(query), 0.0
+        if language is not None and shared is not None:
             vector, lift = shared.taken_off(vector)
-        found = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
-        return ScoreList.of(found, limit, lift)
+        near = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
+        return Fused(
+            ScoreList.of(near, limit, lift),
+            ScoreList.of(keywords, limit),
+            half,
+            shared.alike if shared is not None else 0.0,
+            self._settings,
+        )
 
     def telling(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
