@@ -90,6 +90,15 @@ def span_of(text: str) -> Span | None:
         ("Wer kam Ende Oktober?", date(2026, 10, 21), date(2026, 10, 31)),
         ("What is due before the end of December 2026?", TODAY, date(2026, 12, 31)),
         ("What is due before the end of the month?", TODAY, date(2026, 11, 30)),
+        ("What do I have on the 28th?", date(2026, 11, 28), date(2026, 11, 28)),
+        ("What was said on the 28th?", date(2026, 10, 28), date(2026, 10, 28)),
+        ("What is due by the 31st?", TODAY, date(2026, 12, 31)),
+        ("Who came a fortnight ago?", date(2026, 11, 4), date(2026, 11, 10)),
+        ("What is due within a fortnight?", TODAY, date(2026, 12, 5)),
+        ("What broke in the last fortnight?", date(2026, 11, 7), TODAY),
+        ("Who comes next week on Friday?", date(2026, 11, 27), date(2026, 11, 27)),
+        ("Who came last week Monday?", date(2026, 11, 9), date(2026, 11, 9)),
+        ("What happened since Christmas?", date(2025, 12, 25), date.max),
         ("Where were we in the summer of last year?", date(2025, 6, 1), date(2025, 8, 31)),
         ("Who is away from 7 to 14 May 2025?", date(2025, 5, 7), date(2025, 5, 14)),
         ("Who is away between May 7 and 14?", date(2026, 5, 7), date(2026, 5, 14)),
@@ -133,10 +142,17 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
         "Who is Tuesday Weld?",
         "Which of the 12 pumps leaks?",
         "Who owns version 2.5 of the plan?",
+        "Who works on the 28th floor?",
+        "Who paints on Christmas cards?",
+        "What did I read within a week?",
     ],
 )
 def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
     assert cut_times(text, NOW) == (text, [])
+
+
+def test_no_week_follows_a_time_without_an_end() -> None:
+    assert cut_times("Who comes the week after upcoming?", NOW)[0] == "Who comes the week?"
 
 
 def test_the_text_is_left_without_its_time_and_with_the_place_where_it_stood() -> None:
@@ -150,6 +166,17 @@ def test_the_days_after_a_named_event_are_those_after_its_day() -> None:
     text, cuts = cut_times("What broke since the harvest supper?", NOW, days.get)
     assert text == "What broke?"
     assert cuts == [Cut(10, Span(date(2026, 9, 12), date.max))]
+
+
+def test_each_of_several_events_that_a_question_names_is_read() -> None:
+    days = {"the harvest supper": date(2026, 9, 12), "the regatta": date(2026, 6, 6)}
+    text = "What broke before lunch, after the regatta and before the harvest supper?"
+    left, cuts = cut_times(text, NOW, days.get)
+    assert left == "What broke before lunch, and?"
+    assert [cut.span for cut in cuts] == [
+        Span(date.min, date(2026, 9, 11)),
+        Span(date(2026, 6, 7), date.max),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -14,25 +14,28 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cache
+from itertools import islice
 
 from memvault.config.settings import CalendarSettings
 from memvault.search.time_patterns import (
     BETWEEN,
     COUNTS,
     DAY_IN_DIGITS,
+    DAY_OF_MONTH,
     DAY_WORDS,
     DAYS,
     DAYS_FROM_TODAY,
     EVENT,
     EXPRESSION,
     FEW,
-    IN,
     IN_LOWER_CASE,
     MONTHS,
     NAMED_MONTHS,
     NO_MONTHS,
     ONWARDS,
     PAST,
+    SAYINGS,
+    SAYINGS_AHEAD,
     SEASONS,
     WEEKDAYS,
     WORD,
@@ -41,7 +44,14 @@ from memvault.search.time_patterns import (
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
-SLACK = {"day": 0, "week": 3, "month": 15, "year": 183}  # days; nobody means the very day
+SLACK = {
+    "day": 0,
+    "week": 3,
+    "fortnight": 3,
+    "month": 15,
+    "year": 183,
+}  # days; nobody means the very day
+DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 MOST_DAYS = 1_000  # named in one note; more are those of a table or a log
 
 
@@ -111,14 +121,11 @@ def cut_times(
         event_day: the day of an event that the text names ("since the offsite"), or None.
     """
     cutter = _Cutter(text, today)
-    cutter.translated()
+    cutter.said_otherwise(event_day or (lambda _: None))
     cutter.few()
     cutter.between()
-    if event_day is not None:
-        cutter.events(event_day)
+    cutter.beside()
     cutter.points()
-    if event_day is not None:
-        cutter.events(event_day)
     return cutter.text, cutter.cuts
 
 
@@ -158,36 +165,54 @@ class _Cutter:
         self.cuts: list[Cut] = []
         self._calendar = calendar
 
-    def _cut(
-        self,
-        start: int,
-        end: int,
-        span: Span,
-        *,
-        any_year: bool = False,
-        coming: Span | None = None,
-    ) -> None:
+    def _cut(self, start: int, end: int, cut: Cut) -> None:
         head, tail = self.text[:start].rstrip(), self.text[end:]
         gap = " " if tail and tail[0] not in " ?.,!" else ""
         shrunk = len(self.text) - len(head) - len(gap) - len(tail)
         moved = [replace(c, at=c.at - shrunk if c.at > len(head) else c.at) for c in self.cuts]
         self.text = head + gap + tail
-        self.cuts = [*moved, Cut(len(head), span, any_year, coming)]
+        self.cuts = [*moved, replace(cut, at=len(head))]
 
-    def translated(self) -> None:
-        """Times in other languages, read as what they mean in English."""
+    def said_otherwise(self, event_day: EventDay) -> None:
+        """Times in another language, in other words or by an event, as what they are in English."""
 
         @cache
         def read(english: str) -> Cut | None:
             cutter = _Cutter(english, self._calendar)
             cutter.few()
+            cutter.beside()
             cutter.points()
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
-        times = times_in(self.text, lambda english: read(english) is not None)
-        for start, end, english in reversed(times):
+        said = times_in(self.text, lambda english: read(english) is not None)
+        for start, end, english in sorted([*said, *self._sayings(), *self._events(event_day)])[
+            ::-1
+        ]:
             if cut := read(english):
-                self._cut(start, end, cut.span, any_year=cut.any_year, coming=cut.coming)
+                self._cut(start, end, cut)
+
+    def _sayings(self) -> Iterator[tuple[int, int, str]]:
+        """English times in other words: first character, end, and what they mean."""
+        ahead, today = self._says_nothing_past(), self._calendar.today
+        for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if ahead else []):
+            for match in pattern.finditer(self.text):
+                yield *match.span(), match.expand(meaning)
+        for match in DAY_OF_MONTH.finditer(self.text):
+            days = (today + timedelta(n if ahead else -n) for n in range(62))
+            if day := next((day for day in days if day.day == int(match[2])), None):
+                yield *match.span(), f"{match[1]} {day}"
+
+    def _events(self, event_day: EventDay) -> Iterator[tuple[int, int, str]]:
+        """Events whose day is known ("since the offsite"): first character, end, and the day."""
+        end = 0
+        while match := EVENT.search(self.text, end):
+            start, event = match.span("event")[0], match["event"]
+            end = start
+            for word in reversed(list(re.finditer(r"\S+", event))):
+                if day := event_day(event[: word.end()]):
+                    end = start + word.end()
+                    yield match.start(), end, f"{self.text[match.start() : start]}{day}"
+                    break
 
     def few(self) -> None:
         """The last or the next few days, weeks, months or years."""
@@ -198,14 +223,7 @@ class _Cutter:
                 span = Span(first, today)
             else:
                 span = Span(today, _back(today, -_number(match["ahead"]), match["units"].lower()))
-            self._cut(match.start(), match.end(), span)
-        match = IN.search(self.text)
-        if match and self._says_nothing_past():
-            count, unit = _number(match["count"]), match["unit"].lower()
-            span = _ahead(today, count, unit)
-            if match["side"].lower() == "within":
-                span = Span(today, _back(today, -count, unit))
-            self._cut(match.start(), match.end(), span)
+            self._cut(match.start(), match.end(), Cut(0, span))
 
     def between(self) -> None:
         match = BETWEEN.search(self.text)
@@ -224,7 +242,9 @@ class _Cutter:
             return
         opening, closing = _coming(start, first, today), _coming(end, last, today)
         following = Span(opening.first, closing.last) if opening and closing else None
-        self._cut(match.start(), match.end(), Span(first.first, last.last), coming=following)
+        self._cut(
+            match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=following)
+        )
 
     def points(self) -> None:
         start = 0
@@ -253,36 +273,20 @@ class _Cutter:
             if coming is not None:
                 coming = _bounded(side, coming, self._calendar.today)
                 coming = coming if coming.last < date.max else None
-            self._cut(match.start(), end, bounded, any_year=any_year, coming=coming)
+            self._cut(match.start(), end, Cut(0, bounded, any_year, coming))
             start = 0
 
     def _says_nothing_past(self) -> bool:
         return PAST.isdisjoint(WORD.findall(self.text.lower()))
 
-    def events(self, event_day: EventDay) -> None:
-        """Times beside an event or a day: "since the offsite", "the week after 3 March"."""
+    def beside(self) -> None:
+        """The day, week, month or year next to a day: "the week after 3 March"."""
         match = EVENT.search(self.text)
-        if match is None:
-            return
-        beside, unit = match["prep"], match["unit"]
-        if unit and (point := EXPRESSION.match(match["event"])):
-            span = _meant(point, self._calendar)
-            if span is not None:
-                end = match.start("event") + point.end()
-                self._cut(match.start(), end, _beside(beside, unit, span))
-                return
-        words = match["event"].split()
-        for count in range(len(words), 0, -1):
-            day = event_day(" ".join(words[:count]))
-            if day is not None:
-                span = Span(day, day)
-                today, side = self._calendar.today, beside.lower()
-                meant = _beside(beside, unit, span) if unit else _bounded(side, span, today)
-                end = match.start("event")
-                for word in words[:count]:
-                    end = self.text.index(word, end) + len(word)
-                self._cut(match.start(), end, meant)
-                return
+        point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
+        span = _meant(point, self._calendar) if point else None
+        if match and point and span and not span.is_open:
+            span = _beside(match["prep"], match["unit"], span)
+            self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
 
 
 def _with_month(day: str, other: str) -> str:
@@ -309,8 +313,8 @@ def _number(text: str) -> int:
 def _back(day: date, count: int, unit: str) -> date:
     """The day so many units earlier, or later if negative; the month's last day where it has no
     such day."""
-    if unit in ("day", "week"):
-        return day - timedelta(count * (7 if unit == "week" else 1))
+    if unit in DAYS_OF:
+        return day - timedelta(count * DAYS_OF[unit])
     months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
     year, month = divmod(min(max(months, 12), 12 * date.max.year + 11), 12)
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
@@ -353,14 +357,12 @@ def _meant(match: re.Match[str], today: Calendar) -> Span | None:
 
 def _dated(match: re.Match[str], today: date) -> Span | None:
     found = match.groupdict()
-    if found["iso"]:
-        day = date.fromisoformat(found["iso"])
+    if written := found["iso"] or found["dotted"]:
+        numbers = [int(number) for number in re.findall(r"\d+", written)]
+        day = date(*(numbers if found["iso"] else numbers[::-1]))
         return Span(day, day)
     if found["iso_month"]:
         return _month(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
-    if found["dotted"]:
-        number, month, year = map(int, found["dotted"].split("."))
-        return Span(date(year, month, number), date(year, month, number))
     for way in "12":
         if found["m" + way]:
             month, named = NAMED_MONTHS[found["m" + way].lower()], found["d" + way].lower()
@@ -431,25 +433,22 @@ def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
     if written := match["season_year"]:
         near = None if written.isdigit() else _near(written.lower(), calendar)
         return of_year(near.first.year if near else int(written))
-    span = of_year(today.year + 1)
-    if match["whose"] and match["whose"].lower() in ("next", "coming"):
-        while span.first.year > today.year and of_year(span.first.year - 1).first > today:
-            span = of_year(span.first.year - 1)
-        return span
-    while span.first > today or (span.last >= today and match["whose"] in ("last", "past")):
-        span = of_year(span.first.year - 1)
-    return span
+    years = map(of_year, range(today.year + 1, date.min.year, -1))
+    whose = (match["whose"] or "").lower()
+    if whose in ("next", "coming"):
+        return [span for span in islice(years, 3) if span.first > today][-1]
+    over = whose in ("last", "past")
+    return next(span for span in years if (span.last < today if over else span.first <= today))
 
 
 def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
     today = calendar.today
     if match["count"]:
-        unit = match["unit"].lower()
-        day = _back(today, _number(match["count"]), unit)
-        if match["side"].lower() == "from now":
-            return _ahead(today, _number(match["count"]), unit)
-        slack = timedelta(SLACK[unit])
-        return Span(day - slack, min(today, day + slack))
+        unit, ahead = match["unit"].lower(), match["side"].lower() == "from now"
+        count, slack = _number(match["count"]), timedelta(SLACK[unit])
+        day = _back(today, -count if ahead else count, unit)
+        first, last = day - slack, day + slack
+        return Span(max(today, first), last) if ahead else Span(first, min(today, last))
     if match["weekday"]:
         return _weekday(match, calendar)
     if match["to_come"]:
@@ -463,12 +462,6 @@ def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
         words = match["near"].lower().removeprefix("the ")
         return _near("this weekend" if words == "weekend" else words, calendar)
     return None
-
-
-def _ahead(today: date, count: int, unit: str) -> Span:
-    """The days that are so far ahead."""
-    day, slack = _back(today, -count, unit), timedelta(SLACK[unit])
-    return Span(max(today, day - slack), day + slack)
 
 
 def _near(words: str, calendar: Calendar) -> Span | None:

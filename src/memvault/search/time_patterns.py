@@ -66,7 +66,7 @@ COUNTS = {
     "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "few": 3, "several": 4,
 }  # fmt: skip
 _COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + _any_of(COUNTS)
-_UNIT = "day|week|month|year"
+_UNIT = "day|week|fortnight|month|year"
 WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 _WEEKDAY = "|".join(WEEKDAYS)
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
@@ -122,10 +122,21 @@ FEW = re.compile(
     rf"(?P<unit>{_UNIT})s?|(?:the )?(?:next|coming) (?P<ahead>{_COUNT}) (?P<units>{_UNIT})s?)\b",
     re.IGNORECASE,
 )
-# A time to come, in a question that asks for nothing that is past: "read in two weeks" is none.
-IN = re.compile(
-    rf"\b(?P<side>in|within) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)",
-    re.I,
+_WITHIN = rf" ({_COUNT}) ({_UNIT})s?\b(?:['’]? time)?(?=[?.!,]|$)"
+_FEAST = r"\b(on|by|until|till|before|after|since) {}(?: day)?(?=[?.!,]|$)"
+# Of questions: patterns of times, and what these mean.
+SAYINGS = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
+    (rf"\b(last|this|next) week,?(?: on)? ({_WEEKDAY})\b", r"\2 \1 week"),
+    (_FEAST.format("christmas"), r"\1 25 December"),
+    (_FEAST.format("new year(?:['’]?s)?"), r"\1 1 January"),
+)]  # fmt: skip
+# And of those that ask for nothing that is past: "read in two weeks" is none.
+SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
+    (rf"\bin{_WITHIN}", r"\1 \2s from now"),
+    (rf"\bwithin{_WITHIN}", r"the next \1 \2s"),
+)]  # fmt: skip
+DAY_OF_MONTH = re.compile(
+    r"\b(on|by|until|till|before|after|since) the (\d{1,2})(?:st|nd|rd|th)(?=[?.!,]|$)", re.I
 )
 # Behind "from May": without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
