@@ -14,7 +14,7 @@ from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
-from memvault.model.search import ChunkHit, Hit, Mode, Scope
+from memvault.model.search import Hit, Mode, Ranking, Scope
 from memvault.search.excerpt import Excerpt
 
 MOST_CHARS = 1_000  # of a question
@@ -85,8 +85,8 @@ class AskPage:
         vectors = container.live.stores.vectors
         try:
             vector = container.embedder.embed_query(query)
-            meaning = _ranks(vectors.search_dense(vector, LOOKED_AT, texts=False))
-            words = _ranks(vectors.search_keywords(query, LOOKED_AT, texts=False))
+            meaning = _ranks(vectors.rank_dense(vector, LOOKED_AT))
+            words = _ranks(vectors.rank_keywords(query, LOOKED_AT))
         except MemvaultError:
             meaning, words = {}, {}
         shown = container.excerpts.of(query, found, [PASSAGE_BYTES] * len(found))
@@ -101,10 +101,10 @@ class AskPage:
         ]
 
 
-def _ranks(hits: Sequence[ChunkHit]) -> dict[str, Rank]:
+def _ranks(ranking: Ranking) -> dict[str, Rank]:
     """By note, the place of its best passage among notes."""
     ranks: dict[str, Rank] = {}
-    for hit in hits:
-        if hit.note_id not in ranks and hit.score > 0.0:
-            ranks[hit.note_id] = Rank(len(ranks) + 1, hit.score)
+    for own, score in zip(ranking.headers, ranking.scores.tolist(), strict=True):
+        if own.note_id not in ranks and score > 0.0:
+            ranks[own.note_id] = Rank(len(ranks) + 1, score)
     return ranks

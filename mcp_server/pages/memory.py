@@ -137,7 +137,7 @@ class MemoryPage:
         if vector is None:
             return []
         hits = container.live.similarity_index.nearest(vector, MOST_RELATED + 1)
-        found = [(container.live.catalogue.by_id(hit.note_id), hit.score) for hit in hits]
+        found = [(container.live.catalogue.by_id(key), score) for key, score in hits]
         return [
             (each, score)
             for each, score in found

@@ -285,7 +285,7 @@ class Dreaming:
         def ask(question: str) -> list[Found]:
             """By meaning alone: a whole search loads models that an idle engine has unloaded."""
             hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
-            found = [(by_id(hit.note_id), hit.score) for hit in hits]
+            found = [(by_id(key), score) for key, score in hits]
             return [
                 Found(memory, score, said)
                 for memory, score in found

@@ -91,8 +91,8 @@ def in_the_library(
 
     def parts(question: str) -> None:
         vector = embedder.embed_query(question)
-        store.search_dense(vector, CANDIDATES, texts=False)
-        store.search_keywords(question, CANDIDATES, texts=False)
+        store.rank_dense(vector, CANDIDATES)
+        store.rank_keywords(question, CANDIDATES)
 
     search = partial(searcher.search, mode=Mode.DEFAULT, top_k=10)
     spent(search, [*asked[:5], *related[:5]])

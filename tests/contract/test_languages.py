@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.stores.vectors import VectorStore, bm25
+from tests.chunk_hits import chunk_hits
 from tests.contract.language_vaults import FINNISH, GERMAN, JAPANESE, RUSSIAN
 from tests.contract.test_vectors import id_of, short
 
@@ -19,7 +20,7 @@ def recall(vectors: VectorStore, pairs: list[tuple[str, str]], top: int) -> floa
     vectors.replace([short(f"english {i}", text) for i, text in enumerate(ENGLISH)])
     found = 0
     for i, (_, question) in enumerate(pairs):
-        hits = vectors.search_keywords(question, top)
+        hits = chunk_hits(vectors, vectors.rank_keywords(question, top))
         found += id_of(f"note {i}") in {hit.note_id for hit in hits}
     return found / len(pairs)
 
@@ -39,15 +40,17 @@ def test_questions_in_other_forms_find_their_notes(
 def test_english_notes_are_found_next_to_german_ones(vectors: VectorStore) -> None:
     recall(vectors, GERMAN, 1)
     for number, question in enumerate(("Where are the spring swaps?", "Who keeps seed in bags?")):
-        hits = vectors.search_keywords(question, 1)
+        hits = chunk_hits(vectors, vectors.rank_keywords(question, 1))
         assert [hit.note_id for hit in hits] == [id_of(f"english {number}")]
 
 
 def test_a_language_is_searched_from_its_first_note_on(vectors: VectorStore) -> None:
     vectors.replace([short("plain", "Nothing of it")])
-    assert vectors.search_keywords("Кошка", 3) == []
+    assert chunk_hits(vectors, vectors.rank_keywords("Кошка", 3)) == []
     vectors.replace([short("cats", RUSSIAN[1][0])])
-    assert [hit.note_id for hit in vectors.search_keywords("Кошка", 3)] == [id_of("cats")]
+    assert [hit.note_id for hit in chunk_hits(vectors, vectors.rank_keywords("Кошка", 3))] == [
+        id_of("cats")
+    ]
 
 
 @pytest.mark.parametrize("pairs", [GERMAN, RUSSIAN, FINNISH, JAPANESE])
@@ -94,7 +97,7 @@ def test_a_part_of_a_joined_word_finds_it(
     vectors: VectorStore, texts: tuple[str, str], query: str, found: int
 ) -> None:
     vectors.replace([short(f"note {i}", text) for i, text in enumerate(texts)])
-    hits = vectors.search_keywords(query, 2)
+    hits = chunk_hits(vectors, vectors.rank_keywords(query, 2))
     assert hits[0].note_id == id_of(f"note {found}")
 
 

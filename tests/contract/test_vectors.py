@@ -22,6 +22,7 @@ from memvault.model.search import Filters, Scope
 from memvault.search.scope import in_scope
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
+from tests.chunk_hits import chunk_hits
 from tests.contract.conftest import DIMENSION
 from tests.threads import read_amid_writes
 
@@ -95,37 +96,21 @@ def test_the_nearest_chunk_of_the_size_asked_for_comes_first(vectors: VectorStor
     notes = [note(name, f"{name} one", f"{name} two") for name in "abcdef"]
     vectors.replace(notes)
     wanted = notes[3][1][1]
-    hits = vectors.search_dense(wanted.vector, 4, size=PASSAGE)
+    hits = chunk_hits(vectors, vectors.rank_dense(wanted.vector, 4, size=PASSAGE))
     assert (hits[0].chunk_id, hits[0].text) == (wanted.chunk.id, "d two")
     assert hits[0].score == pytest.approx(1.0, abs=0.02)
     assert [hit.size for hit in hits] == [PASSAGE] * 4
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    whole = vectors.search_dense(notes[3][1][3].vector, 1, size=NOTE)[0]
+    whole = chunk_hits(vectors, vectors.rank_dense(notes[3][1][3].vector, 1, size=NOTE))[0]
     assert (whole.size, whole.text, whole.lines) == (NOTE, "d one\nd two", LineRange(1, 2))
 
 
 def test_a_chunk_that_covers_larger_sizes_is_found_by_each(vectors: VectorStore) -> None:
     vectors.replace([short("a", "alone"), note("b", "x", "y")])
     for size in ChunkSize:
-        found = vectors.search_keywords("alone", 5, size=size)
+        found = chunk_hits(vectors, vectors.rank_keywords("alone", 5, size=size))
         assert [(hit.note_id, hit.size) for hit in found] == [(id_of("a"), PASSAGE)]
     assert [len(own) for own in vectors.vectors([id_of("a")], NOTE).values()] == [1]
-
-
-def test_hits_without_texts_are_the_same_and_can_be_read_later(vectors: VectorStore) -> None:
-    own = note("a", "x one", "x two")
-    vectors.replace([own, short("b", "x three")])
-    full = vectors.search_keywords("x", 10)
-    bare = vectors.search_keywords("x", 10, texts=False)
-    assert {hit.chunk_id: hit.sizes for hit in bare} == {hit.chunk_id: hit.sizes for hit in full}
-    assert {hit.chunk_id: hit.score for hit in bare} == pytest.approx(
-        {hit.chunk_id: hit.score for hit in full}, abs=1e-4
-    )
-    read = vectors.read([hit.chunk_id for hit in bare] + [id_of("absent")])
-    assert {key: found.text for key, found in read.items()} == {
-        hit.chunk_id: hit.text for hit in full
-    }
-    assert read[own[1][0].chunk.id] == own[1][0].chunk
 
 
 def test_keywords_are_found_in_text_and_context_whatever_their_form(vectors: VectorStore) -> None:
@@ -149,14 +134,14 @@ def test_keywords_are_found_in_text_and_context_whatever_their_form(vectors: Vec
         "?!": "",
         "": "",
     }.items():
-        hits = vectors.search_keywords(query, 5)
+        hits = chunk_hits(vectors, vectors.rank_keywords(query, 5))
         assert names({hit.note_id for hit in hits}, "abcd") == expected, query
 
 
 def test_rarer_words_count_for_more(vectors: VectorStore) -> None:
     vectors.replace([short(str(i), f"common words here {i}") for i in range(20)])
     vectors.replace([short("rare", "zebra words")])
-    assert vectors.search_keywords("common zebra", 3)[0].note_id == id_of("rare")
+    assert chunk_hits(vectors, vectors.rank_keywords("common zebra", 3))[0].note_id == id_of("rare")
 
 
 SCOPES = st.builds(
@@ -207,8 +192,10 @@ def test_a_scope_lets_through_what_the_memory_says(
     scoped_store: VectorStore, scoped: list[Memory], scope: Scope
 ) -> None:
     allowed = {each.id for each in scoped if in_scope(each, scope)}
-    dense = scoped_store.search_dense(vector(1), 100, scope=scope)
-    words = scoped_store.search_keywords("word", 100, scope=scope, size=NOTE)
+    dense = chunk_hits(scoped_store, scoped_store.rank_dense(vector(1), 100, scope=scope))
+    words = chunk_hits(
+        scoped_store, scoped_store.rank_keywords("word", 100, scope=scope, size=NOTE)
+    )
     assert {hit.note_id for hit in dense} == allowed
     assert {hit.note_id for hit in words} == allowed
 
@@ -313,7 +300,7 @@ def test_replacing_keeps_no_chunk_of_before(vectors: VectorStore) -> None:
     vectors.replace([note("a", "one", "two", "three"), note("b", "other")])
     vectors.replace([short("a", "only")])
     assert [each.chunk.text for each in vectors.chunks(id_of("a"))] == ["only"]
-    assert vectors.search_keywords("two", 5) == []
+    assert chunk_hits(vectors, vectors.rank_keywords("two", 5)) == []
     assert vectors.count() == 4
     vectors.replace([(memory("a"), [])])
     assert set(vectors.note_ids()) == {id_of("b")}
@@ -347,7 +334,7 @@ def test_it_is_there_after_reopening_and_closing_twice_is_allowed(
         store.count()
     again = open_vectors(tmp_path)
     assert again.count() == 4
-    assert again.search_keywords("kept", 1)[0].text == "kept"
+    assert chunk_hits(again, again.rank_keywords("kept", 1))[0].text == "kept"
     again.close()
 
 
@@ -363,8 +350,8 @@ def test_deleted_chunks_are_swept_up_and_the_rest_found(vectors: VectorStore) ->
     vectors.optimize()
     assert vectors.count() == 1_000
     vectors.replace([short("1", "changed text")])
-    assert vectors.search_keywords("changed", 5)[0].note_id == id_of("1")
-    assert len(vectors.search_keywords("text", 2_000, size=NOTE)) == 1_000
+    assert chunk_hits(vectors, vectors.rank_keywords("changed", 5))[0].note_id == id_of("1")
+    assert len(chunk_hits(vectors, vectors.rank_keywords("text", 2000, size=NOTE))) == 1_000
 
 
 def test_threads_search_while_others_write(
@@ -374,8 +361,8 @@ def test_threads_search_while_others_write(
         pytest.skip("the local mode of qdrant-client serves one thread")
 
     def read() -> None:
-        vectors.search_keywords("shared", 50)
-        vectors.search_dense(vector(3), 50)
+        chunk_hits(vectors, vectors.rank_keywords("shared", 50))
+        chunk_hits(vectors, vectors.rank_dense(vector(3), 50))
 
     def write(own: str) -> None:
         for turn in range(6):
@@ -430,4 +417,4 @@ def test_it_holds_what_a_dictionary_of_notes_would(
         if any("red" in each.chunk.text for each in chunks)
     }
     assert store.containing(["RED"]) == with_red
-    assert {hit.note_id for hit in store.search_keywords("red", 50)} == with_red
+    assert {hit.note_id for hit in chunk_hits(store, store.rank_keywords("red", 50))} == with_red

@@ -51,9 +51,9 @@ def assert_nothing_is_lost(
             assert note.read_text().rstrip().endswith("ends here.")
         some = list(acknowledged.items())[:: max(1, len(acknowledged) // 10)]
         for path, marker in some:
-            hits = container.live.stores.vectors.search_keywords(f"{marker} ends", 5)
+            found = container.live.stores.vectors.rank_keywords(f"{marker} ends", 5)
             memory = container.live.catalogue.by_path(path)
-            assert memory is not None and memory.id in {hit.note_id for hit in hits}
+            assert memory is not None and memory.id in {own.note_id for own in found.headers}
     finally:
         container.close()
 

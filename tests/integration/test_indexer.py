@@ -40,8 +40,8 @@ def targets(indexer: Indexer, path: str) -> set[str | None]:
 
 
 def found(indexer: Indexer, words: str) -> list[str]:
-    hits = indexer.stores.vectors.search_keywords(words, 10, scope=Scope())
-    memories = [indexer.catalogue.by_id(hit.note_id) for hit in hits]
+    ranked = indexer.stores.vectors.rank_keywords(words, 10, scope=Scope())
+    memories = [indexer.catalogue.by_id(own.note_id) for own in ranked.headers]
     return [memory.path for memory in memories if memory is not None]
 
 

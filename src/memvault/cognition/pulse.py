@@ -404,7 +404,7 @@ def _nearest(similarity_index: SimilarityIndex, memory_id: str) -> list[str]:
     """The memories that are nearest in meaning."""
     vector = similarity_index.vectors([memory_id])[memory_id]
     hits = similarity_index.nearest(vector, LOCAL + 1) if vector is not None else []
-    return [hit.note_id for hit in hits if hit.note_id != memory_id][:LOCAL]
+    return [key for key, _ in hits if key != memory_id][:LOCAL]
 
 
 def _states(
@@ -451,7 +451,7 @@ def learned_memory(meter: PulseMeter, memory_id: str) -> LearnedMemory:
     index = meter.similarity_index
     vector = index.vectors([memory_id])[memory_id]
     hits = index.nearest(vector, NEAREST + 1) if vector is not None else []
-    others = {hit.note_id: hit.score for hit in reversed(hits) if hit.note_id != memory_id}
+    others = {key: score for key, score in reversed(hits) if key != memory_id}
     group = index.related(memory_id, LOCAL) or list(others)
     state = UTLState(
         delta_s=round(min(1.0, max(0.0, 1.0 - max(others.values(), default=0.0))), 3),

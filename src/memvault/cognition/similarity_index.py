@@ -19,7 +19,6 @@ from memvault.cognition.coherence import Surroundings
 from memvault.model.errors import GraphQueryError, StorageError
 from memvault.model.graph import SUPERSEDED, SUPERSEDING, GraphEdge, contradicts, relation_name
 from memvault.model.note import ChunkSize, Vector, mean_vector
-from memvault.model.search import ChunkHit
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.stores.vectors import VectorStore
@@ -203,12 +202,14 @@ class SimilarityIndex:
             return set()
         return {edge.source for edge in edges if self.is_memory(edge.source)}
 
-    def nearest(self, vector: Vector, limit: int) -> list[ChunkHit]:
-        """The notes nearest to a vector as wholes; none if the store does not answer."""
+    def nearest(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
+        """The ids of the notes nearest to a vector as wholes, each with its cosine; none if the
+        store does not answer."""
         try:
-            return self._store.search_dense(vector, limit, size=ChunkSize.NOTE, texts=False)
+            found = self._store.rank_dense(vector, limit, size=ChunkSize.NOTE)
         except _FAULTS:
             return []
+        return list(zip((own.note_id for own in found.headers), found.scores.tolist(), strict=True))
 
     def load(self) -> None:
         """Read all vectors, and the graph.

@@ -156,10 +156,7 @@ class Scope:
 
 
 class ChunkHit(NamedTuple):
-    """A chunk that a search found; ``score`` is the engine's (cosine, or BM25).
-
-    ``covers`` are the larger sizes that it also represents (see `Chunk`).
-    """
+    """A chunk that a search found, with its text."""
 
     chunk_id: str
     note_id: str
@@ -168,16 +165,12 @@ class ChunkHit(NamedTuple):
     lines: LineRange
     text: str
     score: float
-    covers: tuple[ChunkSize, ...] = ()
-
-    @property
-    def sizes(self) -> tuple[ChunkSize, ...]:
-        return (self.size, *self.covers)
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkHeader:
-    """A chunk's ids and sizes, without its text."""
+    """A chunk's ids and sizes, without its text; ``covers`` are the larger sizes that it also
+    represents (see `Chunk`)."""
 
     chunk_id: str
     note_id: str

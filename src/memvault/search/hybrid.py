@@ -258,7 +258,7 @@ class HybridSearch:
         return [
             ChunkHit(
                 found.chunk_id, found.note_id, found.size, chunk.heading, chunk.lines, chunk.text,
-                float(relevances[place]), found.covers,
+                float(relevances[place]),
             )
             for place in places
             if (chunk := chunks.get((found := headers[place]).chunk_id)) is not None

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import ChunkHit, Ranking
+from memvault.model.search import Ranking
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
@@ -124,9 +124,6 @@ class _KeywordsOnly:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
-
-    def search_dense(self, vector: Vector, limit: int, **options: Any) -> list[ChunkHit]:
-        return []
 
     def rank_dense(self, vector: Vector, limit: int, **options: Any) -> Ranking:
         return Ranking([], np.zeros(0))

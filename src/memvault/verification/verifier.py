@@ -204,16 +204,18 @@ class Verifier:
                 found += self.fields(memory, wanted)
         project = Scope(project=scope.project) if scope is not None else None
         try:
-            hits = self._vectors.search_keywords(
+            ranked = self._vectors.rank_keywords(
                 self._query(claims), WITNESSES, size=ChunkSize.PASSAGE, scope=project
             )
+            keys = [each.chunk_id for each in ranked.headers]
+            chunks = self._vectors.read(keys)
         except StoreUnavailable:
             return found
-        for hit in hits:
-            memory = self._memory_of(hit.note_id)
+        for chunk in (chunks[key] for key in keys if key in chunks):
+            memory = self._memory_of(chunk.note_id)
             if memory is not None:
-                source = source_of(memory, hit.heading, hit.lines)
-                found += self.passage(hit.text, source, wanted)
+                source = source_of(memory, chunk.heading, chunk.lines)
+                found += self.passage(chunk.text, source, wanted)
         return found
 
     def _query(self, claims: Sequence[Claim]) -> str:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
-from memvault.model.search import ChunkHit, Ranking, Scope
+from memvault.model.search import Ranking, Scope
 from memvault.stores.server import CallRecorder
 
 
@@ -29,34 +29,6 @@ class VectorStore(Protocol):
 
     def remove(self, note_ids: Collection[str]) -> None: ...
 
-    def search_dense(
-        self,
-        vector: Vector,
-        limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        """The nearest chunks by cosine, best first.
-
-        Without ``texts``, hits have no text, heading and lines, which is several times as fast;
-        `read` returns them for the hits to show.
-        """
-        ...
-
-    def search_keywords(
-        self,
-        query: str,
-        limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text."""
-        ...
-
     def rank_dense(
         self,
         vector: Vector,
@@ -65,7 +37,7 @@ class VectorStore(Protocol):
         size: ChunkSize | None = None,
         scope: Scope | None = None,
     ) -> Ranking:
-        """As `search_dense` without texts, in columns."""
+        """The nearest chunks by cosine, best first; `read` returns their texts."""
         ...
 
     def rank_keywords(
@@ -77,7 +49,7 @@ class VectorStore(Protocol):
         scope: Scope | None = None,
         also: Mapping[str, float] | None = None,
     ) -> Ranking:
-        """As `search_keywords` without texts, in columns.
+        """The best chunks by BM25 (Robertson and Zaragoza 2009) over context and text.
 
         Args:
             also: further words that count, with their weights; a word of the query has 1.

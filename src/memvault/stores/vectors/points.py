@@ -14,7 +14,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
 from memvault.model.priority import make_way
-from memvault.model.search import ChunkHit, Ranking, Scope
+from memvault.model.search import Ranking, Scope
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.payload import (
     BODY,
@@ -110,31 +110,6 @@ class PointVectorStore(ABC):
 
     # -- what the protocol promises -------------------------------------------------------------
 
-    def search_dense(
-        self,
-        vector: Vector,
-        limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        return self._search(vector.tolist(), limit, visible(size, scope), texts=texts)
-
-    def search_keywords(
-        self,
-        query: str,
-        limit: int,
-        *,
-        size: ChunkSize | None = None,
-        scope: Scope | None = None,
-        texts: bool = True,
-    ) -> list[ChunkHit]:
-        terms = bm25.query(query, self._languages_in_store())
-        if not terms.indices:
-            return []
-        return self._search(terms, limit, visible(size, scope), texts=texts)
-
     def rank_dense(
         self,
         vector: Vector,
@@ -184,19 +159,6 @@ class PointVectorStore(ABC):
         """Count the languages again if there is a new one among the written notes."""
         if not {language_of(chunks) for _, chunks in notes} <= {None, *self._languages}:
             self._languages_until = 0.0
-
-    def _search(
-        self, query: list[float] | Terms, limit: int, allowed: Conditions, *, texts: bool
-    ) -> list[ChunkHit]:
-        if not texts:
-            ranked = self._ranked(query, limit, allowed)
-            return [
-                ChunkHit(own.chunk_id, own.note_id, own.size, "", _NOWHERE, "", score, own.covers)
-                for own, score in zip(ranked.headers, ranked.scores.tolist(), strict=True)
-            ]
-        found = self._nearest(query, limit, allowed, _ALL_FIELDS)
-        chunks = self._with_texts([stored_chunk(point.payload) for point in found])
-        return _best_first(map(_hit, found, chunks))
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         found = self._nearest(query, limit, allowed, _LABELS)
@@ -351,23 +313,6 @@ def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
 def searchable(chunk: Chunk) -> str:
     """The text that is indexed by keyword."""
     return f"{chunk.context}\n{chunk.text}"
-
-
-def _best_first(hits: Iterable[ChunkHit]) -> list[ChunkHit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
-
-
-def _hit(point: Scored, chunk: Chunk) -> ChunkHit:
-    return ChunkHit(
-        chunk_id=str(point.id),
-        note_id=chunk.note_id,
-        size=chunk.size,
-        heading=chunk.heading,
-        lines=chunk.lines,
-        text=chunk.text,
-        score=point.score,
-        covers=chunk.covers,
-    )
 
 
 def _uuid(point_id: UUID | str) -> UUID:
