@@ -79,6 +79,8 @@ def test_a_time_in_another_language_is_the_days_that_people_mean(
         "Che cosa fa ogni lunedì?",
         "O que está na segunda tarefa?",
         "Какая среда разработки в среднем лучше?",
+        "Wer ist hier en route?",
+        "1940年代の本はどこ？",
         "明日香さんは誰ですか？",
         "毎週月曜日に何をしますか？",
         "一周五次浇水吗？",

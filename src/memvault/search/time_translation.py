@@ -18,7 +18,11 @@ from typing import Any
 
 from memvault.search.time_patterns import MONTHS
 from memvault.search.time_words import CODES, WORDS
-from memvault.stores.vectors.bm25 import function_words_by_language
+from memvault.stores.vectors.bm25 import (
+    LANGUAGES,
+    function_words_by_language,
+    is_function_word,
+)
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
 _UNSPACED = ("japanese", "chinese")
@@ -84,14 +88,14 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
     if len(low) != len(text):  # a few capitals are two characters there
         return []
     names, sure = languages_of(text)
-    for name in names:
-        found = list(_language(name).times_in(low, text, is_time))
-        if not sure:  # "Morgen Stanley"
-            found = [
-                (a, b, english)
-                for a, b, english in found
-                if " " in text[a:b] or text[a:b].islower()
-            ]
+    for place, name in enumerate(names):
+        likelier = [other for other in names[:place] if other in LANGUAGES]
+        found = []
+        for first, end, english in _language(name).times_in(low, text, is_time):
+            here = any(is_function_word(low[first:end], other) for other in likelier)
+            doubtful = not sure and " " not in text[first:end] and not text[first:end].islower()
+            if not here and not doubtful:  # German "hier", "Morgen Stanley"
+                found.append((first, end, english))
         if found:
             return found
     return []

@@ -77,7 +77,7 @@ WORDS = {
         "this": "この 今", "ago": "_前", "from now": "_後", "until": "まで までに",
         "since": "から 以来", "after": "以降", "the": "の", "end": "末", "weekend": "週末",
         "spring": "春", "summer": "夏", "autumn": "秋", "winter": "冬", "each": "毎週?",
-        "apart": "[香子]",
+        "apart": "[香子代]",
     },
     "chinese": {
         "number": "一 [二两] 三 四 五 六 七 八 九 十", "last": "上个 上 过去 最近",
@@ -85,7 +85,7 @@ WORDS = {
         "from now": "_后 _之后 _以后", "until": "截至", "since": "自 自从 从 以来",
         "before": "之前 以前", "after": "之后 以后", "the": "的",
         "end": "底 末", "weekend": "周末", "spring": "春天 春季", "summer": "夏天 夏季",
-        "autumn": "秋天 秋季", "winter": "冬天 冬季", "each": "[每一两几]", "apart": "[期次报刊]",
+        "autumn": "秋天 秋季", "winter": "冬天 冬季", "each": "[每一两几]", "apart": "[期次报刊代]",
     },
 }  # fmt: skip
 CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
