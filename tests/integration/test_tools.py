@@ -132,6 +132,7 @@ def test_recall_keeps_to_its_filters(reader):
     assert [node["title"] for node in answer["nodes"]] == ["Kelp census"]
     answer = reader.ok("recall_memory", query="kelp", filters={"types": ["decision"]})
     assert {node["type"] for node in answer["nodes"]} == {"decision"}
+    assert reader.ok("recall_memory", query="kelp", filters={"type": "decision"}) == answer
 
 
 def test_recall_can_ask_for_one_johari_quadrant(reader):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
 from memvault.model.note import ChunkSize, LineRange
@@ -130,7 +130,8 @@ class Mode(StrEnum):
 
 
 class Filters(BaseModel):
-    """Filters of a search; all given ones must match. Dates are compared in UTC."""
+    """Filters of a search; all given ones must match. Dates are compared in UTC. A list may be
+    named in the singular and be one value (``{"type": "book"}``), as models write it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -142,6 +143,20 @@ class Filters(BaseModel):
     types: list[str] | None = None
     tags: list[str] | None = None
     origins: list[OriginKind] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_singulars(cls, given: object) -> object:
+        if not isinstance(given, Mapping):
+            return given
+        lists = {name.removesuffix("s"): name for name in cls.model_fields if name.endswith("s")}
+        named = {lists.get(name, name): value for name, value in given.items()}
+        if len(named) < len(given):
+            return given  # both forms of one name
+        return {
+            name: [value] if name in lists.values() and isinstance(value, str) else value
+            for name, value in named.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
