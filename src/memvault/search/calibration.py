@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.search import FoundBy, Hit, Status, Verification
+from memvault.search.context.scoring import relevant_properties
 from memvault.search.hybrid import FusionSettings
 from memvault.search.relations.question import stems
 
@@ -103,7 +104,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
         max(0.0, hit.relevance - (0.0 if related else shift))
         for hit, related in zip(hits, by_relation, strict=True)
     ]
-    shares = word_shares(query, [f"{hit.memory.title} {hit.heading} {hit.text}" for hit in hits])
+    shares = word_shares(query, [told(hit, query) for hit in hits])
     rows = np.zeros((count, 8))
     for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
         best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
@@ -114,6 +115,12 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
             own, own - best_other, shares[k], rank, own - after, relation, relation * own, link
         )  # fmt: skip
     return rows
+
+
+def told(hit: Hit, query: str) -> str:
+    """A passage with its headings and what its note's properties say to a question."""
+    properties = relevant_properties(hit.memory, query)
+    return " ".join((hit.memory.title, hit.heading, hit.text, *properties))
 
 
 def word_shares(query: str, texts: Sequence[str]) -> list[float]:

@@ -8,6 +8,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,9 +39,9 @@ from memvault.search.calibration import (
     confidence,
     features,
     relevance_shift,
+    told,
     word_shares,
 )
-from memvault.search.context.scoring import relevant_properties
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
@@ -60,6 +61,9 @@ KNOWN = 0.34  # relevance and share of words of the best texts below which a vau
 BEST = 3  # of what is found, texts whose words count there
 TOLD = 0.8  # share of a question's words in one of these, from which no relation is followed
 WORDS = 0.3  # what having all words of a question adds to the relevance there
+
+# What asks for an answer rather than saying of what: no note need have these words.
+_ORDER = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -361,10 +365,7 @@ class Searcher:
         included: then it answers by itself, or it is quoted, and no relation is followed."""
         self.hybrid.read_passages(query, hits)
         asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
-        texts = []
-        for hit in hits:
-            properties = relevant_properties(hit.memory, query)
-            texts.append(" ".join((hit.memory.title, hit.heading, hit.text, *properties)))
+        texts = [told(hit, query) for hit in hits]
         return max(word_shares(asked, texts), default=0.0) >= TOLD
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
@@ -389,8 +390,8 @@ class Searcher:
         relevance = max(hit.relevance for hit in hits) - self.shift
         if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
-        texts = [f"{hit.memory.title} {hit.heading} {hit.context} {hit.text}" for hit in hits]
-        shares = self.hybrid.vocabulary.shares(request.query, texts)
+        texts = [f"{told(hit, request.query)} {hit.context}" for hit in hits]
+        shares = self.hybrid.vocabulary.shares(_ORDER.sub("", request.query), texts)
         if not shares:
             return True
         return relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0

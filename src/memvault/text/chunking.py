@@ -31,6 +31,7 @@ from memvault.model.note import (
 )
 from memvault.model.priority import make_way
 from memvault.text.embedding import Embedder, TokenCounter
+from memvault.text.relations import NOT_FIELDS
 
 UNIT_TOKENS = 40  # sentences are grouped up to this many tokens
 PASSAGE_TOKENS = 160  # maximum of a passage, if the window is not smaller
@@ -270,16 +271,20 @@ def _context(
     parts = [memory.title, *memory.aliases, *(part for path in headings for part in path), *states]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
-        parts += [memory.project or "", *memory.tags, date]
+        kind = memory.type if memory.type != "note" else ""
+        parts += [kind, memory.project or "", *memory.tags, date]
         parts.append(" ".join(_words(memory.metadata))[:KEYWORD_CHARS])
     return "\n".join(dict.fromkeys(part for part in parts if part))
 
 
 def _words(value: object) -> Iterator[str]:
-    """The readable values among a note's other properties."""
+    """The readable values among a note's other properties, each behind its key."""
     if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _words(inner)
+        for key, inner in value.items():
+            said = list(_words(inner))
+            if (said or inner is True) and str(key).casefold() not in NOT_FIELDS:
+                yield str(key)
+            yield from said
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _words(inner)
