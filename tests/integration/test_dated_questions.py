@@ -113,6 +113,7 @@ def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
     indexer.scan()
     assert titles("What do I have on Tuesday?") == ["Log", "Shop"]
     assert titles("What did I do on Tuesday?") == ["Shop"]
+    assert titles("What did I write in my diary on Tuesday?") == ["Shop"]
 
 
 def test_a_day_that_is_past_gets_its_notes_before_those_that_only_name_it(

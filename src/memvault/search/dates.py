@@ -46,6 +46,7 @@ _WORD = re.compile(r"[^\W_]+")
 # What a question says of a time when it asks for nothing else: "What happened last week?"
 _ANYTHING_WORDS = (
     "happen happens happened happening go going went do did done doing note notes noted "
+    "diary journal daily log logs entry entries "
     "memory memories morning afternoon evening night "
     "write wrote written save saved add added change changed talk talked discuss discussed say "
     "said learn learned learnt work worked thing things anything everything something new recap "
