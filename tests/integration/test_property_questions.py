@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.model.search import Filters, Scope
 from memvault.search.pipeline import Searcher
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
@@ -71,3 +72,13 @@ def test_what_properties_say_counts_for_the_confidence(
 
 def test_what_no_property_says_is_not_known(ask: Callable[[str], list[str]]) -> None:
     assert ask("operas by Verdi") == []
+
+
+def test_a_question_for_all_says_how_many_there_are(searcher: Searcher) -> None:
+    some = searcher.search("List all my films", top_k=2)
+    assert "There are 3 notes of type 'film', and 2 of them here" in str(some.notice)
+    narrowed = Scope(filters=Filters(types=["film"]))
+    all_of_them = searcher.search("List all my films", top_k=9, scope=narrowed)
+    assert {hit.memory.title for hit in all_of_them.hits} == set(FILMS)
+    assert all_of_them.notice is None
+    assert searcher.search("Which films are by Ito?", top_k=2).notice is None

@@ -9,7 +9,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -45,7 +45,8 @@ from memvault.search.calibration import (
 from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
-from memvault.search.modes import PLANS, Floats, ModePlan, detect_mode, diverse
+from memvault.search.modes import PLANS, Floats, detect_mode, diverse
+from memvault.search.notices import below_threshold, not_all, unknown, withheld
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import in_scope, widened
 from memvault.search.time_expressions import Calendar
@@ -219,7 +220,7 @@ class Searcher:
         )
         found = self._find(request, self._wanted(request, chosen))
         if not self._is_known(request, found.hits):
-            return SearchResult([], mode or Mode.DEFAULT, request.matter, _unknown(found))
+            return SearchResult([], mode or Mode.DEFAULT, request.matter, unknown(found))
         result = self._judged(request, found, chosen)
         if mode is None and chosen is not Mode.DEFAULT and not result.hits:
             return self._judged(request, found, Mode.DEFAULT)
@@ -243,7 +244,7 @@ class Searcher:
         if request.matter is not None and not allow_unverified:
             self._checker.withhold(hits)
         return SearchResult(
-            list(hits), Mode.DEFAULT, request.matter, _withheld(request.matter, hits)
+            list(hits), Mode.DEFAULT, request.matter, withheld(request.matter, hits)
         )  # fmt: skip
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
@@ -335,8 +336,7 @@ class Searcher:
         if request.time is None or not request.time.only_time:
             return []
         asked, catalogue = request.time, self._indexed.catalogue
-        known = (each for each in catalogue.all() if in_scope(each, request.scope))
-        of_it = asked.all_of_it(known, catalogue.days_named)
+        of_it = asked.all_of_it(self._in_scope(request.scope), catalogue.days_named)
         found = self.hybrid.search(request.query, POOL, asked.narrowed(request.scope))
         near = {hit.memory.id: hit for hit in found}
         hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
@@ -346,6 +346,9 @@ class Searcher:
                 hit.chunk_id = None  # what names the day is shown
         self.hybrid.read_passages(request.query, hits, asked.names_a_day_of_it)
         return hits
+
+    def _in_scope(self, scope: Scope) -> Iterator[Memory]:
+        return (each for each in self._indexed.catalogue.all() if in_scope(each, scope))
 
     def _nearest(self, request: _Request, limit: int) -> list[Hit]:
         """What hybrid search finds, of the time first that the question names."""
@@ -409,7 +412,12 @@ class Searcher:
         shown = self._varied(request.query, sure, most, plan.diversity)
         if matter is not None and not request.allow_unverified:
             self._checker.withhold(shown)
-        notices = (found.notice, _notice(mode, plan, hits, shown), _withheld(matter, shown))
+        notices = (
+            found.notice,
+            below_threshold(mode, plan, hits, shown),
+            withheld(matter, shown),
+            not_all(request.query, self._in_scope(request.scope), shown),
+        )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 
     def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
@@ -507,33 +515,3 @@ def _superseding_first(hits: list[Hit]) -> list[Hit]:
     for hit in hits:
         put(hit)
     return ordered
-
-
-def _unknown(found: FallbackResult) -> str:
-    nearest = found.hits[0].memory
-    words = f"No note seems to answer this; the nearest is {nearest.title!r} ({nearest.path})."
-    return " ".join(filter(None, (found.notice, words)))
-
-
-def _notice(mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]) -> str | None:
-    if not hits or shown:
-        return None
-    best = max(hits, key=lambda hit: hit.confidence)
-    return (
-        f"No memory reaches the confidence of {plan.threshold:.2f} that {mode.value} mode "
-        f"requires; {best.memory.title!r} has {best.confidence:.2f}. "
-        'Ask with mode="default" to see it.'
-    )
-
-
-def _withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
-    held = sum(hit.withheld for hit in shown)
-    if not held or matter is None:
-        return None
-    memories = "1 memory is" if held == 1 else f"{held} memories are"
-    return (
-        f"{memories} named here without text: the question is on a {matter} matter, and nothing "
-        "that the person wrote confirms what an AI client or an import says there. Ask the person "
-        "to verify them on the Curate page or with verified: true in the note, or call again with "
-        "allow_unverified=true and say that it is unverified."
-    )

@@ -1,0 +1,72 @@
+"""What an answer says beside its memories, in whole sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from memvault.model.memory import Memory
+from memvault.model.search import Hit, Mode
+from memvault.search.fallback import FallbackResult
+from memvault.search.modes import ModePlan
+from memvault.search.relations.question import stems
+
+_ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
+
+
+def unknown(found: FallbackResult) -> str:
+    """That nothing is known of what is asked, and what is nearest."""
+    nearest = found.hits[0].memory
+    words = f"No note seems to answer this; the nearest is {nearest.title!r} ({nearest.path})."
+    return " ".join(filter(None, (found.notice, words)))
+
+
+def below_threshold(
+    mode: Mode, plan: ModePlan, hits: Sequence[Hit], shown: Sequence[Hit]
+) -> str | None:
+    """That something was found, and none of it is sure enough for the mode."""
+    if not hits or shown:
+        return None
+    best = max(hits, key=lambda hit: hit.confidence)
+    return (
+        f"No memory reaches the confidence of {plan.threshold:.2f} that {mode.value} mode "
+        f"requires; {best.memory.title!r} has {best.confidence:.2f}. "
+        'Ask with mode="default" to see it.'
+    )
+
+
+def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
+    """That text of these memories is not shown, as nothing confirms it."""
+    held = sum(hit.withheld for hit in shown)
+    if not held or matter is None:
+        return None
+    memories = "1 memory is" if held == 1 else f"{held} memories are"
+    return (
+        f"{memories} named here without text: the question is on a {matter} matter, and nothing "
+        "that the person wrote confirms what an AI client or an import says there. Ask the person "
+        "to verify them on the Curate page or with verified: true in the note, or call again with "
+        "allow_unverified=true and say that it is unverified."
+    )
+
+
+def not_all(query: str, memories: Iterable[Memory], shown: Sequence[Hit]) -> str | None:
+    """How many notes there are of a type, where a question for all of them gets fewer.
+
+    Args:
+        memories: all that may be shown.
+    """
+    if not _ALL.search(query):
+        return None
+    asked, here = stems(query), Counter(hit.memory.type for hit in shown)
+    kinds = [kind for kind in here if (told := stems(kind)) and told <= asked]
+    if not kinds:
+        return None
+    there = Counter(memory.type for memory in memories)
+    for kind in kinds:
+        if there[kind] > here[kind]:
+            return (
+                f"There are {there[kind]} notes of type {kind!r}, and {here[kind]} of them here; "
+                f'filters={{"type": "{kind}"}} with a greater top_k shows all.'
+            )
+    return None
