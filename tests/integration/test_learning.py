@@ -89,7 +89,7 @@ def test_what_is_opened_gains_and_what_was_passed_over_loses(
 ) -> None:
     first, second = talk(open_second)
     found = learnt(container)
-    assert found.used(second)[0] == 1
+    assert found.state.memories[second].times == 1
     assert found.utility(second) == pytest.approx(0.5)
     assert found.utility(first) == pytest.approx(-0.1)
 
@@ -124,9 +124,9 @@ def test_reading_one_memory_again_and_again_counts_once(container: Container, ta
         return id
 
     id = talk(insist)
-    assert learnt(container).used(id)[0] == 1
+    assert learnt(container).state.memories[id].times == 1
     talk(insist)
-    assert learnt(container).used(id)[0] == 2  # another connection
+    assert learnt(container).state.memories[id].times == 2  # another connection
 
 
 def test_a_citation_that_is_expanded_counts_as_a_full_reward(

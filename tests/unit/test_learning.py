@@ -51,7 +51,8 @@ def test_signals_count_only_when_they_are_appended(learning: Learning) -> None:
     learning.observe([opened("quay")])
     assert learning.state == LearnedState()
     learning.flush()
-    assert learning.used("quay") == (1, NOON)
+    use = learning.state.memories["quay"]
+    assert (use.times, use.last) == (1, NOON)
     assert learning.utility("quay") == pytest.approx(0.5)
 
 
@@ -81,7 +82,8 @@ def test_a_client_is_not_credited_for_reading_what_it_wrote(learning: Learning) 
     learning.observe([opened("quay", client="claude", author="claude")])
     learning.flush()
     assert learning.rewards("claude") == []
-    assert learning.used("quay") == (1, NOON)
+    use = learning.state.memories["quay"]
+    assert (use.times, use.last) == (1, NOON)
 
 
 def test_the_person_gives_weight_to_what_a_client_wrote(learning: Learning) -> None:
@@ -154,7 +156,7 @@ def test_another_device_adds_to_what_was_learnt(
         each.observe([opened("quay")])
         each.flush()
     learning.refresh()
-    assert learning.used("quay")[0] == other.used("quay")[0] == 2
+    assert learning.state.memories["quay"].times == other.state.memories["quay"].times == 2
     assert sorted(file.name for file in (tmp_path / FOLDER).glob("*.jsonl")) == [
         "2026-03-laptop.jsonl", "2026-03-phone.jsonl",
     ]  # fmt: skip
@@ -168,7 +170,7 @@ def test_a_copy_that_a_sync_tool_makes_counts_nothing_twice(
     file = tmp_path / FOLDER / "2026-03-laptop.jsonl"
     shutil.copy(file, file.with_name("2026-03-laptop (conflicted copy).jsonl"))
     learning.refresh()
-    assert learning.used("quay")[0] == 1
+    assert learning.state.memories["quay"].times == 1
 
 
 def test_what_a_lost_file_held_counts_no_more(tmp_path: Path, learning: Learning) -> None:

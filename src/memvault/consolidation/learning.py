@@ -286,11 +286,6 @@ class Learning:
             for each in ids
         ]
 
-    def used(self, memory_id: str) -> tuple[int, datetime | None]:
-        """How often a memory was opened or cited, and when last."""
-        found = self.state.memories.get(memory_id)
-        return (found.times, found.last) if found is not None else (0, None)
-
     def link_weight(self, one: str, other: str) -> float:
         """What the rewards of walking a link say for it, faded by their age, in (-1, 1)."""
         if not self.state.edges:

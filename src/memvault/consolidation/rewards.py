@@ -154,11 +154,11 @@ class Use:
         self.times += 1
         self.last = max(self.last or signal.at, signal.at)
 
-    def utility(self, today: int, half_life: float = HALF_LIFE_DAYS) -> float:
+    def utility(self, today: int) -> float:
         """The sum of its rewards, each day's at most 1, halved by every half-life of days."""
         days = list(self.days.items())  # another thread may add one
         bounded = ((day, max(-DAY_LIMIT, min(DAY_LIMIT, sum_))) for day, sum_ in days)
-        faded = (sum_ * math.exp2(-max(0, today - day) / half_life) for day, sum_ in bounded)
+        faded = (sum_ * math.exp2(-max(0, today - day) / HALF_LIFE_DAYS) for day, sum_ in bounded)
         return sum(faded) / FULL
 
 

@@ -79,14 +79,12 @@ class End:
 class Solution:
     """The best interpretation of a question and the nodes that answer it, best first.
 
-    ``fit`` is how well the steps state the relations, in [0, 1]; ``kind_known`` whether the
-    question names a kind of note.
+    ``fit`` is how well the steps state the relations, in [0, 1].
     """
 
     question: Question
     ends: tuple[End, ...]
     fit: float
-    kind_known: bool
 
     @property
     def confidence(self) -> float:
@@ -139,8 +137,7 @@ class Solver:
             ends = self._ends(state)
             fit **= 1.0 / max(1, len(question.relations))
             fit *= CONTRACTED**question.contracted
-            known = self._has_kind[question.root]
-            solution = Solution(question, ends, min(1.0, fit), known)
+            solution = Solution(question, ends, min(1.0, fit))
             if ends and (best is None or solution.confidence > best.confidence):
                 best = solution
         return best

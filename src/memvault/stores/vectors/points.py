@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from memvault.model.memory import Memory
-from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking, Scope
 from memvault.stores.vectors import bm25
@@ -36,7 +36,6 @@ DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
 NOTES_PER_CALL = 64  # whose texts are read at once
 LANGUAGES_SECONDS = 60.0
-_NOWHERE = LineRange(0, 0)
 RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
 _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 Note = tuple[Memory, Sequence[EmbeddedChunk]]
