@@ -45,7 +45,7 @@ def test_a_counter_starts_again_once_it_has_expired(keyvalue: KeyValueStore) -> 
     keyvalue.put("n", "calls", b"41", ttl_seconds=BRIEF)
     assert keyvalue.increment("n", "calls") == 42
     until(lambda: keyvalue.get("n", "calls") is None)
-    assert keyvalue.increment("n", "calls", 7) == 7
+    assert keyvalue.increment("n", "calls") == 1
 
 
 def test_what_is_no_counter_is_not_counted_with(keyvalue: KeyValueStore) -> None:
@@ -58,14 +58,14 @@ def test_what_is_no_counter_is_not_counted_with(keyvalue: KeyValueStore) -> None
 def test_no_increment_of_many_threads_is_lost(keyvalue: KeyValueStore) -> None:
     def count() -> None:
         for _ in range(50):
-            keyvalue.increment("n", "hits", 2)
+            keyvalue.increment("n", "hits")
 
     threads = [threading.Thread(target=count) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert keyvalue.get("n", "hits") == b"800"
+    assert keyvalue.get("n", "hits") == b"400"
 
 
 def test_a_change_of_several_namespaces_happens_all_at_once(keyvalue: KeyValueStore) -> None:
@@ -190,7 +190,6 @@ OPERATIONS = st.lists(
         st.tuples(st.just("put"), KEYS, st.binary(max_size=3)),
         st.tuples(st.just("delete"), KEYS),
         st.tuples(st.just("many"), st.dictionaries(KEYS, st.binary(max_size=3), max_size=4)),
-        st.tuples(st.just("clear")),
     ),
     max_size=12,
 )
@@ -220,9 +219,6 @@ def test_it_holds_what_a_dictionary_would(
                 case ("many", dict() as items):
                     store.put_many("ns", items)
                     model.update(items)
-                case _:
-                    store.clear("ns")
-                    model.clear()
         expected = [(key, model[key]) for key in sorted(model) if key.startswith(prefix)]
         assert list(store.items("ns", prefix)) == expected
         assert store.count("ns") == len(model)

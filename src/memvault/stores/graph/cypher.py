@@ -38,7 +38,6 @@ ALL_EDGES = f"{_EDGES} RETURN {_EDGE}"
 COUNT_EDGES = f"{_EDGES} RETURN count(e)"
 EDGES_FROM = f"{_EDGES} WHERE a.id {IN_IDS} RETURN {_EDGE}"
 EDGES_TO = f"{_EDGES} WHERE b.id {IN_IDS} RETURN {_EDGE}"
-EDGES_BETWEEN = f"{_EDGES} WHERE a.id {IN_IDS} AND b.id {IN_IDS} RETURN {_EDGE}"
 CREATE_EDGES = (
     "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
     " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
@@ -139,9 +138,6 @@ class CypherGraphStore(ABC):
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
         found = self._read(EDGES_FROM, ids=list(note_ids))
         return sorted(map(_edge, found), key=_order)
-
-    def between(self, ids: Collection[str]) -> list[GraphEdge]:
-        return sorted(map(_edge, self._read(EDGES_BETWEEN, ids=list(ids))), key=_order)
 
     def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]:
         rows = self._read(NODES, ids=list(dict.fromkeys(ids)))

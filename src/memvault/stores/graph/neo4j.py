@@ -46,9 +46,7 @@ _DROP = "MATCH (n:Node) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROW
 _NEVER_NULL = {
     queries.NODES: 3,
     queries.ALL_NODES: 3,
-    **dict.fromkeys(
-        (queries.ALL_EDGES, queries.EDGES_FROM, queries.EDGES_TO, queries.EDGES_BETWEEN), 10
-    ),
+    **dict.fromkeys((queries.ALL_EDGES, queries.EDGES_FROM, queries.EDGES_TO), 10),
 }
 _GONE = "Neo.ClientError.Statement.EntityNotFound"
 _READ_ALL = (queries.ALL_NODES, queries.ALL_EDGES)

@@ -47,13 +47,11 @@ class KeyValueStore(Protocol):
         if it has none). Returns the keys that have another value."""
         ...
 
-    def increment(self, namespace: str, key: str, by: int = 1) -> int:
-        """Add to a counter (kept as decimal text) and return its new value."""
+    def increment(self, namespace: str, key: str) -> int:
+        """Add one to a counter (kept as decimal text) and return its new value."""
         ...
 
     def count(self, namespace: str) -> int: ...
-
-    def clear(self, namespace: str) -> None: ...
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
         """Acquire or renew a lease for these seconds; False if another holder has it.

@@ -67,9 +67,8 @@ if #keys == 0 then return {{}, {}} end
 return {keys, redis.call('HMGET', KEYS[1], unpack(keys))}
 """
 _COUNT = "return redis.call('HLEN', KEYS[1])"
-_CLEAR = "redis.call('UNLINK', unpack(KEYS))"
 _INCREMENT = """
-local total = redis.pcall('HINCRBY', KEYS[1], ARGV[1], ARGV[2])
+local total = redis.pcall('HINCRBY', KEYS[1], ARGV[1], 1)
 if type(total) ~= 'number' then return total end
 redis.call('ZADD', KEYS[2], 0, ARGV[1])
 return total
@@ -182,23 +181,18 @@ class RedisKeyValueStore:
         ]
         return set(map(bytes.decode, self._script(namespace, _SWEEP + _SWAP, given, writes=True)))
 
-    def increment(self, namespace: str, key: str, by: int = 1) -> int:
+    def increment(self, namespace: str, key: str) -> int:
         """As the protocol; keeps the counter's expiry. Never retried, because that could count
         twice.
 
         Raises:
             StorageError: the value is not a whole number.
         """
-        given = [key, by]
-        return int(
-            self._script(namespace, _SWEEP + _INCREMENT, given, repeatable=False, writes=True)
-        )
+        script = _SWEEP + _INCREMENT
+        return int(self._script(namespace, script, [key], repeatable=False, writes=True))
 
     def count(self, namespace: str) -> int:
         return int(self._frugally(namespace, _COUNT))
-
-    def clear(self, namespace: str) -> None:
-        self._frugally(namespace, _CLEAR)
 
     def lease(self, name: str, holder: str, seconds: float) -> bool:
         key, until = f"{self._vault}:lease:{name}", round(seconds * 1000)

@@ -145,7 +145,7 @@ class SqliteKeyValueStore:
                     refused.add(key)
         return refused
 
-    def increment(self, namespace: str, key: str, by: int = 1) -> int:
+    def increment(self, namespace: str, key: str) -> int:
         """As the protocol; keeps the counter's expiry.
 
         Raises:
@@ -158,7 +158,7 @@ class SqliteKeyValueStore:
             ).fetchone()
             value, expires = row or (b"0", None)
             try:
-                total = int(value) + by
+                total = int(value) + 1
             except ValueError:
                 raise StorageError(f"{key} is not a counter.") from None
             connection.execute(_PUT, (namespace, key, b"%d" % total, expires))
@@ -183,10 +183,6 @@ class SqliteKeyValueStore:
             (namespace, time.time()),
         )
         return int(rows[0][0])
-
-    def clear(self, namespace: str) -> None:
-        with self._transaction() as connection:
-            connection.execute("DELETE FROM entries WHERE namespace = ?", (namespace,))
 
     def close(self) -> None:
         with self._write_lock:
