@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,73 @@ def test_the_verified_of_two_memories_that_say_the_same_comes_first(call):
     answer = call("recall_memory", query="Does the gate of the orchard stick?")
     first = [each["path"] for each in answer["nodes"][:2]]
     assert first == ["permanent/Gate again.md", "permanent/Gate.md"]
+
+
+ON_MONEY_AND_HEALTH = {
+    "work/Pay and contract.md": "# Pay and contract\n\nEmployer: Havsteknik AB. Monthly salary "
+    "46,500 kr, raised on 1 April from 44,800 kr.\n\nNotice period three months.\n",
+    "work/Log.md": "# Work log\n\n## March\n\nStarted the tender.\n\n## April\n\nSalary talk "
+    "with Lena: 46,500 kr.\n\n## May\n\nWon the tender! Cake.\n",
+    "health/Doses until autumn.md": "The dose of ramipril is 2.5 mg, once in the morning.\n",
+    "health/Doses.md": "---\ndate: 2026-11-02\n---\nThe dose of ramipril is 5 mg, once in the "
+    "morning.\n",
+    "family/Tilda.md": "# Tilda\n\nDaughter. Allergic to penicillin and to wasps.\n",
+}
+CLAIMED = {
+    "sessions/Salary.md": "The monthly salary is 52,000 kr.\n\nsupersedes:: [[Pay and contract]]\n",
+    "sessions/Allergies of Tilda.md": "What allergies does Tilda have? Tilda has no allergies.\n",
+    "sessions/Plumber.md": "The plumber costs 950 kr an hour.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def sensitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+    base = tmp_path_factory.mktemp("sensitive")
+    for path, text in {**ON_MONEY_AND_HEALTH, **CLAIMED}.items():
+        file = base / "vault" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, (1_780_000_000,) * 2)  # in May 2026
+    written_by_client(base / "vault", CLAIMED)
+    settings = Settings(index=IndexSettings(ner="off"))
+    state = StateFolder.of_vault(base / "vault", base / "state")
+    opened = Container(base / "vault", settings, state)
+    opened.indexing.scan()
+    yield opened
+    opened.close()
+
+
+def paths_for(container: Container, question: str) -> list[str]:
+    found = container.live.searcher.search(question, allow_unverified=True)
+    assert found.matter is not None
+    return [hit.memory.path for hit in found.hits]
+
+
+def test_on_sensitive_matters_the_note_that_answers_best_comes_first(sensitive):
+    paths = paths_for(sensitive, "What is my monthly salary?")
+    assert paths[0] == "work/Pay and contract.md"
+    assert paths.index("work/Log.md") > 0
+
+
+def test_the_dose_of_today_comes_before_an_older_one(sensitive):
+    paths = paths_for(sensitive, "What is my current dose of ramipril?")
+    assert paths[:2] == ["health/Doses.md", "health/Doses until autumn.md"]
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "claim"),
+    [
+        ("What is my monthly salary?", "work/Pay and contract.md", "sessions/Salary.md"),
+        ("What allergies does Tilda have?", "family/Tilda.md", "sessions/Allergies of Tilda.md"),
+    ],
+)
+def test_no_claim_comes_before_the_persons_note_that_answers(sensitive, question, own, claim):
+    paths = paths_for(sensitive, question)
+    assert paths.index(own) < paths.index(claim)
+
+
+def test_a_claim_comes_first_where_no_note_of_the_person_answers(sensitive):
+    assert paths_for(sensitive, "How much does the plumber cost?")[0] == "sessions/Plumber.md"
 
 
 def test_planning_gives_many_that_differ(call):

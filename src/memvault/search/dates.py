@@ -32,7 +32,7 @@ from memvault.text.words import STOP_WORDS
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
-NEWEST_AMONG = 0.9  # share of the best relevance from which on the newest comes first
+NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
 YEARS_BACK = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(
@@ -69,13 +69,20 @@ def asks_for_newest(question: str) -> bool:
 
 def newest_first(hits: list[Hit]) -> list[Hit]:
     """Of the hits that are nearly as relevant as the best the newest first; the others after."""
-    if not hits:
-        return hits
-    least = NEWEST_AMONG * hits[0].relevance
+    near, rest = _near_best(hits)
+    return sorted(near, key=lambda hit: _moment_of(hit.memory), reverse=True) + rest
+
+
+def verified_first(hits: list[Hit]) -> list[Hit]:
+    """Of the hits that are nearly as relevant as the best the verified first; the others after."""
+    near, rest = _near_best(hits)
+    return sorted(near, key=lambda hit: not hit.verification.verified) + rest
+
+
+def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
+    least = NEARLY_BEST * hits[0].relevance if hits else 0.0
     near = [hit for hit in hits if hit.relevance >= least]
-    rest = [hit for hit in hits if hit.relevance < least]
-    near.sort(key=lambda hit: _moment_of(hit.memory), reverse=True)
-    return [*near, *rest]
+    return near, [hit for hit in hits if hit.relevance < least]
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:

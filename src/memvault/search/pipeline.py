@@ -42,7 +42,13 @@ from memvault.search.calibration import (
     told,
     word_shares,
 )
-from memvault.search.dates import AskedTime, asks_for_newest, day_named, newest_first
+from memvault.search.dates import (
+    AskedTime,
+    asks_for_newest,
+    day_named,
+    newest_first,
+    verified_first,
+)
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
@@ -388,6 +394,10 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
+        return self._answers(request, hits)
+
+    def _answers(self, request: _Request, hits: Sequence[Hit]) -> bool:
+        """Whether the vault would know of what is asked if it had only these."""
         if self._keywords_only:  # without vectors all relevances are low
             return True
         relevance = max(hit.relevance for hit in hits) - self.shift
@@ -439,18 +449,30 @@ class Searcher:
 
     def _ordered(self, request: _Request, hits: Sequence[Hit], mode: Mode) -> list[Hit]:
         """What use prefers; newest first where the question asks for what is current; what
-        supersedes a memory in front of it; on sensitive matters what is verified in front of all
-        else."""
+        supersedes a memory in front of it; on sensitive matters also what is verified in front of
+        what is nearly as relevant and of what it contradicts, and the person's own notes that
+        answer in front of the claims of others."""
         ordered = list(hits)
         if request.time is None and self._ranking_share > 0.0:
             weights = self._preference(request.query, [hit.memory.id for hit in ordered])
             ordered = preferred(ordered, weights or (), self._ranking_share)
         if asks_for_newest(request.query):
             ordered = newest_first(ordered)
-        ordered = _superseding_first(ordered)
-        if request.matter is not None and mode is not Mode.PLANNING:
-            ordered.sort(key=lambda hit: not _settles(hit.verification))
-        return ordered
+        if request.matter is None or mode is Mode.PLANNING:
+            return _superseding_first(ordered)
+        ordered = _superseding_first(verified_first(ordered), contradicting=True)
+        return self._claims_after_own(request, ordered)
+
+    def _claims_after_own(self, request: _Request, hits: list[Hit]) -> list[Hit]:
+        """The hits, claims that nobody confirms behind the person's notes that answer: their first
+        one and those that state what is asked, if it alone would be an answer."""
+        first = next((hit for hit in hits if not _is_claim(hit)), None)
+        last = 0
+        for place, hit in enumerate(hits, 1):
+            states = hit.verification.answers or hit.verification.marked
+            if not _is_claim(hit) and (states or hit is first) and self._answers(request, [hit]):
+                last = place
+        return sorted(hits[:last], key=_is_claim) + hits[last:]
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
         if diversity <= 0.0 or len(hits) < 2:
@@ -493,13 +515,17 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
     return [hits[k] for k in order]
 
 
-def _settles(check: Verification) -> bool:
-    """Whether a memory states what is asked, and for certain."""
-    return check.verified and (check.answers or check.marked)
+def _is_claim(hit: Hit) -> bool:
+    """Whether others than the person say this, and the person does not confirm it."""
+    return not (hit.verification.by_person or hit.verification.verified)
 
 
-def _superseding_first(hits: list[Hit]) -> list[Hit]:
-    """Each hit behind the hits that supersede it."""
+def _superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
+    """Each hit behind the hits that supersede it.
+
+    Args:
+        contradicting: also behind verified hits that contradict it.
+    """
     ordered: list[Hit] = []
     waiting = {hit.memory.id: hit for hit in hits}
 
@@ -508,7 +534,10 @@ def _superseding_first(hits: list[Hit]) -> list[Hit]:
             return
         for evidence in hit.verification.contradicted_by:
             newer = waiting.get(evidence.note_id)
-            if newer is not None and evidence.said == ConflictKind.SUPERSESSION.value:
+            if newer is not None and (
+                evidence.said == ConflictKind.SUPERSESSION.value
+                or (contradicting and newer.verification.verified and not hit.verification.verified)
+            ):
                 put(newer)
         ordered.append(hit)
 

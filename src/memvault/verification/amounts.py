@@ -74,7 +74,8 @@ _CURRENCIES = {
     "dollar": "usd", "euro": "eur", "pound": "gbp", "franc": "chf", "yen": "jpy", "rupee": "inr",
     "usd": "usd", "eur": "eur", "gbp": "gbp", "chf": "chf", "jpy": "jpy", "inr": "inr",
     "sek": "sek", "nok": "nok", "dkk": "dkk", "pln": "pln", "czk": "czk", "cad": "cad",
-    "aud": "aud", "cny": "cny",
+    "aud": "aud", "cny": "cny", "kr": "kr", "krona": "kr", "kronor": "kr", "krone": "kr",
+    "kroner": "kr",
 }  # fmt: skip
 _SPANS = {
     "second": ("second", 1.0), "minute": ("second", 60.0), "hour": ("second", 3600.0),
@@ -126,7 +127,7 @@ _DIGITS = r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d+(?:[.,]\d+)?"
 _SCALE = r"(?:\s?(?:thousand|million|billion|mio|mrd|mn|bn|k|m|b)(?![^\W\d_]))?"
 _CODE = (
     r"(?:[$€£¥₹]|(?:USD|EUR|GBP|CHF|JPY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|CNY|dollars?|euros?|"
-    r"pounds?(?: sterling)?|francs?|yen|rupees?)(?!\w))"
+    r"pounds?(?: sterling)?|francs?|yen|rupees?|kr|kron(?:a|or|er?))(?!\w))"
 )
 _WORD_NUMBER = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
 
@@ -207,7 +208,7 @@ _ROUGH = re.compile(
 )
 _EARLIER = re.compile(
     r"\b(?:(?:up|down|raised|cut|moved|changed|increased|reduced|lowered|shifted|went|grew|fell|"
-    r"postponed|brought forward|switched|extended|shortened)\s+(?:\w+\s+)?from|"
+    r"postponed|brought forward|switched|extended|shortened)\s+(?:\w+\s+){0,4}from|"
     r"instead of|rather than|formerly|previously|originally|used to be|was once)\s+(?:the )?$",
     re.IGNORECASE,
 )
