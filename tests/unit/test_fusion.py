@@ -28,10 +28,15 @@ def scores(limit: int, *hits: tuple[ChunkHeader, float], lift: float = 0.0) -> S
 
 
 def relevance(
-    cosine: float, keywords: float, best: float, half: float = 20.0, alike: float = 0.0
+    cosine: float,
+    keywords: float,
+    best: float,
+    half: float = 20.0,
+    alike: float = 0.0,
+    usual: float = 0.0,
 ) -> float:
-    found = SETTINGS.relevances(np.array([cosine]), np.array([keywords]), best, half, alike)
-    return float(found[0])
+    scores = np.array([cosine]), np.array([keywords])
+    return float(SETTINGS.relevances(*scores, best, half, alike=alike, usual=usual)[0])
 
 
 @given(
@@ -40,15 +45,16 @@ def relevance(
     above=st.floats(0, 1e6),
     more=st.floats(0.01, 100),
     alike=st.floats(0, 1),
+    usual=st.floats(0, 1),
 )
 def test_relevance_lies_in_0_to_1_and_grows_with_either_score(
-    cosine: float, keywords: float, above: float, more: float, alike: float
+    cosine: float, keywords: float, above: float, more: float, alike: float, usual: float
 ) -> None:
-    best = keywords + above + more
-    before = relevance(cosine, keywords, best, alike=alike)
+    best, known = keywords + above + more, {"alike": alike, "usual": usual}
+    before = relevance(cosine, keywords, best, **known)
     assert 0.0 <= before <= 1.0
-    assert relevance(cosine, keywords + more, best, alike=alike) >= before
-    assert relevance(min(1.0, cosine + more), keywords, best, alike=alike) >= before
+    assert relevance(cosine, keywords + more, best, **known) >= before
+    assert relevance(min(1.0, cosine + more), keywords, best, **known) >= before
 
 
 def test_where_a_model_finds_all_notes_alike_words_count_for_more_than_cosines() -> None:
@@ -62,9 +68,8 @@ def test_where_a_model_finds_all_notes_alike_words_count_for_more_than_cosines()
     told_apart, hardly = SETTINGS.told_apart, 0.8
     assert near_before_named(0.0) == near_before_named(told_apart)
     assert near_before_named(hardly) < near_before_named(told_apart)
-    average = [relevance(alike, 10.0, 20.0, alike=alike) for alike in (hardly, 0.9)]
-    told = [relevance(alike, 10.0, 20.0) for alike in (hardly, 0.9)]
-    assert average == pytest.approx(told, abs=0.1)  # so that thresholds mean the same
+    usual = relevance(0.6, 0.0, 20.0, alike=hardly, usual=0.6)
+    assert usual == pytest.approx(relevance(0.6, 0.0, 20.0))  # so that thresholds mean the same
 
 
 def test_keyword_scores_of_a_long_question_keep_their_distances() -> None:
@@ -107,14 +112,14 @@ def test_opposite_vectors_count_as_nothing() -> None:
 def test_a_search_that_finds_nothing_tells_nothing() -> None:
     nothing = scores(9)
     assert nothing.of_chunks({"a/1": 0}) == nothing.of_notes({"a": 0}) == nothing.floor == 0.0
-    assert Fused(nothing, nothing, 20.0, 0.0, SETTINGS).of_notes()[0] == []
-    assert Fused(nothing, nothing, 20.0, 0.0, SETTINGS).of_chunks()[0] == []
+    assert Fused(nothing, nothing, 20.0, SETTINGS).of_notes()[0] == []
+    assert Fused(nothing, nothing, 20.0, SETTINGS).of_chunks()[0] == []
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
     dense = scores(9, hit("a/1", 0.5), hit("b/1", 0.5))
     keywords = scores(9, hit("b/1", 16.0), hit("c/1", 16.0))
-    fused = Fused(dense, keywords, 20.0, 0.0, SETTINGS)
+    fused = Fused(dense, keywords, 20.0, SETTINGS)
     headers, relevances = fused.of_chunks()
     chunks = [header.chunk_id for header in headers]
     assert [chunks[k] for k in best_first(chunks, relevances, 3)] == ["b/1", "c/1", "a/1"]

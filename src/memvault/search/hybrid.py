@@ -64,7 +64,9 @@ class FusionSettings:
         keywords: Floats,
         best_keywords: float,
         half: float,
-        alike: float,
+        *,
+        alike: float = 0.0,
+        usual: float = 0.0,
     ) -> Floats:
         """In [0, 1], and comparable between queries.
 
@@ -73,15 +75,16 @@ class FusionSettings:
         itself would make the results of a long question, which all score high, nearly equal.
 
         In a language that it hardly knows a model finds all notes alike, and its cosines say
-        little: there their share is less. What it loses counts as the cosine of any two notes, so
+        little: there their share is less. What it loses counts as the question's usual cosine, so
         that relevances mean the same.
 
         Args:
-            alike: mean cosine of two notes in the question's language.
+            alike: mean cosine of two notes in the question's language; ``usual`` of the question
+                and a note.
         """
         named = keywords / (best_keywords + half)
         share = self.dense_weight * min(1.0, (1.0 - alike) / (1.0 - self.told_apart))
-        lost = (self.dense_weight - share) * alike
+        lost = (self.dense_weight - share) * usual
         relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * named + lost
         return np.minimum(relevance, 1.0)
 
@@ -172,14 +175,15 @@ class SharedPart:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """The results of both searches, the BM25 score that counts as half, and the mean cosine of two
-    notes."""
+    """The results of both searches and the BM25 score that counts as half; ``alike`` and ``usual``
+    as `FusionSettings.relevances` takes them."""
 
     dense: ScoreList
     keywords: ScoreList
     half: float
-    alike: float
     settings: FusionSettings
+    alike: float = 0.0
+    usual: float = 0.0
 
     def of_notes(self) -> tuple[list[str], Floats]:
         """Every note that either search found, and their relevances, (n,)."""
@@ -196,7 +200,9 @@ class Fused:
 
     def _relevances(self, cosines: Floats, keywords: Floats) -> Floats:
         best = float(keywords.max(initial=0.0))
-        return self.settings.relevances(cosines, keywords, best, self.half, self.alike)
+        return self.settings.relevances(
+            cosines, keywords, best, self.half, alike=self.alike, usual=self.usual
+        )
 
 
 def _places(keys: Iterable[str]) -> dict[str, int]:
@@ -307,17 +313,14 @@ class HybridSearch:
         keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
         language = self._vectors.language_of(query)
         shared = self._shared_in(language)
-        vector, lift = self._embedder.embed_query(query), 0.0
-        if language is not None and shared is not None:
-            vector, lift = shared.taken_off(vector)
+        vector, lift, alike, usual = self._embedder.embed_query(query), 0.0, 0.0, 0.0
+        if shared is not None:
+            alike, usual = shared.alike, max(0.0, float(vector @ shared.mean))
+            if language is not None:
+                vector, lift = shared.taken_off(vector)
         near = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
-        return Fused(
-            ScoreList.of(near, limit, lift),
-            ScoreList.of(keywords, limit),
-            half,
-            shared.alike if shared is not None else 0.0,
-            self._settings,
-        )
+        dense, named = ScoreList.of(near, limit, lift), ScoreList.of(keywords, limit)
+        return Fused(dense, named, half, self._settings, alike, usual)
 
     def telling(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
