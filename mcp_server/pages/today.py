@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.page_actions import Form, by_person, shown
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse import PulseLog, PulsePoint
+from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.consolidation.fading import NOTICE
 from memvault.curation.tasks.dream_tasks import type_of
 from memvault.model.change import Change, ChangeKind

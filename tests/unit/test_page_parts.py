@@ -15,7 +15,7 @@ from mcp_server.pages.note_text import MOST_WORDS, compared, editable, edited, n
 from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
-from memvault.cognition.pulse import PulseLog, PulsePoint
+from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.finder import DismissedTasks
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified

@@ -1,0 +1,80 @@
+"""The history of a vault's pulse, in the journal."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memvault.model.state import CognitivePulse
+from memvault.vault.journal import Actor, Journal, JournalEntry
+
+KIND = "pulse_measured"
+LEAST_APART = timedelta(hours=1)
+VISIBLE = 0.001  # the least difference that an answer shows
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PulsePoint:
+    """Entropy and coherence of a vault of so many notes, in [0, 1], at a moment."""
+
+    at: datetime
+    entropy: float
+    coherence: float
+    notes: int
+
+
+class PulseLog:
+    """The points of one vault. Thread-safe."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._points: list[PulsePoint] = []
+        try:
+            found = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
+        except OSError as error:
+            logger.error("the journal cannot be read: %s", error.strerror)
+            found = []
+        self._points = sorted(found, key=lambda each: each.at)
+
+    def points(self, since: datetime) -> Sequence[PulsePoint]:
+        """Those since a moment, and the last before it, oldest first."""
+        with self._lock:
+            before = sum(point.at < since for point in self._points)
+            return self._points[max(0, before - 1) :]
+
+    def note(self, pulse: CognitivePulse, notes: int, now: datetime) -> bool:
+        """Keep what was measured, if an hour has passed and it has moved; says whether it was kept.
+
+        Raises StorageError, DiskFull: the journal cannot be written.
+        """
+        point = PulsePoint(now, pulse.entropy, pulse.coherence, notes)
+        with self._lock:
+            last = self._points[-1] if self._points else None
+            if last is not None and (now - last.at < LEAST_APART or not _moved(last, point)):
+                return False
+            self._points.append(point)
+        data = {"entropy": point.entropy, "coherence": point.coherence, "notes": notes}
+        self._journal.append(
+            JournalEntry(ts=now, kind=KIND, actor=Actor(kind="system", name="memvault"), data=data)
+        )
+        return True
+
+
+def _moved(last: PulsePoint, now: PulsePoint) -> bool:
+    steps = (now.entropy - last.entropy, now.coherence - last.coherence)
+    return last.notes != now.notes or any(abs(step) >= VISIBLE for step in steps)
+
+
+def _point(entry: JournalEntry) -> PulsePoint | None:
+    """None for a line that somebody edited."""
+    try:
+        entropy, coherence = float(entry.data["entropy"]), float(entry.data["coherence"])
+        return PulsePoint(entry.ts, entropy, coherence, int(entry.data["notes"]))
+    except (KeyError, TypeError, ValueError):
+        return None
