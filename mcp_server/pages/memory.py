@@ -15,13 +15,13 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.note_text import MAX_CHARS, Resolve, editable, note_html
 from mcp_server.pages.page_actions import paged, shown, who_made
 from mcp_server.pages.site import Site
-from mcp_server.tools.recall import STATED
 from memvault.model.change import ChangeKind
 from memvault.model.errors import (
     GraphQueryError,
     MemvaultError,
     StoreUnavailable,
 )
+from memvault.model.graph import STATED
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
 from memvault.reasoning.insights import neighbours
 from memvault.stores.graph_view import GraphView

@@ -164,8 +164,8 @@ class Resources:
         `session` the whole working set, `global` the main subjects of the vault. `?format=markdown`
         gives text instead of JSON.
         """
-        _check("scope", scope, SCOPES)
-        _check("format", format, FORMATS)
+        check_choice("scope", scope, SCOPES)
+        check_choice("format", format, FORMATS)
         found = self._global() if scope == "global" else self._recent(scope)
         return _markdown(found, self._by) if format == "markdown" else _json(found)
 
@@ -311,7 +311,8 @@ def _answering(read: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _check(parameter: str, value: str, choices: Sequence[str]) -> None:
+def check_choice(parameter: str, value: str, choices: Sequence[str]) -> None:
+    """Raises InvalidParams: the value is none of these."""
     if value not in choices:
         raise InvalidParams(
             f"{parameter} must be one of {', '.join(choices)}", parameter=parameter, received=value

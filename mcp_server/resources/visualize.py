@@ -13,6 +13,7 @@ from fastmcp.resources import ResourceContent, ResourceResult, resource
 from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, VisualResource
 from mcp_server.middleware.client_identity import connection_id
 from mcp_server.middleware.origin_marks import claimant
+from mcp_server.resources.state import check_choice
 from mcp_server.tools.toolbox import Toolbox, thing_called
 from memvault.model.errors import (
     AmbiguousTarget,
@@ -61,8 +62,8 @@ class VisualResources:
         shown. `?format=` mermaid, d3 or graphviz; `depth` 1 to 5 relations; `include_weights` and
         `highlight_conflicts` true or false; `limit` 1 to 200 nodes.
         """
-        _choose("scope", scope, SCOPES)
-        _choose("format", format, FORMATS)
+        check_choice("scope", scope, SCOPES)
+        check_choice("format", format, FORMATS)
         weights = _flag("include_weights", include_weights)
         highlight = _flag("highlight_conflicts", highlight_conflicts)
         drawn = memory_map(
@@ -159,13 +160,6 @@ def _notice(scope: str, drawn: MemoryMap) -> str | None:
     if drawn.left_out:
         return f"{drawn.left_out} weaker relations between these are not drawn."
     return None
-
-
-def _choose(parameter: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise InvalidParams(
-            f"{parameter} must be one of {', '.join(choices)}", parameter=parameter, received=value
-        )
 
 
 def _flag(parameter: str, value: str) -> bool:

@@ -23,7 +23,7 @@ from memvault.curation.operations.fade import FadedText, body_stands, counted_fr
 from memvault.curation.provenance import units
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
-from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.parse import content_hash, parse_note
 
@@ -45,7 +45,6 @@ _REASONS = {
     Stage.SUMMARY: "Old: reduced to a summary",
     Stage.KEYS: "Older: reduced to keywords",
 }
-_LINKS = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
 
 
 class FadingService:
@@ -200,7 +199,7 @@ class FadingService:
         sources = {
             edge.source
             for edge in graph.touching(memory.id)
-            if edge.target == memory.id and edge.origin in _LINKS
+            if edge.target == memory.id and edge.origin in STATED
         }
         notes = (by_id(source) for source in sources)
         return sum(note is not None and note.lifecycle is Lifecycle.PERMANENT for note in notes)

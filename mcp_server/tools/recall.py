@@ -44,14 +44,12 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
-from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, is_uuid
+from memvault.model.graph import STATED, GraphEdge, GraphNode, is_uuid
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
 from memvault.search.pipeline import Fitting
 from memvault.search.scope import widened
-
-STATED = {EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER}
 
 
 class NoteTools(Tools):

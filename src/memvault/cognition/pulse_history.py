@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memvault.model.change import SYSTEM
 from memvault.model.state import CognitivePulse
-from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.journal import Journal, JournalEntry
 
 KIND = "pulse_measured"
 LEAST_APART = timedelta(hours=1)
@@ -60,9 +61,7 @@ class PulseLog:
                 return False
             self._points.append(point)
         data = {"entropy": point.entropy, "coherence": point.coherence, "notes": notes}
-        self._journal.append(
-            JournalEntry(ts=now, kind=KIND, actor=Actor(kind="system", name="memvault"), data=data)
-        )
+        self._journal.append(JournalEntry(ts=now, kind=KIND, actor=SYSTEM, data=data))
         return True
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memvault.consolidation.rewards import Use
-from memvault.model.change import Actor
+from memvault.model.change import SYSTEM
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote, Sentence
 from memvault.search.modes import diverse
@@ -120,8 +120,7 @@ class DistillationLog:
     def add(self, distilled: Iterable[Distillate], now: datetime) -> None:
         """Raises StorageError, DiskFull: it cannot be recorded."""
         if told := [each.model_dump(mode="json") for each in distilled]:
-            actor = Actor(kind="system", name="memvault")
-            entry = JournalEntry(ts=now, kind=DISTILLED, actor=actor, data={DISTILLED: told})
+            entry = JournalEntry(ts=now, kind=DISTILLED, actor=SYSTEM, data={DISTILLED: told})
             self._journal.append(entry)
 
     def of(self, memory: Memory) -> Distillate | None:

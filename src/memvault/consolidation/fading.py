@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 
 from memvault.config.settings import FadingSettings
 from memvault.consolidation.faded_text import Stage
-from memvault.model.change import Actor
+from memvault.model.change import SYSTEM, Actor
 from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle, Memory
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -122,7 +122,7 @@ class FadingLog:
         Raises:
             StorageError, DiskFull: it cannot be recorded.
         """
-        self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=actor, data={"on": on}))
+        self._journal.append(JournalEntry(ts=now, kind=SWITCHED, actor=SYSTEM, data={"on": on}))
 
     def announce(self, fadings: Iterable[Fading], now: datetime) -> None:
         """Record that the person can see these from now on; what was announced is left out.
@@ -132,9 +132,8 @@ class FadingLog:
         """
         new = [list(each.key) for each in fadings if self._announced_at(each) is None]
         if new:
-            actor = Actor(kind="system", name="memvault")
             self._journal.append(
-                JournalEntry(ts=now, kind=ANNOUNCED, actor=actor, data={"fadings": new})
+                JournalEntry(ts=now, kind=ANNOUNCED, actor=SYSTEM, data={"fadings": new})
             )
 
     def fades_at(self, fading: Fading, notice: timedelta = NOTICE) -> datetime | None:

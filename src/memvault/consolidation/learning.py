@@ -26,6 +26,7 @@ from filelock import FileLock
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
+from memvault.model.change import SYSTEM
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.vault.files import Vault
@@ -116,7 +117,7 @@ class Learning:
             while done < len(taken):
                 some = taken[done : done + SIGNALS_PER_ENTRY]
                 told = [each.model_dump(mode="json", exclude_defaults=True) for each in some]
-                self._append(LEARNED, _SYSTEM, {"signals": told})
+                self._append(LEARNED, SYSTEM, {"signals": told})
                 done += len(some)
         finally:
             with self._lock:
@@ -319,9 +320,6 @@ class Learning:
 
     def _today(self) -> int:
         return self._clock().astimezone(UTC).toordinal()
-
-
-_SYSTEM = Actor(kind="system", name="memvault")
 
 
 def _resets(entries: Sequence[JournalEntry]) -> list[JournalEntry]:

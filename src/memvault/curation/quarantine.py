@@ -17,7 +17,7 @@ from hashlib import blake2b
 
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.provenance import Provenances, lines_of, units
-from memvault.model.change import Actor
+from memvault.model.change import SYSTEM, Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.documents import PDF
@@ -98,7 +98,7 @@ class Quarantine:
                 JournalEntry(
                     ts=held.at,
                     kind=HELD,
-                    actor=Actor(kind="system", name="memvault"),
+                    actor=SYSTEM,
                     note_id=held.note_id or None,
                     path=held.path,
                     data={

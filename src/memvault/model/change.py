@@ -22,6 +22,9 @@ class Actor(BaseModel):
     session: str = ""  # of a client
 
 
+SYSTEM = Actor(kind="system", name="memvault")
+
+
 class ChangeKind(StrEnum):
     """Kinds of changes, as past participles."""
 

@@ -97,6 +97,11 @@ class EdgeOrigin(StrEnum):
     ENTITY = "entity"  # found by the trained pipeline
 
 
+STATED = frozenset(
+    (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
+)  # what a person wrote as a link or a relation
+
+
 @dataclass(frozen=True, slots=True)
 class GraphNode:
     id: str

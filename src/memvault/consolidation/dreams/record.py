@@ -12,13 +12,13 @@ from math import fsum
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from memvault.model.change import SYSTEM
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
 DREAMED, KEPT = "dreamed", "dream_kept"
 MOST_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
 _UNIT = 10_000
 HALF_LIFE_DAYS = 30.0  # of what a dream strengthened
-_SYSTEM = Actor(kind="system", name="memvault")
 
 
 class DreamPhase(StrEnum):
@@ -142,7 +142,7 @@ class DreamRecord:
         """
         ids = tuple(dict.fromkeys(key for each in report.found for key in each.notes))
         entry = JournalEntry(
-            ts=report.at, kind=DREAMED, actor=_SYSTEM, rationale=rationale,
+            ts=report.at, kind=DREAMED, actor=SYSTEM, rationale=rationale,
             data={"node_ids": ids, "report": report.model_dump(mode="json")},
         )  # fmt: skip
         self._journal.append(entry)

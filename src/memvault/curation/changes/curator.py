@@ -31,7 +31,7 @@ from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
-from memvault.model.change import Actor, Change, ChangeKind, FactKind, FileChange
+from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FactKind, FileChange
 from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
@@ -52,7 +52,6 @@ MOST_NAMES = 20  # of a change that are recorded
 LOCK_SECONDS = 60.0  # that a change waits for one of another process
 START_SECONDS = 2.0  # that recovery waits for one
 _NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
-_SYSTEM = Actor(kind="system", name="memvault")
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -384,7 +383,7 @@ class Curator:
     def _withdraw(self, change: Change) -> None:
         """Record that nothing was done; if that fails, the next start finds it by the files."""
         try:
-            self._record(JournalPhase.WITHDRAWN, change, _SYSTEM)
+            self._record(JournalPhase.WITHDRAWN, change, SYSTEM)
             self._contents.drop(change.reversal_hash, _versions(change.files))
         except StorageError as error:
             logger.warning("the journal cannot be written: %s", error.message)
@@ -447,7 +446,7 @@ class Curator:
         entry = JournalEntry(
             ts=self._clock(),
             kind=kind,
-            actor=_SYSTEM,
+            actor=SYSTEM,
             note_id=tombstone.node_ids[0],
             path=path or tombstone.path,
             before=tombstone.content_hash,
