@@ -38,6 +38,7 @@ from memvault.stores.vectors import bm25
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
 
+BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
 BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
 CLAIM = 0.5  # weight of a memory in others' words, where the person's has 1
 LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
@@ -96,7 +97,9 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
     fields = [
         (key, value, said)
         for key, value in memory.metadata.items()
-        if key.casefold() not in NOT_FIELDS and (said := _said(value))
+        if key.casefold() not in NOT_FIELDS
+        and (said := _said(value))
+        and not _is_bookkeeping(memory, key.casefold(), said)
     ]
     if asked:
         chosen = [f"{key}: {said}" for key, _, said in fields if asked & _terms_of(f"{key} {said}")]
@@ -107,6 +110,13 @@ def asked_properties(memory: Memory, query: str) -> list[str]:
             if not isinstance(value, bool) and _PLAIN.fullmatch(said) and _terms_of(said) - names
         ]
     return chosen[:MOST]
+
+
+def _is_bookkeeping(memory: Memory, key: str, said: str) -> bool:
+    """Whether memvault itself set this property: of what kind a client's note is, and of whom."""
+    if key == "source":
+        return any(span.origin.name == said for span in memory.provenance.spans)
+    return key in BOOKKEEPING and not memory.provenance.is_person
 
 
 @lru_cache(maxsize=5_000)
