@@ -113,7 +113,7 @@ Modality = Annotated[
 ]
 Kept = Annotated[
     Lifecycle | None,
-    Field(description="permanent only if the person asked for it."),
+    Field(description="ephemeral: of this session only; permanent: only if the person asked."),
 ]
 Kind = Annotated[
     str | None,

@@ -308,7 +308,7 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     why = {"operation": "set_property", "property": "PROJECT", "rationale": WHY}
     stored = writer.ok("store_memory", content="Mine to move.", title="Mine", rationale=WHY)
     moved = writer.ok(
-        "set_lifecycle", target="Mine", lifecycle="temporary", rationale=WHY, move=True
+        "set_lifecycle", target="Mine", lifecycle="ephemeral", rationale=WHY, move=True
     )
     assert moved["path"] != stored["path"] and (root(writer) / moved["path"]).exists()
     assert writer.ok("edit_memory", target="Mine", content="reef", **why)["after"] == "reef"

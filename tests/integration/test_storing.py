@@ -15,6 +15,42 @@ from tests.integration.caller import Caller
 WHY = "The person asked me to keep this."
 
 
+def test_an_excerpt_shows_the_words_of_the_client_and_no_line_of_bookkeeping(writer) -> None:
+    writer.ok(
+        "store_memory", content="From December we live in Kungsgatan 14.", title="New address",
+        rationale=WHY, metadata={"landlord": "Stena", "city": "Norrvik"},
+    )  # fmt: skip
+    address = next(
+        each
+        for each in writer.ok("recall_memory", query="what is our new address?")["nodes"]
+        if each["title"] == "New address"
+    )
+    assert "Kungsgatan 14" in address["content"] and "city: Norrvik" in address["content"]
+    assert "source:" not in address["content"]
+
+
+def test_the_source_that_a_person_names_is_shown(writer) -> None:
+    path = writer.container.vault.root / "Fog.md"
+    path.write_text(
+        "---\nsource: Harbour Almanac\n---\nFog is thickest at dawn.\n", encoding="utf-8"
+    )
+    writer.container.indexing.index_written(["Fog.md"])
+    found = writer.ok("recall_memory", query="what is the source of the note on fog?")["nodes"]
+    fog = next(each for each in found if each["path"] == "Fog.md")
+    assert "source: Harbour Almanac" in fog["content"]
+
+
+def test_a_fact_that_a_client_stores_lasts_and_a_record_of_the_session_fades(writer) -> None:
+    facts = {"Phone": "The number of the vet is 0555 71.", "Dose": "Granny takes 5 mg a day."}
+    for title, content in facts.items():
+        writer.ok("store_memory", content=content, title=title, rationale=WHY)
+        assert writer.ok("get_memory", path=title)["lifecycle"] == "temporary"
+    writer.ok(
+        "store_memory", content="We spoke of bats.", title="Talk", type="session", rationale=WHY
+    )
+    assert writer.ok("get_memory", path="Talk")["lifecycle"] == "ephemeral"
+
+
 def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer: Caller) -> None:
     old = writer.ok(
         "store_memory", content="The rent of the workshop is 900 EUR a month.", title="Workshop",

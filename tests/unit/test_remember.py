@@ -84,7 +84,11 @@ def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: StoreDesk)
 @pytest.mark.parametrize(
     ("arguments", "folder"),
     [
-        ({}, f"sessions/{TODAY}"),
+        ({}, "projects"),
+        ({"type": "fact"}, "projects"),
+        ({"type": "event"}, "projects"),
+        ({"type": "Session"}, f"sessions/{TODAY}"),
+        ({"type": "log", "project": "aurora"}, "projects/aurora"),
         ({"project": "aurora"}, "projects/aurora"),
         ({"type": "preference"}, "permanent"),
         ({"lifecycle": "permanent", "project": "aurora"}, "permanent"),
@@ -134,10 +138,10 @@ def test_links_name_a_note_as_obsidian_would(desk: StoreDesk) -> None:
 def test_a_retried_call_gives_the_same_note_and_a_later_one_another(desk: StoreDesk) -> None:
     first = desk.store(content="Same", title="Same")
     assert desk.store(NOW + timedelta(minutes=2), content="Same", title="Same") == first
-    assert desk.store(content="Other", title="Same") == f"sessions/{TODAY}/Same 2.md"
-    assert desk.store(content="Other", title="Same") == f"sessions/{TODAY}/Same 2.md"
+    assert desk.store(content="Other", title="Same") == "projects/Same 2.md"
+    assert desk.store(content="Other", title="Same") == "projects/Same 2.md"
     desk.vault.edit(first, lambda data: data + b"my remark\n")
-    assert desk.store(content="Same", title="Same") == f"sessions/{TODAY}/Same 3.md"
+    assert desk.store(content="Same", title="Same") == "projects/Same 3.md"
     assert len(desk.curator.history.changes()) == 3
 
 
@@ -172,8 +176,8 @@ def test_a_picture_is_saved_beside_a_note_that_embeds_it(desk: StoreDesk) -> Non
     path = desk.store(
         content_base64=encoded, modality="image", rationale="Sketch of the shelf. Two."
     )
-    assert path == f"sessions/{TODAY}/Sketch of the shelf.md"
-    assert (desk.vault.root / "sessions" / TODAY / "Sketch of the shelf.png").read_bytes() == PNG
+    assert path == "projects/Sketch of the shelf.md"
+    assert (desk.vault.root / "projects/Sketch of the shelf.png").read_bytes() == PNG
     assert "\n![[Sketch of the shelf.png]]\n\nSketch of the shelf. Two.\n" in desk.text(path)
     again = desk.store(
         content_base64=encoded, modality="image", rationale="Sketch of the shelf. Two."

@@ -1,11 +1,11 @@
 """Storing a memory: a new note that a person would be glad to find.
 
 Where it goes. A lifecycle that the client names is what the person asked for, so it holds, and
-the journal records who asked. Without one, nothing is made permanent on a client's own word: a
-memory with a project is temporary, any other ephemeral, in today's session folder, and
-consolidation may propose it later. Only a preference is permanent without being asked for
-(triple FR-01). ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory of
-no project) and ``sessions/{date}/`` are the folders.
+the journal records who asked. Without one, nothing is made permanent on a client's own word, and
+nothing that should be kept fades: a memory is temporary, as facts are (triple FR-02), unless its
+type says that it records a session or a day (FR-03), which is ephemeral. Only a preference is
+permanent without being asked for (FR-01). ``permanent/``, ``projects/{project}/`` (``projects/``
+for a temporary memory of no project) and ``sessions/{date}/`` are the folders.
 
 Retries. Clients repeat calls whose answer they lost. The same memory stored again within ten
 minutes is the note that exists already, if nobody changed it since.
@@ -44,6 +44,7 @@ from memvault.vault.links import LinkIndex, wikilink
 from memvault.vault.write import storage_errors
 
 RETRY_WINDOW = timedelta(minutes=10)
+SESSION_TYPES = frozenset({"session", "conversation", "chat", "log", "journal", "daily"})
 
 _STAMP = re.compile(rb"^(?:id|created): .*\n", re.MULTILINE)
 _CREATED = re.compile(rb"^created: (\S+)$", re.MULTILINE)
@@ -117,11 +118,13 @@ def stage_memory(
 
 def lifecycle_of(draft: Draft) -> Lifecycle:
     """The lifecycle that the draft names, else that of the rule above."""
+    kind = (draft.type or "").casefold()
     if draft.lifecycle is not None:
         return draft.lifecycle
-    if (draft.type or "").casefold() == "preference":
+    if kind == "preference":
         return Lifecycle.PERMANENT
-    return Lifecycle.TEMPORARY if draft.project else Lifecycle.EPHEMERAL
+    is_record = kind in SESSION_TYPES and not draft.project
+    return Lifecycle.EPHEMERAL if is_record else Lifecycle.TEMPORARY
 
 
 def _title(draft: Draft, now: datetime) -> str:
