@@ -122,16 +122,38 @@ def test_weeks_begin_as_the_person_has_set_it() -> None:
         ("Was habe ich nächste Woche vor?", True),
         ("¿Qué tengo mañana?", True),
         ("Что у меня завтра?", True),
+        ("Was steht nächste Woche an?", True),
+        ("Was habe ich letzte Woche gemacht?", True),
+        ("Welche Termine habe ich am Donnerstag?", True),
+        ("Qu'est-ce qu'on a fait hier ?", True),
+        ("¿Qué citas tengo mañana?", True),
+        ("Cosa è successo ieri?", True),
+        ("O que aconteceu ontem?", True),
+        ("Wat staat er volgende week gepland?", True),
+        ("Какие планы на завтра?", True),
+        ("来週の予定は？", True),
+        ("昨日は何をしましたか？", True),
+        ("下周有什么安排？", True),
+        ("昨天发生了什么事？", True),
         ("Welche Rosen pflanze ich nächste Woche?", False),
+        ("Was habe ich gestern gekocht?", False),
         ("来週のバラの予定は何ですか？", False),
+        ("下周的玫瑰花有什么安排？", False),
     ],
 )
-def test_a_question_of_nothing_but_function_words_asks_for_all_of_its_time(
+def test_a_question_of_words_for_what_happens_asks_for_all_of_its_time(
     question: str, only_time: bool
 ) -> None:
     asked = AskedTime.of(question, NOW)
     assert asked is not None
     assert asked.only_time == only_time
+
+
+def test_what_happened_is_not_to_come() -> None:
+    """Friday is also a day of the next week."""
+    for question in ("Was habe ich am Freitag gemacht?", "¿Qué hice el viernes?"):
+        asked = AskedTime.of(question, NOW)
+        assert asked is not None and asked.past, question
 
 
 # Beginnings that say which language a question is in.

@@ -7,7 +7,7 @@ and be answered by a note of another day. A question for nothing but a time gets
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import cache
@@ -25,7 +25,8 @@ from memvault.search.time_expressions import (
     single_days,
 )
 from memvault.search.time_patterns import PAST
-from memvault.search.time_translation import languages_of
+from memvault.search.time_translation import UNSPACED, languages_of
+from memvault.search.time_words import HAPPENED, OCCASIONS
 from memvault.stores.vectors.bm25 import LANGUAGES, is_function_word
 from memvault.text.entities import NameMatcher
 from memvault.text.words import STOP_WORDS
@@ -111,15 +112,21 @@ class AskedTime:
         if not cuts:
             return None
         words = {word.casefold() for word in _WORD.findall(rest)}
-        for language in languages_of(question)[0][:1]:
+        past, anything, plans = PAST, _ANYTHING, _PLANS
+        for language in languages_of(question)[0]:
             if language in LANGUAGES:  # those whose function words are known
                 words = {word for word in words if not is_function_word(word, language)}
-        past = not words.isdisjoint(PAST)
-        if past:
+            happened, others = HAPPENED[language].split(), OCCASIONS[language].split()
+            if language in UNSPACED:
+                words = set(_parted(words, (*happened, *others)))
+            past, anything = past.union(happened), anything.union(happened, others)
+            plans = plans.union(happened, others)
+        is_past = not words.isdisjoint(past)
+        if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
-        asked = cls(calendar.today, tuple(cuts), words <= _ANYTHING)
+        asked = cls(calendar.today, tuple(cuts), words <= anything)
         if asked._to_come(0):
-            return replace(asked, only_time=words <= _PLANS, past=past)
+            return replace(asked, only_time=words <= plans, past=is_past)
         return replace(asked, past=True)
 
     def narrowed(self, scope: Scope) -> Scope:
@@ -233,6 +240,15 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
+
+
+def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    """Known words of texts without spaces, and what is left of each text without them."""
+    words = re.compile("|".join(sorted(known, key=len, reverse=True)))
+    for text in texts:
+        yield from words.findall(text)
+        if rest := words.sub("", text):
+            yield rest
 
 
 def _in(spans: Iterable[Span], day: date) -> bool:

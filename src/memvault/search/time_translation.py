@@ -25,7 +25,7 @@ from memvault.stores.vectors.bm25 import (
 )
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
-_UNSPACED = ("japanese", "chinese")
+UNSPACED = ("japanese", "chinese")
 _DAYS_BARE = ("french", "italian")  # where "Monday" is written for "on Monday"
 _NEAR_DAYS = {
     "0 ago": "today", "1 ago": "yesterday", "2 ago": "day before yesterday",
@@ -195,7 +195,7 @@ class _Language:
     """Reads the times of one language."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._spaced = name, name not in _UNSPACED
+        self._name, self._spaced = name, name not in UNSPACED
         self._entries: dict[str, list[Meaning]] = {}
         for word, meaning in self._known():
             self._entries.setdefault(word, []).append(meaning)

@@ -90,3 +90,31 @@ WORDS = {
 }  # fmt: skip
 CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
          "dutch": "nl", "russian": "ru", "japanese": "ja", "chinese": "zh"}  # fmt: skip
+
+# What questions for nothing but a time are made of beside function words: verbs of the past, and
+# other words. In languages without spaces, what is left of a question without the time.
+HAPPENED = {
+    "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war",
+    "french": "fait passé noté écrit vu eu",
+    "spanish": "hice hicimos pasó hecho ocurrió anoté escribí",
+    "italian": "fatto successo accaduto annotato scritto",
+    "portuguese": "fiz fizemos aconteceu passou feito anotei escrevi",
+    "dutch": "gedaan gebeurd gemaakt genoteerd geschreven",
+    "russian": "делал делала делали сделал сделала произошло случилось записал записала",
+    "japanese": "した しました ありました 起きた",
+    "chinese": "发生 过 了",
+}
+OCCASIONS = {
+    "german": "steht ansteht los läuft plan pläne geplant termin termine fällig aufgabe aufgaben "
+    "offen kalender notizen tagebuch",
+    "french": "prévu prévue prévus programme rendez vous agenda tâches tâche échéances notes "
+    "journal",
+    "spanish": "planes plan previsto citas cita agenda tareas pendientes pendiente notas diario",
+    "italian": "cosa previsto programma impegni appuntamenti agenda scadenze compiti note diario",
+    "portuguese": "planos previsto compromissos compromisso agenda tarefas pendentes notas diário",
+    "dutch": "plannen gepland staat afspraken afspraak agenda taken notities dagboek",
+    "russian": "какие какой какая план планы запланировано встречи встреча дела задачи заметки "
+    "дневник",
+    "japanese": "予定 約束 会議 締め切り やること タスク 何 こと あります ある する は を が の か",
+    "chinese": "我 我们 有 安排 计划 日程 约会 会议 任务 要 做 写 什么 哪些 事 的 吗",
+}
