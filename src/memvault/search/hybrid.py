@@ -310,8 +310,10 @@ class HybridSearch:
         self._embedder.begin_query(query)  # while keywords are searched
         half = self._settings.half_of(self._chunks())
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
-        keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
         language = self._vectors.language_of(query)
+        if language is not None or not query.isascii():
+            also |= dict.fromkeys(task_words(query), 1.0)
+        keywords = self._vectors.rank_keywords(query, limit, size=size, scope=scope, also=also)
         shared = self._shared_in(language)
         vector, lift, alike, usual = self._embedder.embed_query(query), 0.0, 0.0, 0.0
         if shared is not None:
@@ -359,6 +361,22 @@ class HybridSearch:
             if header.note_id in notes and header.size is ChunkSize.PASSAGE
         ]
         return {note_id: key for _, key, note_id in sorted(passages, reverse=True)}
+
+
+# Words of other languages for tasks and their states, which passages have in English.
+_TASKS = {
+    "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
+    "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完 待办",
+    "done": "erledigt terminée hechas fatti feitas gedaan сделан 完了 已完成",
+}
+
+
+def task_words(query: str) -> list[str]:
+    """The English words for what a question in another language says of tasks."""
+    low = query.casefold()
+    if not any(word in low for word in _TASKS["task"].split()):
+        return []
+    return [english for english, words in _TASKS.items() if any(w in low for w in words.split())]
 
 
 def prior(memory: Memory, now: datetime) -> float:

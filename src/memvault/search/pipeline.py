@@ -400,6 +400,8 @@ class Searcher:
         """Whether the vault would know of what is asked if it had only these."""
         if self._keywords_only:  # without vectors all relevances are low
             return True
+        if self._vectors.language_of(request.query) is not None:  # so they are in other languages
+            return True
         relevance = max(hit.relevance for hit in hits) - self.shift
         if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
