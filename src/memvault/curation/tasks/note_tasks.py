@@ -12,7 +12,7 @@ from textwrap import shorten
 
 from memvault.curation.changes.client_limits import Excess
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
-from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
@@ -228,18 +228,17 @@ def _matter(memory: Memory) -> str | None:
     return named.value if named else None
 
 
-# A relation may also be stated by a name that is not linked; such an edge weighs less.
-LINKED = (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
 _MANIFEST_NAME = MANIFEST.removesuffix(".md")  # in the vault, but not indexed
 NAMED = 10  # missing notes that one task lists
 
 
 def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
     """The names of links in a note that no note has."""
+    # A relation may also be stated by a name that is not linked; such an edge weighs less.
     links = (
         edge
         for edge in edges.stated_by(memory_id)
-        if edge.origin in LINKED and edge.weight >= EMBED_WEIGHT
+        if edge.origin in STATED and edge.weight >= EMBED_WEIGHT
     )
     targets = (edges.node(edge.target) for edge in links)
     names = {node.name for node in targets if node and node.path is None}
