@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
@@ -74,6 +76,25 @@ def test_a_mistake_is_one_letter_or_two_neighbours() -> None:
     found = set(one_mistake_from("stove", "abcdefghijklmnopqrstuvwxyz"))
     assert {"stve", "stoves", "stone", "stvoe", "stove"} <= found
     assert not {"tove", "above", "stoover", "sto"} & found
+
+
+@given(
+    word=st.text("abcde", min_size=3, max_size=9),
+    place=st.integers(1, 8),
+    mistake=st.sampled_from(("too many", "too few", "another", "exchanged")),
+    letter=st.sampled_from("abcde"),
+)
+def test_the_word_that_was_meant_is_one_mistake_from_the_one_that_was_typed(
+    word: str, place: int, mistake: str, letter: str
+) -> None:
+    before, after = word[: min(place, len(word) - 2)], word[min(place, len(word) - 2) :]
+    typed = {
+        "too many": f"{before}{letter}{after}",
+        "too few": before + after[1:],
+        "another": f"{before}{letter}{after[1:]}",
+        "exchanged": before + after[1] + after[0] + after[2:],
+    }[mistake]
+    assert word in one_mistake_from(typed, "abcde")
 
 
 def test_such_words_count_less_than_those_of_the_question(vocabulary: Vocabulary) -> None:
