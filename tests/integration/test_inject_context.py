@@ -37,7 +37,7 @@ HARBOUR = {
     "projects/harbour/Old plan.md": "---\nproject: harbour\n---\n# Old plan\n\n"
     "superseded by:: [[Repair plan]]\n\nThe repair of the wall was to begin with the stones.\n",
     "projects/orchard/Grafting.md": "# Grafting\n\nScions are cut in winter and kept in sand.\n",
-    "ops/Tide gauge.md": "# Tide gauge\n\nThe gauge is read by a script every ten minutes:\n\n"
+    "ops/Tide gauge.md": "---\nscale: metric\nserial: 77\n---\n# Tide gauge\n\nThe gauge is read by a script every ten minutes:\n\n"
     "```python\ndef tide(gauge):\n    return gauge.read() / 100\n```\n",
 }
 TWINS = {
@@ -259,6 +259,16 @@ def test_priority_decides_how_many_memories_are_read(reader):
 def test_one_projects_memories_never_answer_in_another(reader):
     answer = reader.ok("inject_context", query=QUESTION, max_tokens=800, project="orchard")
     assert not any(s["path"].startswith("projects/harbour/") for s in answer["sources"])
+
+
+@pytest.mark.parametrize("form", ["raw", "narrative", "structured", "code_focused"])
+def test_properties_that_a_question_names_are_quoted(reader, form):
+    answer = reader.ok(
+        "inject_context", query="Which gauge has the scale?", distillation_mode=form, max_tokens=900
+    )
+    assert "scale: metric" in answer["context"]
+    assert "serial" not in answer["context"]
+    assert answer["tokens_used"] <= 900
 
 
 def test_a_script_is_quoted_as_code(reader):

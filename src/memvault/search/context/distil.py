@@ -14,7 +14,12 @@ from memvault.model.search import Hit
 from memvault.search.context import selection as parts_of
 from memvault.search.context.forms import Excerpt, Form, Starting, frame, tags, written
 from memvault.search.context.outline import Outline, Outlines, Statement
-from memvault.search.context.scoring import Scores, relevant_properties, scores
+from memvault.search.context.scoring import (
+    Scores,
+    asked_properties,
+    relevant_properties,
+    scores,
+)
 from memvault.search.context.selection import Budget, Part, select
 from memvault.text.embedding import Embedder, TokenCounter
 
@@ -194,7 +199,9 @@ class _Distilling:
         )
 
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        return relevant_properties(memory, self._query) if form is Form.STRUCTURED else ()
+        if form is Form.STRUCTURED:
+            return relevant_properties(memory, self._query)
+        return tuple(asked_properties(memory, self._query))
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)

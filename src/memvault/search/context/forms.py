@@ -58,6 +58,9 @@ _TICKS = re.compile(r"`{3,}")
 _LONG = LineRange(1000, 1000)
 
 
+_JOINED = " · "  # between properties
+
+
 class Form(StrEnum):
     RAW = "raw"
     NARRATIVE = "narrative"
@@ -114,9 +117,10 @@ def frame(
     form: Form, memory: Memory, tag: str, properties: Sequence[str] = (), *, named: bool = True
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
+    head = _header(form, memory, tag, _LONG)
     if form is Form.NARRATIVE:
-        return f"{memory.title} [{tag}]" if named else f"[{tag}]"
-    return _header(form, memory, tag, _LONG) + " ".join(properties)
+        head = f"{memory.title} [{tag}]" if named else f"[{tag}]"
+    return head + _JOINED.join(properties)
 
 
 def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
@@ -126,7 +130,12 @@ def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
 
 def _raw(excerpt: Excerpt) -> str:
     head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines)
-    return "\n".join([head, *_in_place(excerpt)])
+    return "\n".join([head, *_told(excerpt), *_in_place(excerpt)])
+
+
+def _told(excerpt: Excerpt) -> list[str]:
+    """The line of its properties, if it has any."""
+    return [_JOINED.join(excerpt.properties)] if excerpt.properties else []
 
 
 def _in_place(excerpt: Excerpt) -> list[str]:
@@ -148,7 +157,7 @@ def _in_place(excerpt: Excerpt) -> list[str]:
 
 def _narrative(excerpt: Excerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
-    text = f"{_flowing(excerpt.statements)} [{excerpt.tag}]"
+    text = "\n".join([*_told(excerpt), f"{_flowing(excerpt.statements)} [{excerpt.tag}]"])
     title = excerpt.memory.title
     said = not excerpt.named or title.casefold() in text.casefold()
     return text if said else f"{title}\n{text}"
@@ -165,15 +174,14 @@ def _flowing(statements: Sequence[Statement]) -> str:
 
 def _structured(excerpt: Excerpt) -> str:
     head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines)
-    lines = [head]
-    if excerpt.properties:
-        lines.append(" · ".join(excerpt.properties))
-    return "\n".join([*lines, *(f"- {each.quoted}" for each in excerpt.statements if each.shown)])
+    said = (f"- {each.quoted}" for each in excerpt.statements if each.shown)
+    return "\n".join([head, *_told(excerpt), *said])
 
 
 def _code_focused(excerpt: Excerpt) -> str:
     """Code first, each with the sentence in front of it, then the rest."""
-    lines = [_header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)]
+    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)
+    lines = [head, *_told(excerpt)]
     told: set[tuple[LineRange, str]] = set()
     for each in excerpt.code:
         above = [s for s in excerpt.statements if s.lines.last < each.lines.first]
