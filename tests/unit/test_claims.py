@@ -191,6 +191,20 @@ def test_two_verbs_of_one_subject_have_each_their_value(joint: str) -> None:
         assert {each.shown for each in answering(found, question)} == {value}
 
 
+def test_of_two_clauses_each_has_its_own_subject() -> None:
+    found = claims("The budget of Aurora is 90k EUR, but the budget of Marlin is 75k EUR.", "Call")
+    assert [(set(each.subjects), each.shown) for each in found] == [
+        ({"Aurora"}, "90k EUR"), ({"Marlin"}, "75k EUR"),
+    ]  # fmt: skip
+
+
+def test_a_value_in_kronor_is_money_and_one_that_was_raised_from_is_former() -> None:
+    (old, new) = claims("Dr Lind raised the dose of ramipril from 2.5 mg to 5 mg.", "Call")
+    assert (old.shown, old.outdated, new.shown, new.outdated) == ("2.5 mg", True, "5 mg", False)
+    (salary,) = claims("Monthly salary 46,500 kr, raised on 1 April 2026 from 44,800 kr.", "Pay")
+    assert (salary.label, salary.shown) == ("monthly salary", "46,500 kr")
+
+
 def test_a_note_about_a_thing_and_a_sentence_that_speaks_of_it_are_compared():
     assert (
         says(
