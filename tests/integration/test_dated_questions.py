@@ -101,6 +101,26 @@ def test_plans_are_the_notes_that_name_a_day_to_come_the_soonest_first(
     assert all(hit.confidence > 0.8 for hit in hits)
 
 
+def test_what_is_to_do_in_a_time_are_open_tasks_after_what_names_a_day_of_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    text = "The shed leaks.\n\n- [ ] Nail felt on the roof\n"
+    write("permanent/Shed.md", f"---\ndate: 2026-02-01\n---\n{text}")
+    write("permanent/Gate.md", "---\ndate: 2026-02-01\n---\n- [x] Oil the hinges\n")
+    indexer.scan()
+    hits = searcher.search("What do I have to do next week?", mode=Mode.DEFAULT, top_k=5).hits
+    assert [hit.memory.title for hit in hits] == ["Log", "Boat", "Shed"]
+    assert "Nail felt" in hits[-1].text
+    for question in (
+        "What's on my to-do list?",
+        "Show my open tasks",
+        "What do I still need to do?",
+    ):
+        assert [hit.memory.title for hit in searcher.search(question).hits] == ["Shed"], question
+    hits = searcher.search("What tasks did I do last week?", top_k=5).hits
+    assert "Shed" not in [hit.memory.title for hit in hits]
+
+
 def test_a_day_that_may_be_past_or_to_come_is_as_the_question_has_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

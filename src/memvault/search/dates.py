@@ -15,6 +15,7 @@ from functools import cache
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
+from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import (
     Calendar,
     Cut,
@@ -58,7 +59,7 @@ _ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines due event events finish "
     "meeting meetings need open plan planned plans reminder reminders schedule scheduled s task "
-    "tasks todo todos upcoming"
+    "tasks todo todos upcoming still left remain remains remaining"
 )
 _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
@@ -66,6 +67,12 @@ _PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 def asks_for_newest(question: str) -> bool:
     """Whether a question asks for what is current."""
     return _NEWEST.search(question.casefold()) is not None
+
+
+def asks_only_for_tasks(question: str) -> bool:
+    """Whether a question asks for nothing but what is to do."""
+    words, *_, plans = _words_of(question, question)
+    return asks_for_tasks(question) and words <= plans
 
 
 def newest_first(hits: list[Hit]) -> list[Hit]:
@@ -111,16 +118,7 @@ class AskedTime:
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
             return None
-        words = {word.casefold() for word in _WORD.findall(rest)}
-        past, anything, plans = PAST, _ANYTHING, _PLANS
-        for language in languages_of(question)[0]:
-            if language in LANGUAGES:  # those whose function words are known
-                words = {word for word in words if not is_function_word(word, language)}
-            happened, others = HAPPENED[language].split(), OCCASIONS[language].split()
-            if language in UNSPACED:
-                words = set(_parted(words, (*happened, *others)))
-            past, anything = past.union(happened), anything.union(happened, others)
-            plans = plans.union(happened, others)
+        words, past, anything, plans = _words_of(rest, question)
         is_past = not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
@@ -175,7 +173,10 @@ class AskedTime:
         return sorted(hits, key=lambda hit: -hit.relevance)
 
     def all_of_it(
-        self, memories: Iterable[Memory], named_in: Callable[[str], Sequence[date]]
+        self,
+        memories: Iterable[Memory],
+        named_in: Callable[[str], Sequence[date]],
+        also: Sequence[Memory] = (),
     ) -> list[Memory]:
         """The memories of this time: what is to come, the soonest first, then the newest.
 
@@ -184,6 +185,8 @@ class AskedTime:
 
         Args:
             named_in: the days that the note at a path names.
+            also: what else is asked for; after what says a day of that time, and before what only
+                its file does.
         """
         known = list(memories)
         for years_back in self._years():
@@ -203,8 +206,12 @@ class AskedTime:
                         break
             if found:
                 found.sort(key=lambda each: _moment_of(each[1]), reverse=True)
-                return [memory for _, memory in sorted(found, key=lambda each: each[0])]
-        return []
+                found.sort(key=lambda each: each[0])
+                sure = sum(key[0] == 0 for key, _ in found)
+                ordered = [memory for _, memory in found]
+                every = [*ordered[:sure], *also, *ordered[sure:]]
+                return list({memory.id: memory for memory in every}.values())
+        return list(also)
 
     def is_of_it(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
@@ -240,6 +247,24 @@ class AskedTime:
         named = [span for span in spans if not span.is_open] or [Span(first, last)]
         within = [Span(max(span.first, first), min(span.last, last)) for span in named]
         return [span for span in within if span.first <= span.last]
+
+
+def _words_of(
+    rest: str, question: str
+) -> tuple[set[str], frozenset[str], frozenset[str], frozenset[str]]:
+    """The words of a part of a question, and those in its languages that say that it asks for what
+    is past, for whatever was, and for whatever is to come."""
+    words = {word.casefold() for word in _WORD.findall(rest)}
+    past, anything, plans = PAST, _ANYTHING, _PLANS
+    for language in languages_of(question)[0]:
+        if language in LANGUAGES:  # those whose function words are known
+            words = {word for word in words if not is_function_word(word, language)}
+        happened, others = HAPPENED[language].split(), OCCASIONS[language].split()
+        if language in UNSPACED:
+            words = set(_parted(words, (*happened, *others)))
+        past, anything = past.union(happened), anything.union(happened, others)
+        plans = plans.union(happened, others)
+    return words, past, anything, plans
 
 
 def _parted(texts: Iterable[str], known: Iterable[str]) -> Iterator[str]:

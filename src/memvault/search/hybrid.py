@@ -21,6 +21,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, balanced_importance
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHeader, ChunkHit, FoundBy, Hit, Ranking, Scope
+from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.chunking import normalised
@@ -361,22 +362,6 @@ class HybridSearch:
             if header.note_id in notes and header.size is ChunkSize.PASSAGE
         ]
         return {note_id: key for _, key, note_id in sorted(passages, reverse=True)}
-
-
-# Words of other languages for tasks and their states, which passages have in English.
-_TASKS = {
-    "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
-    "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完 待办",
-    "done": "erledigt terminée hechas fatti feitas gedaan сделан 完了 已完成",
-}
-
-
-def task_words(query: str) -> list[str]:
-    """The English words for what a question in another language says of tasks."""
-    low = query.casefold()
-    if not any(word in low for word in _TASKS["task"].split()):
-        return []
-    return [english for english, words in _TASKS.items() if any(w in low for w in words.split())]
 
 
 def prior(memory: Memory, now: datetime) -> float:

@@ -45,6 +45,7 @@ from memvault.search.calibration import (
 from memvault.search.dates import (
     AskedTime,
     asks_for_newest,
+    asks_only_for_tasks,
     day_named,
     newest_first,
     verified_first,
@@ -55,9 +56,11 @@ from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import below_threshold, not_all, unknown, withheld
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import in_scope, widened
+from memvault.search.task_words import asks_for_tasks
 from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
+from memvault.text.chunking import OPEN_TASK
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
@@ -338,20 +341,36 @@ class Searcher:
         return AskedTime.of(query, self._calendar(), named)
 
     def _of_the_time(self, request: _Request, limit: int) -> list[Hit]:
-        """What is of a time, or names a day of it, for a question that asks for nothing else."""
+        """What is of a time, or names a day of it, for a question that asks for nothing else; what
+        has a task that is not done, for one that asks for nothing but what to do."""
+        if request.time is None and asks_only_for_tasks(request.query):
+            tasks = self._open_tasks(request)[:limit]
+            for hit in tasks:
+                hit.relevance = 1.0  # to have a task that is not done is all that is asked
+            return tasks
         if request.time is None or not request.time.only_time:
             return []
         asked, catalogue = request.time, self._indexed.catalogue
-        of_it = asked.all_of_it(self._in_scope(request.scope), catalogue.days_named)
+        tasks = [] if asked.past else self._open_tasks(request)
+        also = [hit.memory for hit in tasks]
+        of_it = asked.all_of_it(self._in_scope(request.scope), catalogue.days_named, also)
         found = self.hybrid.search(request.query, POOL, asked.narrowed(request.scope))
-        near = {hit.memory.id: hit for hit in found}
+        near = {hit.memory.id: hit for hit in (*found, *tasks)}
         hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
         for hit in hits:
             hit.relevance = 1.0  # to be of that time is all that is asked
-            if not asked.is_of_it(hit.memory):
+            if not hit.text and not asked.is_of_it(hit.memory):
                 hit.chunk_id = None  # what names the day is shown
         self.hybrid.read_passages(request.query, hits, asked.names_a_day_of_it)
         return hits
+
+    def _open_tasks(self, request: _Request) -> list[Hit]:
+        """Notes with tasks that are not done, for a question what to do."""
+        if not asks_for_tasks(request.query):
+            return []
+        hits = self.hybrid.search(OPEN_TASK, POOL, request.scope)
+        self.hybrid.read_passages(OPEN_TASK, hits)
+        return [hit for hit in hits if OPEN_TASK in hit.context]
 
     def _in_scope(self, scope: Scope) -> Iterator[Memory]:
         return (each for each in self._indexed.catalogue.all() if in_scope(each, scope))

@@ -41,7 +41,8 @@ SLACK = 0.9  # c: tolerance below the minimum pairwise similarity (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
 NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector, relative to the text
 KEYWORD_CHARS = 400  # of a note's other properties, searched as keywords
-_TASK_WORDS = {False: "open task todo", True: "done completed task"}  # as people ask for them
+OPEN_TASK = "open task todo"  # as people ask for one
+_TASK_WORDS = {False: OPEN_TASK, True: "done completed task"}
 
 
 @dataclass(frozen=True, slots=True)
