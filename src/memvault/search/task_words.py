@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 
+from memvault.search.time_translation import languages_of
+
 _TO_DO = re.compile(r"\b(?:(?:to|need|must|should)[- ](?:i )?do|need to|todos?|tasks?)\b", re.I)
+# What is done, or asked of tasks in general: "How do I add a task?", "What is a task?"
+_OTHERWISE = re.compile(
+    r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
+    r"\b(?:did|done|finished|completed|closed|ticked)\b",
+    re.I,
+)
 # Words of other languages for tasks and their states, which passages have in English.
 _WORDS = {
-    "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
+    "task": "aufgabe tâche tarea compito compiti tarefa taak задач タスク 任务 待办",
     "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完 待办",
     "done": "erledigt terminée hechas fatti feitas gedaan сделан 完了 已完成",
 }
@@ -23,4 +31,7 @@ def task_words(question: str) -> list[str]:
 
 def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
-    return _TO_DO.search(question) is not None or bool(task_words(question))
+    if languages_of(question)[1]:  # surely not English
+        told = task_words(question)
+        return bool(told) and ("done" not in told or "open" in told)
+    return _TO_DO.search(question) is not None and _OTHERWISE.search(question) is None

@@ -107,14 +107,15 @@ HAPPENED = {
 OCCASIONS = {
     "german": "steht ansteht los läuft plan pläne geplant termin termine fällig aufgabe aufgaben "
     "offen kalender notizen tagebuch",
-    "french": "prévu prévue prévus programme rendez vous agenda tâches tâche échéances notes "
-    "journal",
+    "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda tâches "
+    "tâche échéances notes journal",
     "spanish": "planes plan previsto citas cita agenda tareas pendientes pendiente notas diario",
     "italian": "cosa previsto programma impegni appuntamenti agenda scadenze compiti note diario",
     "portuguese": "planos previsto compromissos compromisso agenda tarefas pendentes notas diário",
     "dutch": "plannen gepland staat afspraken afspraak agenda taken notities dagboek",
     "russian": "какие какой какая план планы запланировано встречи встреча дела задачи заметки "
     "дневник",
-    "japanese": "予定 約束 会議 締め切り やること タスク 何 こと あります ある する は を が の か",
+    "japanese": "未完了 残り 予定 約束 会議 締め切り やること タスク 何 こと あります ある する "
+    "は を が の か",
     "chinese": "我 我们 有 安排 计划 日程 约会 会议 任务 要 做 写 什么 哪些 事 的 吗",
 }

@@ -1,0 +1,53 @@
+"""Questions about tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from memvault.search.dates import asks_only_for_tasks
+from memvault.search.task_words import asks_for_tasks, task_words
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are my tasks?",
+        "Show my todo list",
+        "Anything I still have to do?",
+        "Are there open tasks?",
+        "Welche Aufgaben sind noch offen?",
+        "¿Qué tareas tengo pendientes?",
+        "Quelles tâches restent à faire ?",
+        "未完了のタスクは？",
+    ],
+)
+def test_some_questions_ask_for_nothing_but_what_is_to_do(question: str) -> None:
+    assert asks_only_for_tasks(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I add a task?",
+        "What is a task?",
+        "What are tasks?",
+        "Can I add tasks?",
+        "Which tasks did I finish?",
+        "Show done tasks",
+        "Welche Aufgaben sind erledigt?",
+        "El recorte no toma todo el artículo",
+        "Which classes has Maria taken?",
+    ],
+)
+def test_others_ask_about_tasks_or_for_what_is_done(question: str) -> None:
+    assert not asks_for_tasks(question)
+
+
+def test_a_question_for_the_tasks_of_something_asks_for_more() -> None:
+    assert asks_for_tasks("What tasks are left for the boat?")
+    assert not asks_only_for_tasks("What tasks are left for the boat?")
+
+
+def test_words_for_tasks_are_those_of_passages_in_english() -> None:
+    assert task_words("Welche Aufgaben sind noch offen?") == ["task", "open"]
+    assert task_words("Ist der Laden noch offen?") == []
