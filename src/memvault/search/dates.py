@@ -71,8 +71,10 @@ def asks_for_newest(question: str) -> bool:
 
 def asks_only_for_tasks(question: str) -> bool:
     """Whether a question asks for nothing but what is to do."""
+    if not asks_for_tasks(question):
+        return False
     words, *_, plans = _words_of(question, question)
-    return asks_for_tasks(question) and words <= plans
+    return words <= plans
 
 
 def newest_first(hits: list[Hit]) -> list[Hit]:
