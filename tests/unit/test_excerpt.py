@@ -179,6 +179,29 @@ def test_code_is_shown_with_the_sentence_behind_it_that_explains_it(shelf):
     assert f"{code}\nThis starts the lamp by a command." in shown
 
 
+def test_code_below_a_heading_without_text_is_shown_with_the_heading(shelf):
+    parts = [f"## {name}\n\n```sh\nlamp --{name}\n```" for name in ("dim", "wind", "trim")]
+    text = "\n\n".join(["# Lamps", FILLER, *parts])
+    for name in ("dim", "wind", "trim"):
+        assert f"{name}\n```sh\nlamp --{name}\n```" in shelf.shown(f"how to {name}", text, 30).text
+
+
+def test_of_a_note_of_code_alone_all_code_that_fits_is_shown(shelf):
+    hit = shelf.noted("```sh\nlamp --on\n```\n\n```sh\nlamp --off\n```\n")
+    hit.text = hit.memory.title
+    (shown,) = shelf.excerpts.of("lamp commands", [hit], [200])
+    assert shown.text == "Note\n```sh\nlamp --on\n```\n```sh\nlamp --off\n```"
+    assert shown.lines == LineRange(1, 7)
+
+
+def test_code_that_has_the_words_of_the_question_is_shown_before_other_code(shelf):
+    rest = "\n".join(f"oil = {n}" for n in range(9))
+    text = (
+        f"These are used:\n\n```\n{rest}\n```\n\nAnd then:\n\n```\nwick_mm = 7\n```\n\n{FILLER}\n"
+    )
+    assert "wick_mm = 7" in shelf.shown("what is wick_mm?", text, 60).text
+
+
 def test_a_heading_about_something_else_takes_nothing_from_a_sentence(shelf):
     sentence, query = "Our grumpy old feline refuses salmon.", "which fish will the kitten not eat?"
     hit = shelf.noted(f"## Insurance and tax returns\n\n{sentence}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, repeat
 from typing import NamedTuple
@@ -112,7 +112,9 @@ class Excerpts:
         outlines = self._outlines.of(found[:whole])
         outlines += [self._outlines.of_passage(hit) for hit in found[whole:]]
         known = [
-            own if own is not None and own.statements else self._outlines.of_passage(hit)
+            own
+            if own is not None and own.statements
+            else self._outlines.of_passage(hit, own.code if own is not None else ())
             for hit, own in zip(found, outlines, strict=True)
         ]
         scored = [
@@ -164,15 +166,20 @@ def _is_telling(question: str) -> bool:
 
 
 def _own(question: str, scored: Scores, outline: Outline) -> list[float]:
-    """How much each sentence says to a question; nothing if it is not shown."""
+    """How much each sentence says to a question, with the code that it stands in front of or, if
+    none does, behind; nothing if it is not shown."""
     scores = scored.statements.tolist()
     own = [s if each.shown else 0.0 for s, each in zip(scores, outline.statements, strict=True)]
-    if not _ASKS_NUMBER.search(question):
-        return own
-    return [
-        score * (1.0 + _NUMBER * bool(_HAS_NUMBER.search(each.text)))
-        for score, each in zip(own, outline.statements, strict=True)
-    ]
+    if _ASKS_NUMBER.search(question):
+        own = [
+            score * (1.0 + _NUMBER * bool(_HAS_NUMBER.search(each.text)))
+            for score, each in zip(own, outline.statements, strict=True)
+        ]
+    for each, score in zip(outline.code, scored.code.tolist(), strict=True):
+        place = each.lead if each.lead is not None else each.follower
+        if place is not None and outline.statements[place].shown:
+            own[place] = max(own[place], score)
+    return own
 
 
 def _of_the_time(
@@ -192,7 +199,7 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
     statements = outline.statements
     chosen = _best(statements, owns, limit)
     left = limit - sum(_size(statements[place]) for place in chosen)
-    code: dict[int, Code] = {}
+    code: dict[Code, int] = {}
     left -= _add_code(code, outline, chosen, left)
     near = _neighbours(statements, chosen, left)
     chosen += near
@@ -205,7 +212,7 @@ def _excerpt(title: str, outline: Outline, owns: Sequence[Sequence[float]], limi
         text = f"{_head(best.shown, _LONGEST * limit)} {CUT}"
     else:
         text = _joined(title, statements, sorted(chosen), code)
-    lines = [statements[place].lines for place in chosen] + [each.lines for each in code.values()]
+    lines = [statements[place].lines for place in chosen] + [each.lines for each in code]
     first, last = min(each.first for each in lines), max(each.last for each in lines)
     return Excerpt(text, " > ".join(best.heading), LineRange(first, last))
 
@@ -294,24 +301,29 @@ def _size(statement: Statement) -> int:
     return len(statement.shown.encode())
 
 
-def _add_code(code: dict[int, Code], outline: Outline, chosen: Collection[int], left: int) -> int:
-    """Add the code that a chosen sentence introduces or else explains, by the place of that
-    sentence, while it fits into so many bytes; returns their number."""
+def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], left: int) -> int:
+    """Add the code that a chosen sentence introduces or else explains, with the place of that
+    sentence, that of the best sentence first, while it fits into so many bytes; returns their
+    number."""
+    ranks = {place: rank for rank, place in enumerate(chosen)}
+    around = [
+        (ranks[place], number, place)
+        for number, each in enumerate(outline.code)
+        if each not in code
+        and (place := next((p for p in (each.lead, each.follower) if p in ranks), None)) is not None
+    ]
     taken = 0
-    for each in outline.code:
+    for _, number, place in sorted(around):
+        each = outline.code[number]
         size = len(each.block.text.encode())
-        places = [each.lead, each.follower]
-        if each in code.values() or taken + size > left:
-            continue
-        place = next((at for at in places if at in chosen and at not in code), None)
-        if place is not None:
-            code[place] = each
+        if taken + size <= left:
+            code[each] = place
             taken += size
     return taken
 
 
 def _joined(
-    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: dict[int, Code]
+    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
 ) -> str:
     """The chosen sentences as they follow each other in the note."""
     headings = {statements[place].heading for place in chosen}
@@ -321,12 +333,14 @@ def _joined(
         before = statements[chosen[number - 1]] if number else None
         if len(headings) > 1 and (before is None or before.heading != one.heading):
             text = f"{text.rstrip()}\n{_heading(title, one.heading)}\n".lstrip("\n")
-        own = code.get(place)
-        if own is not None and own.lead != place:
-            text = f"{text.rstrip()}\n{fenced(own.block)}\n".lstrip("\n")
+        own = sorted((each for each, at in code.items() if at == place), key=lambda c: c.lines)
+        for each in own:
+            if each.lead != place:
+                text = f"{text.rstrip()}\n{fenced(each.block)}\n".lstrip("\n")
         text += one.shown
-        if own is not None and own.lead == place:
-            text += f"\n{fenced(own.block)}"
+        for each in own:
+            if each.lead == place:
+                text += f"\n{fenced(each.block)}"
         text += _gap(statements, place, chosen[number + 1] if number + 1 < len(chosen) else None)
     return text.strip()
 

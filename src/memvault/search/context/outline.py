@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
@@ -70,8 +70,8 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code, its words, and the rows of the sentences in front of it and behind it in its section
-    (None without one)."""
+    """Code, its words, and the rows of the sentences in front of it and behind it (`_around`; None
+    without one)."""
 
     block: CodeBlock
     tokens: int
@@ -131,11 +131,13 @@ class Outlines:
             self._remember(text.content_hash, outline)
         return outlines
 
-    def of_passage(self, hit: Hit) -> Outline:
-        """A quick outline of the found passage only, without vectors and tokens."""
+    def of_passage(self, hit: Hit, code: Sequence[Code] = ()) -> Outline:
+        """A quick outline of the found passage only, without vectors and tokens, and of code below
+        it: that of a note without sentences, whose passage is its title."""
         statements = tuple(_statement(each, each.text, 0, 0) for each in _of_passage(hit))
+        below = tuple(replace(each, lead=len(statements) - 1) for each in code if statements)
         unknown = np.zeros((1, self._embedder.dimension), np.float16)
-        return Outline(statements, (), unknown, unknown, 0)
+        return Outline(statements, below, unknown, unknown, 0)
 
     def _texts(self, found: Mapping[int, Hit]) -> dict[int, NoteText]:
         """The texts to outline, without those of deleted notes."""
@@ -274,8 +276,11 @@ def _of_passage(hit: Hit) -> list[Unit]:
 
 
 def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:
-    """The last sentence above the code and the first below it, under the same heading."""
+    """The last sentence above the code and the first below it, under the same heading; where that
+    has no sentence, the last above, which is the heading itself, or else the first below."""
     section = [place for place, each in enumerate(statements) if each.heading == block.heading]
-    above = [place for place in section if statements[place].lines.last < block.lines.first]
-    below = [place for place in section if statements[place].lines.first > block.lines.last]
-    return max(above, default=None), min(below, default=None)
+    near = section or range(len(statements))
+    above = [place for place in near if statements[place].lines.first < block.lines.first]
+    below = [place for place in near if statements[place].lines.first > block.lines.last]
+    follower = None if above and not section else min(below, default=None)
+    return max(above, default=None), follower
