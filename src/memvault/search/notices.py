@@ -66,7 +66,7 @@ def not_all(query: str, memories: Iterable[Memory], shown: Sequence[Hit]) -> str
     for kind in kinds:
         if there[kind] > here[kind]:
             return (
-                f"There are {there[kind]} notes of type {kind!r}, and {here[kind]} of them here; "
-                f'filters={{"type": "{kind}"}} with a greater top_k shows all.'
+                f"There are {there[kind]} notes of type {kind!r}, and {here[kind]} of them here. "
+                "Ask for more results, and only of this type, to see all."
             )
     return None
