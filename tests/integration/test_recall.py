@@ -30,6 +30,7 @@ NOTES = {
     "projects/borealis/Plan.md": "The rocket launch is planned for October.\n",
     "permanent/Rockets.md": "A rocket launch needs a permit.\n",
     "permanent/Empty.md": "",
+    "permanent/Server.md": "Settings of the machine:\n\n```ini\nwork_mem = 32MB  # per sort\n```\n",
 }
 MEMORIES = {
     memory.id: memory
@@ -136,6 +137,10 @@ def test_an_empty_store_answers_nothing(embedder: Embedder, tmp_path: Path) -> N
     assert hybrid.search("anything", 5) == []
     assert hybrid.search_chunks("anything", 5) == []
     empty.close()
+
+
+def test_a_note_is_found_by_what_only_its_code_says(hybrid: HybridSearch) -> None:
+    assert paths(hybrid, "what is work_mem set to?")[0] == "permanent/Server.md"
 
 
 def test_of_two_notes_that_fit_alike_the_more_important_comes_first(

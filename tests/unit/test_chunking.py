@@ -51,6 +51,17 @@ def test_a_note_without_text_is_found_by_its_title(embedder: Embedder) -> None:
     assert float(only.vector @ embedder.embed_query("trip to Oslo")) > 0.95
 
 
+def test_only_the_whole_note_has_the_words_of_its_code_once_each_as_keywords(
+    embedder: Embedder,
+) -> None:
+    code = "```ini\nspeed = boat\nspeed = sail\n```"
+    text = f"# Plan\n\n{paragraph('boat', 40)}\n\n{code}\n\n{paragraph('budget', 40)}\n"
+    for each in chunked(embedder, text):
+        assert "sail" not in each.chunk.text
+        had = "speed = sail" in each.chunk.context.split("\n")
+        assert had is (NOTE in each.chunk.sizes)
+
+
 def test_chunks_know_their_headings_and_lines(embedder: Embedder) -> None:
     text = f"# Plan\n\n{paragraph('boat', 40)}\n\n## Costs\n\n{paragraph('budget', 40)}\n"
     chunks = chunked(embedder, text)

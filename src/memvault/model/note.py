@@ -175,9 +175,10 @@ class ChunkSize(StrEnum):
 class Chunk:
     """A span of a note that is embedded and searched.
 
-    ``text`` is shown; ``context`` (title, headings, date) is searched with it. A text that is also
-    the whole chunk of a larger size (a note of one passage) is stored once, at its smallest size,
-    and ``covers`` names the larger ones; a search at any of its ``sizes`` finds it.
+    ``text`` is shown; ``context`` (title, headings, date, words of code) is searched with it. A
+    text that is also the whole chunk of a larger size (a note of one passage) is stored once, at
+    its smallest size, and ``covers`` names the larger ones; a search at any of its ``sizes`` finds
+    it.
     """
 
     note_id: str

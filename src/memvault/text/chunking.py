@@ -26,7 +26,6 @@ from memvault.model.note import (
     EmbeddedChunk,
     LineRange,
     ParsedNote,
-    Task,
     Vector,
 )
 from memvault.model.priority import make_way
@@ -41,6 +40,7 @@ SLACK = 0.9  # c: tolerance below the minimum pairwise similarity (Max-Min)
 FIRST_SLACK = 1.5  # the same for the second unit of a section
 NAME_WEIGHT = 0.5  # of title and headings in a chunk's vector, relative to the text
 KEYWORD_CHARS = 400  # of a note's other properties, searched as keywords
+CODE_CHARS = 1000  # of the words of its code
 OPEN_TASK = "open task todo"  # as people ask for one
 _TASK_WORDS = {False: OPEN_TASK, True: "done completed task"}
 
@@ -86,7 +86,7 @@ def chunk_notes(
     texts += also
     vectors = dict(zip(texts, embedder.embed(texts), strict=True))
     return [
-        list(_Chunker(memory, units, vectors, _limit(embedder), note.tasks).chunks())
+        list(_Chunker(memory, units, vectors, _limit(embedder), note).chunks())
         for (note, memory), units in zip(notes, outlines, strict=True)
     ]
 
@@ -188,14 +188,15 @@ class _Chunker:
         units: Sequence[Unit],
         vectors: Mapping[str, Vector],
         limit: int,
-        tasks: Sequence[Task],
+        note: ParsedNote,
     ) -> None:
         self._memory = memory
         self._units = units
         self._by_text = vectors
         self._vectors = np.stack([vectors[unit.text] for unit in units])
         self._limit = limit
-        self._tasks = tasks
+        self._tasks = note.tasks
+        self._code = note.code
 
     def chunks(self) -> Iterator[EmbeddedChunk]:
         make_way()
@@ -235,7 +236,10 @@ class _Chunker:
             lines=lines,
             text=text,
             context=_context(
-                self._memory, _headings(inside), states, whole=ChunkSize.NOTE in sizes
+                self._memory,
+                _headings(inside),
+                [*states, self._code_besides(text)] if ChunkSize.NOTE in sizes else states,
+                whole=ChunkSize.NOTE in sizes,
             ),
             covers=tuple(sizes[1:]),
         )
@@ -243,6 +247,13 @@ class _Chunker:
         text_vector = normalised(weights @ self._vectors[span.start : span.stop])
         name_vector = self._by_text[section_name(self._memory.title, inside[0].heading)]
         return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
+
+    def _code_besides(self, text: str) -> str:
+        """The words of the note's code that a text lacks: keywords of the whole note, as they make
+        its passages alike."""
+        had = set(text.split())
+        words = dict.fromkeys(word for code in self._code for word in code.text.split())
+        return " ".join(word for word in words if word not in had)[:CODE_CHARS]
 
     def _text(self, span: range) -> str:
         text = self._units[span.start].text
@@ -265,11 +276,12 @@ def section_name(title: str, heading: tuple[str, ...]) -> str:
 
 
 def _context(
-    memory: Memory, headings: Sequence[tuple[str, ...]], states: Sequence[str], *, whole: bool
+    memory: Memory, headings: Sequence[tuple[str, ...]], inside: Sequence[str], *, whole: bool
 ) -> str:
-    """The keywords of a chunk besides its text: title, aliases, headings and the states of its
-    tasks; for the ``whole`` note its properties, too, which do not distinguish passages."""
-    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path), *states]
+    """The keywords of a chunk besides its text: title, aliases, headings, and what is ``inside``
+    it, such as the states of its tasks; for the ``whole`` note its properties, too, which do not
+    distinguish passages."""
+    parts = [memory.title, *memory.aliases, *(part for path in headings for part in path), *inside]
     if whole:
         date = memory.date.date().isoformat() if memory.date is not None else ""
         kind = memory.type if memory.type != "note" else ""
