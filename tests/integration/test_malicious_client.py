@@ -216,7 +216,7 @@ def test_a_check_that_cannot_be_made_says_why(call: Caller) -> None:
     )
     for content in (17, ["a"], ""):
         assert "content" in call.error("check_adversarial", content=content)
-    assert "recall_memory" in call.error("check_adversarial", node_id="no-such-memory")
+    assert "Search for what it says" in call.error("check_adversarial", node_id="no-such-memory")
     assert "exactly one" in call.error("check_adversarial")
 
 

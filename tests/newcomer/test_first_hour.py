@@ -216,7 +216,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("recall_memory", {"query": "x", "mode": "fast"}, "'planning'"),
     ("recall_memory", {"query": "x", "colour": "red"}, "There are: query"),
     ("recall_memory", {"query": "x", "project": "nope"}, "Known projects: seed-library"),
-    ("recall_memory", {"query": "x", "filters": {"types": "fact"}}, "filters.types"),
+    ("recall_memory", {"query": "x", "filters": {"types": 7}}, "filters.types"),
     ("store_memory", {"rationale": WHY}, "Content is required"),
     ("store_memory", {"content": "a"}, "Rationale is required (10-500"),
     ("store_memory", {"content": "a", "rationale": "short"}, "at least 10"),

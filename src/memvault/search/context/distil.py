@@ -201,7 +201,10 @@ class _Distilling:
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
         if form is Form.STRUCTURED:
             return relevant_properties(memory, self._query)
-        return tuple(asked_properties(memory, self._query))
+        asked, provenance = asked_properties(memory, self._query), memory.provenance
+        if memory.verified or not provenance.is_mixed:
+            return tuple(asked)
+        return tuple(line for line in asked if provenance.of_property(line).is_person)
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)
