@@ -419,8 +419,6 @@ class Searcher:
         """Whether the vault would know of what is asked if it had only these."""
         if self._keywords_only:  # without vectors all relevances are low
             return True
-        if self._vectors.language_of(request.query) is not None:  # so they are in other languages
-            return True
         relevance = max(hit.relevance for hit in hits) - self.shift
         if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
@@ -428,7 +426,16 @@ class Searcher:
         shares = self.hybrid.vocabulary.shares(_ORDER.sub("", request.query), texts)
         if not shares:
             return True
-        return relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
+        known = relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
+        return known or self._is_in_another_language(request.query)
+
+    def _is_in_another_language(self, query: str) -> bool:
+        """Whether a question is in another language than English, in which relevances say little of
+        what is unknown."""
+        try:
+            return self._vectors.language_of(query) is not None
+        except StoreUnavailable:
+            return False
 
     # -- judging --------------------------------------------------------------------------------
 
