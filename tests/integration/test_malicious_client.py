@@ -57,6 +57,17 @@ def test_no_attempt_makes_a_clients_claim_verified(
     assert not [m for m in container.live.catalogue.all() if m.verified]
 
 
+@pytest.mark.parametrize("form", ["raw", "narrative", "structured", "code_focused"])
+def test_no_context_quotes_a_property_that_a_client_set_in_the_persons_note(
+    call: Caller, form: str
+) -> None:
+    call("edit_memory", target="Marlin.md", operation="set_property", property="mascot",
+         content="a grey heron", rationale=WHY)  # fmt: skip
+    query = "Which mascot does Marlin have?"
+    told = call("inject_context", query=query, distillation_mode=form, max_tokens=900)
+    assert told["context"] and "grey heron" not in told["context"]
+
+
 def test_prompts_and_resources_state_no_claim_without_a_mark(call: Caller) -> None:
     _, subject, sentence, value = filled(CLAIMS[0], 0)
     call("store_memory", content=sentence, title=f"O {subject}", rationale=WHY)

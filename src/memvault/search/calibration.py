@@ -127,15 +127,15 @@ def word_shares(query: str, texts: Sequence[str]) -> list[float]:
     """Share of the question's word stems in each text; a stem that few of them have weighs more
     (inverse document frequency among them, log(1 + n / (df + 1)))."""
     asked = sorted(stems(query))
-    told = [stems(text) for text in texts]
-    count = len(told)
+    having = [stems(text) for text in texts]
+    count = len(having)
     weight = {
-        stem: math.log(1.0 + count / (sum(stem in text for text in told) + 1.0)) for stem in asked
+        stem: math.log(1.0 + count / (sum(stem in own for own in having) + 1.0)) for stem in asked
     }
     total = sum(weight.values())
     if total <= 0.0:
         return [0.0] * count
-    return [sum(weight[stem] for stem in asked if stem in text) / total for text in told]
+    return [sum(weight[stem] for stem in asked if stem in own) / total for own in having]
 
 
 # Sentences that have nothing to do with each other, in which any model shows how alike it finds

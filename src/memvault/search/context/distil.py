@@ -199,12 +199,12 @@ class _Distilling:
         )
 
     def _properties(self, form: Form, memory: Memory) -> tuple[str, ...]:
-        if form is Form.STRUCTURED:
-            return relevant_properties(memory, self._query)
-        asked, provenance = asked_properties(memory, self._query), memory.provenance
-        if memory.verified or not provenance.is_mixed:
-            return tuple(asked)
-        return tuple(line for line in asked if provenance.of_property(line).is_person)
+        """Those to quote; none that another set in the person's note, where it would pass for
+        theirs."""
+        fitting = relevant_properties if form is Form.STRUCTURED else asked_properties
+        found, provenance = fitting(memory, self._query), memory.provenance
+        is_whole = memory.verified or not provenance.is_mixed
+        return tuple(line for line in found if is_whole or provenance.of_property(line).is_person)
 
     def _sentences(self) -> list[Part]:
         return parts_of.sentences(self._outlines, self._scores)
