@@ -9,7 +9,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -45,22 +45,20 @@ from memvault.search.calibration import (
 from memvault.search.dates import (
     AskedTime,
     asks_for_newest,
-    asks_only_for_tasks,
     day_named,
     newest_first,
     verified_first,
 )
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
+from memvault.search.listing import Listing
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import below_threshold, not_all, unknown, withheld
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
-from memvault.search.scope import in_scope, widened
-from memvault.search.task_words import asks_for_tasks
+from memvault.search.scope import all_in_scope, widened
 from memvault.search.time_expressions import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
-from memvault.text.chunking import OPEN_TASK
 from memvault.text.embedding import Embedder
 from memvault.text.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
@@ -73,7 +71,7 @@ TOLD = 0.8  # share of a question's words in one of these, from which no relatio
 WORDS = 0.3  # what having all words of a question adds to the relevance there
 
 # What asks for an answer rather than saying of what: no note need have these words.
-_ORDER = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
+_REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Fitting = Callable[[Sequence[Memory]], Collection[str]]
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -152,6 +150,7 @@ class Searcher:
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
+        self._listing = Listing(self.hybrid, indexed)
         self._association = Association(view, embedder, by_id, self.hybrid.telling, link_weight)
         self._relations = RelationSearch(
             stores, embedder, indexed, view, today=calendar, background=background
@@ -309,7 +308,7 @@ class Searcher:
 
     def _candidates(self, request: _Request, limit: int) -> FallbackResult:
         query, scope, notice = request.query, request.scope, None
-        if hits := self._of_the_time(request, limit):
+        if hits := self._listing.of(query, request.time, limit, scope):
             return FallbackResult(hits, None)
         try:
             lexicon = self._relations.may_lead(query, request.patience)
@@ -339,41 +338,6 @@ class Searcher:
     def _time_of(self, query: str) -> AskedTime | None:
         named = partial(day_named, self._indexed.names, self._indexed.catalogue)
         return AskedTime.of(query, self._calendar(), named)
-
-    def _of_the_time(self, request: _Request, limit: int) -> list[Hit]:
-        """What is of a time, or names a day of it, for a question that asks for nothing else; what
-        has a task that is not done, for one that asks for nothing but what to do."""
-        if request.time is None and asks_only_for_tasks(request.query):
-            tasks = self._open_tasks(request)[:limit]
-            for hit in tasks:
-                hit.relevance = 1.0  # to have a task that is not done is all that is asked
-            return tasks
-        if request.time is None or not request.time.only_time:
-            return []
-        asked, catalogue = request.time, self._indexed.catalogue
-        tasks = [] if asked.past else self._open_tasks(request)
-        also = [hit.memory for hit in tasks]
-        of_it = asked.all_of_it(self._in_scope(request.scope), catalogue.days_named, also)
-        found = self.hybrid.search(request.query, POOL, asked.narrowed(request.scope))
-        near = {hit.memory.id: hit for hit in (*found, *tasks)}
-        hits = [near.get(each.id) or Hit(each, 0.0) for each in of_it[:limit]]
-        for hit in hits:
-            hit.relevance = 1.0  # to be of that time is all that is asked
-            if not hit.text and not asked.is_of_it(hit.memory):
-                hit.chunk_id = None  # what names the day is shown
-        self.hybrid.read_passages(request.query, hits, asked.names_a_day_of_it)
-        return hits
-
-    def _open_tasks(self, request: _Request) -> list[Hit]:
-        """Notes with tasks that are not done, for a question what to do."""
-        if not asks_for_tasks(request.query):
-            return []
-        hits = self.hybrid.search(OPEN_TASK, POOL, request.scope)
-        self.hybrid.read_passages(OPEN_TASK, hits)
-        return [hit for hit in hits if OPEN_TASK in hit.context]
-
-    def _in_scope(self, scope: Scope) -> Iterator[Memory]:
-        return (each for each in self._indexed.catalogue.all() if in_scope(each, scope))
 
     def _nearest(self, request: _Request, limit: int) -> list[Hit]:
         """What hybrid search finds, of the time first that the question names."""
@@ -423,7 +387,7 @@ class Searcher:
         if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
         texts = [f"{told(hit, request.query)} {hit.context}" for hit in hits]
-        shares = self.hybrid.vocabulary.shares(_ORDER.sub("", request.query), texts)
+        shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
         if not shares:
             return True
         known = relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
@@ -454,7 +418,7 @@ class Searcher:
             found.notice,
             below_threshold(mode, plan, hits, shown),
             withheld(matter, shown),
-            not_all(request.query, self._in_scope(request.scope), shown),
+            not_all(request.query, all_in_scope(self._indexed.catalogue, request.scope), shown),
         )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
 

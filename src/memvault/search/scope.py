@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Protocol, TypeVar
 
@@ -33,6 +33,10 @@ def in_scope(memory: Memory, scope: Scope | None) -> bool:
         and memory.project.casefold() != scope.project.casefold()
     )
     return not elsewhere and (scope.filters is None or _passes(memory, scope.filters))
+
+
+def all_in_scope(memories: MemoryLookup, scope: Scope | None) -> Iterator[Memory]:
+    return (memory for memory in memories.all() if in_scope(memory, scope))
 
 
 def _passes(memory: Memory, filters: Filters) -> bool:
