@@ -214,7 +214,7 @@ class BatchWriter:
 def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
     """The days that the note names, without those on which its file was written; what it says of
     "tomorrow" is meant from its own day on."""
-    written = (memory.date or memory.created_at).date()
+    written = memory.moment.date()
     lines = [
         f"{key}: {value}"
         for key, value in note.frontmatter.items()

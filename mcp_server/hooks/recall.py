@@ -183,7 +183,7 @@ class HookRecall:
         most_used = max(used.values(), default=0)
 
         def score(memory: Memory) -> float:
-            age = max(0.0, (now - (memory.date or memory.created_at)).total_seconds() / 86_400)
+            age = max(0.0, (now - memory.moment).total_seconds() / 86_400)
             return float(
                 _WEIGHTS["recency"] * 0.5 ** (age / RECENCY_DAYS)
                 + _WEIGHTS["access"] * math.log1p(used[memory.id]) / math.log1p(max(1, most_used))

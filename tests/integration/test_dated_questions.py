@@ -50,7 +50,7 @@ def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Sea
 
 def found(searcher: Searcher, question: str) -> list[tuple[date, str]]:
     hits = searcher.search(question, mode=Mode.DEFAULT, top_k=5).hits
-    return [((hit.memory.date or hit.memory.created_at).date(), hit.text) for hit in hits]
+    return [(hit.memory.moment.date(), hit.text) for hit in hits]
 
 
 def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:

@@ -23,7 +23,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.model.errors import ModelUnavailable
 from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
-from memvault.search.pipeline import preferred
+from memvault.search.order import preferred
 from tests.integration.small_vault import opened
 from tests.unit.test_secrets import PLANTED
 

@@ -146,6 +146,11 @@ class Memory(BaseModel):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     @property
+    def moment(self) -> datetime:
+        """The day of the event that the note states, else when it was created."""
+        return self.date or self.created_at
+
+    @property
     def is_claim(self) -> bool:
         """Whether others than the person wrote all of it, and the person did not verify it."""
         return not (self.verified or self.provenance.is_person or self.provenance.own)

@@ -182,7 +182,7 @@ def _when(memory_of: MemoryOf, statement: Statement) -> tuple[datetime, str]:
     memory = memory_of(statement.memory_id)
     if memory is None:
         return datetime.min.replace(tzinfo=UTC), ""
-    return memory.date or memory.created_at, memory.id
+    return memory.moment, memory.id
 
 
 def _side(statement: Statement, edges: GraphView) -> ConflictSide:

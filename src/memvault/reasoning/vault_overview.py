@@ -58,7 +58,7 @@ def manifest_of(memories: Iterable[Memory], edges: GraphView | None) -> Manifest
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
     known = list(memories)
-    days = [(memory.date or memory.created_at).date() for memory in known]
+    days = [memory.moment.date() for memory in known]
     concepts, relations = _of_graph(edges) if edges is not None else ((), ())
     return Manifest(
         notes=len(known),

@@ -34,7 +34,6 @@ from memvault.text.words import STOP_WORDS
 
 LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
-NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
 YEARS_BACK = 10  # in which a month without a year is looked for
 
 _NEWEST = re.compile(
@@ -75,24 +74,6 @@ def asks_only_for_tasks(question: str) -> bool:
         return False
     words, *_, plans = _words_of(question, question)
     return words <= plans
-
-
-def newest_first(hits: list[Hit]) -> list[Hit]:
-    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
-    near, rest = _near_best(hits)
-    return sorted(near, key=lambda hit: _moment_of(hit.memory), reverse=True) + rest
-
-
-def verified_first(hits: list[Hit]) -> list[Hit]:
-    """Of the hits that are nearly as relevant as the best the verified first; the others after."""
-    near, rest = _near_best(hits)
-    return sorted(near, key=lambda hit: not hit.verification.verified) + rest
-
-
-def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
-    least = NEARLY_BEST * hits[0].relevance if hits else 0.0
-    near = [hit for hit in hits if hit.relevance >= least]
-    return near, [hit for hit in hits if hit.relevance < least]
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
@@ -161,7 +142,7 @@ class AskedTime:
                 for span in spans
             )
 
-        days = [_day_of(hit.memory) for hit in hits]
+        days = [hit.memory.moment.date() for hit in hits]
         for years_back in self._years():
             spans = self._meant(years_back)
             of_it = [concerns(place) for place in range(len(hits))]
@@ -196,7 +177,7 @@ class AskedTime:
             if self.past:
                 spans = [Span(each.first, min(each.last, self.today)) for each in spans]
             for memory in known:
-                own, named = [_day_of(memory)], list(named_in(memory.path))
+                own, named = [memory.moment.date()], list(named_in(memory.path))
                 order = [own, named]
                 if to_come:
                     order = [named, own] if memory.date is None else [own + named]
@@ -207,7 +188,7 @@ class AskedTime:
                         found.append(((weight, *first), memory))
                         break
             if found:
-                found.sort(key=lambda each: _moment_of(each[1]), reverse=True)
+                found.sort(key=lambda each: each[1].moment, reverse=True)
                 found.sort(key=lambda each: each[0])
                 sure = sum(key[0] == 0 for key, _ in found)
                 ordered = [memory for _, memory in found]
@@ -217,11 +198,11 @@ class AskedTime:
 
     def is_of_it(self, memory: Memory) -> bool:
         """Whether the memory itself is of this time."""
-        return _in(self._meant(), _day_of(memory))
+        return _in(self._meant(), memory.moment.date())
 
     def names_a_day_of_it(self, memory: Memory, text: str) -> bool:
         """Whether a text of the memory names a day of this time."""
-        return any(_in(self._meant(), day) for day in single_days(text, _day_of(memory)))
+        return any(_in(self._meant(), day) for day in single_days(text, memory.moment.date()))
 
     def _years(self) -> Iterable[int]:
         """How many years back to look, in this order."""
@@ -283,11 +264,3 @@ def _in(spans: Iterable[Span], day: date) -> bool:
         if span.first <= day <= span.last:
             return True
     return False
-
-
-def _moment_of(memory: Memory) -> datetime:
-    return memory.date or memory.created_at
-
-
-def _day_of(memory: Memory) -> date:
-    return _moment_of(memory).date()

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +20,6 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize
 from memvault.model.search import (
-    ConflictKind,
     FoundBy,
     Hit,
     Mode,
@@ -42,18 +40,19 @@ from memvault.search.calibration import (
     told,
     word_shares,
 )
-from memvault.search.dates import (
-    AskedTime,
-    asks_for_newest,
-    day_named,
-    newest_first,
-    verified_first,
-)
+from memvault.search.dates import AskedTime, asks_for_newest, day_named
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackResult, SearchRequest
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
 from memvault.search.notices import below_threshold, not_all, unknown, withheld
+from memvault.search.order import (
+    claims_after_own,
+    newest_first,
+    preferred,
+    superseding_first,
+    verified_first,
+)
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import all_in_scope, widened
 from memvault.search.time_expressions import Calendar
@@ -451,20 +450,9 @@ class Searcher:
         if asks_for_newest(request.query):
             ordered = newest_first(ordered)
         if request.matter is None or mode is Mode.PLANNING:
-            return _superseding_first(ordered)
-        ordered = _superseding_first(verified_first(ordered), contradicting=True)
-        return self._claims_after_own(request, ordered)
-
-    def _claims_after_own(self, request: _Request, hits: list[Hit]) -> list[Hit]:
-        """The hits, claims that nobody confirms behind the person's notes that answer: their first
-        one and those that state what is asked, if it alone would be an answer."""
-        first = next((hit for hit in hits if not _is_claim(hit)), None)
-        last = 0
-        for place, hit in enumerate(hits, 1):
-            states = hit.verification.answers or hit.verification.marked
-            if not _is_claim(hit) and (states or hit is first) and self._answers(request, [hit]):
-                last = place
-        return sorted(hits[:last], key=_is_claim) + hits[last:]
+            return superseding_first(ordered)
+        ordered = superseding_first(verified_first(ordered), contradicting=True)
+        return claims_after_own(ordered, lambda hit: self._answers(request, [hit]))
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
         if diversity <= 0.0 or len(hits) < 2:
@@ -485,54 +473,3 @@ class Searcher:
             [max(passages.get(key, ()), key=lambda v: float(v @ asked), default=nothing)
              for key in ids]
         )  # fmt: skip
-
-
-def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
-    """The hits by relevance times ``1 + share * weight``; the best match stays among the first two.
-
-    A hit counts as no more relevant than the one in front of it, so that what other stages put
-    first stays in front of what is not preferred.
-
-    Args:
-        weights: of each hit, in [-1, 1]; empty if nothing is preferred.
-    """
-    if not any(weights):
-        return hits
-    bounded = accumulate((hit.relevance for hit in hits), min)
-    worth = [own * (1.0 + share * w) for own, w in zip(bounded, weights, strict=True)]
-    order = sorted(range(len(hits)), key=lambda k: -worth[k])
-    if order.index(0) > 1:
-        order.remove(0)
-        order.insert(1, 0)
-    return [hits[k] for k in order]
-
-
-def _is_claim(hit: Hit) -> bool:
-    """Whether others than the person say this, and the person does not confirm it."""
-    return not (hit.verification.by_person or hit.verification.verified)
-
-
-def _superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
-    """Each hit behind the hits that supersede it.
-
-    Args:
-        contradicting: also behind verified hits that contradict it.
-    """
-    ordered: list[Hit] = []
-    waiting = {hit.memory.id: hit for hit in hits}
-
-    def put(hit: Hit) -> None:
-        if waiting.pop(hit.memory.id, None) is None:
-            return
-        for evidence in hit.verification.contradicted_by:
-            newer = waiting.get(evidence.note_id)
-            if newer is not None and (
-                evidence.said == ConflictKind.SUPERSESSION.value
-                or (contradicting and newer.verification.verified and not hit.verification.verified)
-            ):
-                put(newer)
-        ordered.append(hit)
-
-    for hit in hits:
-        put(hit)
-    return ordered

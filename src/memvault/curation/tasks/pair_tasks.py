@@ -101,7 +101,7 @@ def _conflicting(conflict: Conflict, one: Memory, other: Memory) -> CurationTask
     same = {name_key(name) for name in names_of_memory(one)} & {
         name_key(name) for name in names_of_memory(other)
     }
-    newer = max((one, other), key=lambda memory: (memory.date or memory.created_at, memory.id))
+    newer = max((one, other), key=lambda memory: (memory.moment, memory.id))
     older = other if newer is one else one
     decide = (
         TaskAction.by("merge_concepts", sources=[one.id, other.id], target=newer.id)

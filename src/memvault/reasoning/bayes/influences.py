@@ -52,7 +52,7 @@ def moment_of(memory: Memory, told: date | None = None) -> datetime:
     """The day a statement refers to: the one its sentence names, else the note's own."""
     if told is not None:
         return datetime.combine(told, time.min, UTC)
-    return memory.date or memory.created_at
+    return memory.moment
 
 
 def recency(moment: datetime, latest: datetime, half_life_days: float) -> float:

@@ -1,0 +1,99 @@
+"""The order of hits, once their relevance is known: what use prefers, what is newest or verified,
+what supersedes a memory, and the person's own notes in front of the claims of others.
+
+Each function takes hits, best first, and returns all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from memvault.model.search import ConflictKind, Hit
+
+NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
+
+
+def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[Hit]:
+    """The hits by relevance times ``1 + share * weight``; the best match stays among the first two.
+
+    A hit counts as no more relevant than the one in front of it, so that what other stages put
+    first stays in front of what is not preferred.
+
+    Args:
+        weights: of each hit, in [-1, 1]; empty if nothing is preferred.
+    """
+    if not any(weights):
+        return hits
+    bounded = accumulate((hit.relevance for hit in hits), min)
+    worth = [own * (1.0 + share * w) for own, w in zip(bounded, weights, strict=True)]
+    order = sorted(range(len(hits)), key=lambda k: -worth[k])
+    if order.index(0) > 1:
+        order.remove(0)
+        order.insert(1, 0)
+    return [hits[k] for k in order]
+
+
+def newest_first(hits: list[Hit]) -> list[Hit]:
+    """Of the hits that are nearly as relevant as the best the newest first; the others after."""
+    near, rest = _near_best(hits)
+    return sorted(near, key=lambda hit: hit.memory.moment, reverse=True) + rest
+
+
+def verified_first(hits: list[Hit]) -> list[Hit]:
+    """Of the hits that are nearly as relevant as the best the verified first; the others after."""
+    near, rest = _near_best(hits)
+    return sorted(near, key=lambda hit: not hit.verification.verified) + rest
+
+
+def _near_best(hits: list[Hit]) -> tuple[list[Hit], list[Hit]]:
+    least = NEARLY_BEST * hits[0].relevance if hits else 0.0
+    near = [hit for hit in hits if hit.relevance >= least]
+    return near, [hit for hit in hits if hit.relevance < least]
+
+
+def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[Hit]:
+    """Each hit behind the hits that supersede it.
+
+    Args:
+        contradicting: also behind verified hits that contradict it.
+    """
+    ordered: list[Hit] = []
+    waiting = {hit.memory.id: hit for hit in hits}
+
+    def put(hit: Hit) -> None:
+        if waiting.pop(hit.memory.id, None) is None:
+            return
+        for evidence in hit.verification.contradicted_by:
+            newer = waiting.get(evidence.note_id)
+            if newer is not None and (
+                evidence.said == ConflictKind.SUPERSESSION.value
+                or (contradicting and newer.verification.verified and not hit.verification.verified)
+            ):
+                put(newer)
+        ordered.append(hit)
+
+    for hit in hits:
+        put(hit)
+    return ordered
+
+
+def claims_after_own(hits: list[Hit], is_answer: Callable[[Hit], bool]) -> list[Hit]:
+    """Claims that nobody confirms behind the person's notes that answer: their first one and those
+    that state what is asked.
+
+    Args:
+        is_answer: whether a hit would be an answer if it were the only one.
+    """
+    first = next((hit for hit in hits if not _is_claim(hit)), None)
+    last = 0
+    for place, hit in enumerate(hits, 1):
+        states = hit.verification.answers or hit.verification.marked
+        if not _is_claim(hit) and (states or hit is first) and is_answer(hit):
+            last = place
+    return sorted(hits[:last], key=_is_claim) + hits[last:]
+
+
+def _is_claim(hit: Hit) -> bool:
+    """Whether others than the person say this, and the person does not confirm it."""
+    return not (hit.verification.by_person or hit.verification.verified)
