@@ -64,7 +64,7 @@ from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.open import (
     drop_from_servers,

@@ -32,7 +32,7 @@ from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Preference, Searcher
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView

@@ -33,7 +33,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.entailment import Hierarchy
 from memvault.reasoning.plans import GoalReader, NamedEntity, Step, Trigger, plan, trigger_of
 from memvault.reasoning.search_plan import FoundMemory, search_plan
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 

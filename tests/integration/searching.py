@@ -9,7 +9,7 @@ from indexer.indexer import Indexer
 from memvault.model.state import Background
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.embedding import Embedder
 from memvault.verification.verifier import Verifier, names_in

@@ -11,7 +11,7 @@ import pytest
 from indexer.indexer import Indexer
 from memvault.model.search import Mode
 from memvault.search.pipeline import Searcher
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over
 

@@ -18,7 +18,7 @@ from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import relation_search
 from memvault.search.relations.edge_index import StepGraph, StepIndex
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
 

@@ -17,7 +17,7 @@ from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import DENSE, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts, questions_in
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
 from memvault.text.embedding import Embedder
 from memvault.vault.frontmatter.properties import memory_of

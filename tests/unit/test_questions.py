@@ -10,7 +10,7 @@ import pytest
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader, Vocabulary
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.spacy_pipeline import QuestionParser, question_parser
 
 NAMES = ("Heron", "Otter Creek", "Lena Vogt", "Spring Regatta")

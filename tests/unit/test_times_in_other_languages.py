@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memvault.search.dates import AskedTime
-from memvault.search.time_expressions import Calendar, Cut, Span, cut_times
+from memvault.search.time_expressions import Cut, cut_times
+from memvault.search.time_spans import Calendar, Span
 from memvault.search.time_translation import in_english, relative_times, table_of
 from memvault.search.time_words import CODES
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.search import Hit
 from memvault.search.dates import AskedTime
-from memvault.search.time_expressions import Calendar, Cut, Span, cut_times, days_named, single_days
+from memvault.search.time_expressions import Cut, cut_times, days_named, single_days
+from memvault.search.time_spans import Calendar, Span
 
 TODAY = date(2026, 11, 21)  # a Saturday
 NOW = Calendar(TODAY)

@@ -14,7 +14,8 @@ from typing import Any
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory
 from memvault.model.state import CognitivePulse
-from memvault.search.time_expressions import Calendar, Span, cut_times
+from memvault.search.time_expressions import cut_times
+from memvault.search.time_spans import Calendar, Span
 from memvault.text.entities import Mention, NameMatcher
 from memvault.text.words import composed, some_words
 

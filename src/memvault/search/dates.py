@@ -16,16 +16,9 @@ from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
 from memvault.search.task_words import asks_for_tasks
-from memvault.search.time_expressions import (
-    Calendar,
-    Cut,
-    EventDay,
-    Span,
-    cut_times,
-    days_named,
-    single_days,
-)
+from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
 from memvault.search.time_patterns import PAST
+from memvault.search.time_spans import Calendar, Span
 from memvault.search.time_translation import UNSPACED, languages_of
 from memvault.search.time_words import HAPPENED, OCCASIONS
 from memvault.stores.vectors.bm25 import LANGUAGES, is_function_word

@@ -15,7 +15,7 @@ from memvault.search.context.forms import fenced
 from memvault.search.context.outline import Code, Outline, Outlines, Statement
 from memvault.search.context.scoring import Scores, asked_properties, scores
 from memvault.search.dates import AskedTime
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
 

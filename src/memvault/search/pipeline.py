@@ -55,7 +55,7 @@ from memvault.search.order import (
 )
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
 from memvault.search.scope import all_in_scope, widened
-from memvault.search.time_expressions import Calendar
+from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder

@@ -1,103 +1,47 @@
-"""Time expressions of a question: cut out of it, as spans of days.
+"""Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
 English and ISO dates, relative to today, days and months as six other languages name them, and in
-questions the times of nine languages (`time_translation`).
-Without a year the last such day, month or season that is not to come is meant, and a second
-reading is the next one ("on Thursday", "in December"), unless the text says which.
+questions the times of nine languages (`time_translation`). What they mean is in `time_spans`.
 """
 
 from __future__ import annotations
 
-import calendar
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
-from itertools import islice
 
-from memvault.config.settings import CalendarSettings
 from memvault.search.time_patterns import (
     BETWEEN,
-    COUNTS,
     DAY_IN_DIGITS,
     DAY_OF_MONTH,
     DAY_WORDS,
-    DAYS,
-    DAYS_FROM_TODAY,
     EVENT,
     EXPRESSION,
     FEW,
     IN_LOWER_CASE,
-    MONTHS,
-    NAMED_MONTHS,
-    NO_MONTHS,
     ONWARDS,
     PAST,
     SAYINGS,
     SAYINGS_AHEAD,
-    SEASONS,
-    WEEKDAYS,
     WORD,
-    WORDS_FOR_IN,
+)
+from memvault.search.time_spans import (
+    Calendar,
+    Span,
+    moved_back,
+    names_no_year,
+    next_such,
+    next_to,
+    number_of,
+    on_side_of,
+    span_of,
 )
 from memvault.search.time_translation import times_in
 
 EventDay = Callable[[str], date | None]
-SLACK = {
-    "day": 0,
-    "week": 3,
-    "fortnight": 3,
-    "month": 15,
-    "year": 183,
-}  # days; nobody means the very day
-DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 MOST_DAYS = 1_000  # named in one note; more are those of a table or a log
-
-
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """Today, and how the person counts: ``week_starts`` as in `date.weekday` (0: Monday);
-    ``southern``: spring is from September to November."""
-
-    today: date = field(default_factory=date.today)
-    week_starts: int = 0
-    southern: bool = False
-
-    @classmethod
-    def of(cls, settings: CalendarSettings) -> Calendar:
-        """Today, as the person has set their calendar."""
-        first = WEEKDAYS[settings.week_starts]
-        return cls(week_starts=first, southern=settings.hemisphere == "south")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From ``first`` to ``last``, both included."""
-
-    first: date
-    last: date
-
-    def earlier(self, years: int) -> Span:
-        """The same days so many years before."""
-        return Span(_back(self.first, years, "year"), _back(self.last, years, "year"))
-
-    def later(self, days: int) -> Span:
-        return Span(self.first + timedelta(days), self.last + timedelta(days))
-
-    def has(self, day: date) -> bool:
-        return self.first <= day <= self.last
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has no beginning or no end: "before March", "since the offsite"."""
-        return self.first == date.min or self.last == date.max
-
-    def with_days_after(self, days: int) -> Span:
-        """So many days longer, unless it has no beginning or no end."""
-        if self.is_open or self.last >= date.max - timedelta(days):
-            return self
-        return Span(self.first, self.last + timedelta(days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +78,10 @@ def days_named(text: str, written: date) -> list[Span]:
     calendar = Calendar(written)
     found = []
     for match in _expressions(text):
-        span = _meant(match, calendar)
+        span = span_of(match, calendar)
         if span is not None:
-            found += [span, coming] if (coming := _coming(match, span, written)) else [span]
+            found += [span, coming] if (coming := next_such(match, span, written)) else [span]
     return found
-
-
-def _expressions(text: str) -> Iterator[re.Match[str]]:
-    """As ``EXPRESSION.finditer``, but faster: places are looked for in lower case."""
-    low = text.lower()
-    if len(low) != len(text):  # a few capitals are two signs there
-        return EXPRESSION.finditer(text)
-    found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
-    return (match for match in found if match is not None)
 
 
 def single_days(text: str, written: date) -> tuple[date, ...]:
@@ -157,6 +92,15 @@ def single_days(text: str, written: date) -> tuple[date, ...]:
             spans = days_named(line, written)
             found.update(span.first for span in spans if span.first == span.last)
     return tuple(sorted(found)[:MOST_DAYS])
+
+
+def _expressions(text: str) -> Iterator[re.Match[str]]:
+    """As ``EXPRESSION.finditer``, but faster: places are looked for in lower case."""
+    low = text.lower()
+    if len(low) != len(text):  # a few capitals are two signs there
+        return EXPRESSION.finditer(text)
+    found = (EXPRESSION.match(text, place.start()) for place in IN_LOWER_CASE.finditer(low))
+    return (match for match in found if match is not None)
 
 
 class _Cutter:
@@ -219,10 +163,12 @@ class _Cutter:
         today = self._calendar.today
         while match := FEW.search(self.text):
             if match["unit"]:
-                first = _back(today, _number(match["count"] or "one"), match["unit"].lower())
+                first = moved_back(today, number_of(match["count"] or "one"), match["unit"].lower())
                 span = Span(first, today)
             else:
-                span = Span(today, _back(today, -_number(match["ahead"]), match["units"].lower()))
+                span = Span(
+                    today, moved_back(today, -number_of(match["ahead"]), match["units"].lower())
+                )
             self._cut(match.start(), match.end(), Cut(0, span))
 
     def between(self) -> None:
@@ -237,10 +183,10 @@ class _Cutter:
             return
         (start, first), (end, last) = one_end, other_end
         if last.last < first.first:
-            last = _coming(end, last, today) or last
+            last = next_such(end, last, today) or last
         if last.last < first.first:
             return
-        opening, closing = _coming(start, first, today), _coming(end, last, today)
+        opening, closing = next_such(start, first, today), next_such(end, last, today)
         following = Span(opening.first, closing.last) if opening and closing else None
         self._cut(
             match.start(), match.end(), Cut(0, Span(first.first, last.last), coming=following)
@@ -249,11 +195,14 @@ class _Cutter:
     def points(self) -> None:
         start = 0
         while match := EXPRESSION.search(self.text, start):
-            span = _meant(match, self._calendar)
+            span = span_of(match, self._calendar)
             if span is None:
                 start = match.end()
                 continue
-            side, coming = (match["prep"] or "").lower(), _coming(match, span, self._calendar.today)
+            side, coming = (
+                (match["prep"] or "").lower(),
+                next_such(match, span, self._calendar.today),
+            )
             onwards = ONWARDS.match(self.text, match.end()) if side == "from" else None
             end = onwards.end() if onwards else match.end()
             if side == "from" and (onwards or span.last >= self._calendar.today):
@@ -268,10 +217,10 @@ class _Cutter:
             ends = match["end"] or (match["part"] or "").lower() in ("end of", "ende")
             if side == "before" and ends:
                 side = "by"
-            bounded = _bounded(side, span, self._calendar.today)
-            any_year = bounded == span and _names_no_year(match)
+            bounded = on_side_of(side, span, self._calendar.today)
+            any_year = bounded == span and names_no_year(match)
             if coming is not None:
-                coming = _bounded(side, coming, self._calendar.today)
+                coming = on_side_of(side, coming, self._calendar.today)
                 coming = coming if coming.last < date.max else None
             self._cut(match.start(), end, Cut(0, bounded, any_year, coming))
             start = 0
@@ -283,9 +232,9 @@ class _Cutter:
         """The day, week, month or year next to a day: "the week after 3 March"."""
         match = EVENT.search(self.text)
         point = EXPRESSION.match(match["event"]) if match and match["unit"] else None
-        span = _meant(point, self._calendar) if point else None
+        span = span_of(point, self._calendar) if point else None
         if match and point and span and not span.is_open:
-            span = _beside(match["prep"], match["unit"], span)
+            span = next_to(match["prep"], match["unit"], span)
             self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
 
 
@@ -298,237 +247,6 @@ def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
     """The first point in time of a text, in which it needs no preposition: "Monday"."""
     for written in (text, f"on {text}"):
         match = EXPRESSION.search(written)
-        if match is not None and (span := _meant(match, calendar)) is not None:
+        if match is not None and (span := span_of(match, calendar)) is not None:
             return match, span
     return None
-
-
-def _number(text: str) -> int:
-    text = text.lower().strip()
-    if text.isdigit():
-        return int(text)
-    return COUNTS.get(text.removeprefix("a ").strip() or "a", 1)
-
-
-def _back(day: date, count: int, unit: str) -> date:
-    """The day so many units earlier, or later if negative; the month's last day where it has no
-    such day."""
-    if unit in DAYS_OF:
-        return day - timedelta(count * DAYS_OF[unit])
-    months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
-    year, month = divmod(min(max(months, 12), 12 * date.max.year + 11), 12)
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def _coming(match: re.Match[str], span: Span, today: date) -> Span | None:
-    """The next such day, month or season, where a text does not say which one it means."""
-    weekend = (match["near"] or "").lower() in ("this weekend", "the weekend") and span.last < today
-    if weekend or (match["weekday"] and not (match["which"] or match["week"])):
-        return None if span.last > date.max - timedelta(7) else span.later(7)
-    return span.earlier(-1) if _names_no_year(match) else None
-
-
-def _month(year: int, month: int) -> Span:
-    return Span(date(year, month, 1), date(year, month, calendar.monthrange(year, month)[1]))
-
-
-def _is_month(found: Mapping[str, str]) -> bool:
-    """Whether a name without a day is written as a month: "may" and "march" are none, but "in may"
-    is, nor are the planet Mars and the clinic Mayo; only English and German write months in
-    capitals, and other languages put no English word before them."""
-    name, before = found["m3"], (found["prep"] or "").lower()
-    words_for_in = WORDS_FOR_IN.get(name.lower(), ())
-    if name[0].isupper():
-        return name.lower() in MONTHS or ("im" in words_for_in and before in ("", "im"))
-    if before in words_for_in or (
-        name in MONTHS and before and (name not in NO_MONTHS or before == "in")
-    ):
-        return True
-    return not before and (name not in MONTHS or found["which_year"] not in (None, "this"))
-
-
-def _meant(match: re.Match[str], today: Calendar) -> Span | None:
-    """What a point in time means; None for what is no date (``may``, the 31st of June)."""
-    try:
-        return _dated(match, today.today) or _seasonal(match, today) or _relative(match, today)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _dated(match: re.Match[str], today: date) -> Span | None:
-    found = match.groupdict()
-    if written := found["iso"] or found["dotted"]:
-        numbers = [int(number) for number in re.findall(r"\d+", written)]
-        day = date(*(numbers if found["iso"] else numbers[::-1]))
-        return Span(day, day)
-    if found["iso_month"]:
-        return _month(int(found["iso_month"][:4]), int(found["iso_month"][5:]))
-    for way in "12":
-        if found["m" + way]:
-            month, named = NAMED_MONTHS[found["m" + way].lower()], found["d" + way].lower()
-            number = DAYS.get(named) or int(named)
-            year = int(found["y" + way] or _year_of(month, number, today))
-            return Span(date(year, month, number), date(year, month, number))
-    if found["m3"]:
-        stands = found["prep"] or found["which_year"] or found["y3"] or found["part"]
-        if not stands or not _is_month(found):
-            return None
-        month, which = NAMED_MONTHS[found["m3"].lower()], (found["which_year"] or "").lower()
-        year = int(found["y3"] or _year_of(month, 1, today))
-        if which == "this":
-            year = today.year
-        elif which in ("next", "coming"):
-            year += 1
-        elif which and month == today.month:
-            year -= 1
-        return _part_of(_month(year, month), (found["part"] or "").lower().removesuffix(" of"))
-    if found["quarter"]:
-        year, last = int(found["quarter_year"]), 3 * int(found["quarter"])
-        return Span(date(year, last - 2, 1), _month(year, last).last)
-    if found["year"]:
-        return Span(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))
-    return None
-
-
-def _part_of(month: Span, part: str) -> Span:
-    """The first or the next ten days of a month, or those after them."""
-    if part in ("beginning", "start", "early", "anfang"):
-        return Span(month.first, month.first + timedelta(9))
-    if part in ("middle", "mid", "mitte"):
-        return Span(month.first + timedelta(10), month.first + timedelta(19))
-    return Span(month.first + timedelta(20), month.last) if part else month
-
-
-def _year_of(month: int, day: int, today: date) -> int:
-    return today.year - ((month, day) > (today.month, today.day))
-
-
-def _names_no_year(match: re.Match[str]) -> bool:
-    found = match.groupdict()
-    if found["season"]:
-        return not (found["season_year"] or found["whose"])
-    return not found["which_year"] and any(
-        found[named] and not found[year]
-        for named, year in (("m1", "y1"), ("m2", "y2"), ("m3", "y3"))
-    )
-
-
-def _seasonal(match: re.Match[str], calendar: Calendar) -> Span | None:
-    """A season of three months; "spring" by itself is no time."""
-    if not match["season"]:
-        return None
-    if not (match["whose"] or match["season_year"] or match["prep"]):
-        return None
-    if match["season"][0].isupper() and re.match(r" [A-Z]", match.string[match.end() :]):
-        return None  # a name: "used in Spring Regatta"
-    first = SEASONS[match["season"].lower()]
-    if calendar.southern:
-        first = (first + 5) % 12 + 1
-    today = calendar.today
-
-    def of_year(year: int) -> Span:
-        start = date(year, first, 1)
-        return Span(start, _back(start, -3, "month") - timedelta(1))
-
-    if written := match["season_year"]:
-        near = None if written.isdigit() else _near(written.lower(), calendar)
-        return of_year(near.first.year if near else int(written))
-    years = map(of_year, range(today.year + 1, date.min.year, -1))
-    whose = (match["whose"] or "").lower()
-    if whose in ("next", "coming"):
-        return [span for span in islice(years, 3) if span.first > today][-1]
-    over = whose in ("last", "past")
-    return next(span for span in years if (span.last < today if over else span.first <= today))
-
-
-def _relative(match: re.Match[str], calendar: Calendar) -> Span | None:
-    today = calendar.today
-    if match["count"]:
-        unit, ahead = match["unit"].lower(), match["side"].lower() == "from now"
-        count, slack = _number(match["count"]), timedelta(SLACK[unit])
-        day = _back(today, -count if ahead else count, unit)
-        first, last = day - slack, day + slack
-        return Span(max(today, first), last) if ahead else Span(first, min(today, last))
-    if match["weekday"]:
-        return _weekday(match, calendar)
-    if match["to_come"]:
-        return Span(today, date.max)
-    if match["ending"]:
-        *which, unit = match["ending"].lower().split()
-        span = _near(f"{'this' if which in ([], ['the']) else which[0]} {unit}", calendar)
-        rest = match["end"].lower() == "rest"
-        return span and Span(max(today, span.first) if rest else span.last, span.last)
-    if match["near"]:
-        words = match["near"].lower().removeprefix("the ")
-        return _near("this weekend" if words == "weekend" else words, calendar)
-    return None
-
-
-def _near(words: str, calendar: Calendar) -> Span | None:
-    """Times by how near they are to today: "tomorrow", "this week", "next month"."""
-    today, (which, *rest) = calendar.today, words.split()
-    unit = rest[-1] if rest else which
-    days = DAYS_FROM_TODAY.get(words)
-    if days is not None:
-        return Span(today + timedelta(days), today + timedelta(days))
-    back = {"this": 0, "current": 0, "next": -1, "coming": -1}.get(which, 1)
-    if unit == "week":
-        first = _week_of(today, calendar) - timedelta(7 * back)
-        return Span(first, first + timedelta(6))
-    if unit == "weekend":
-        saturday = today - timedelta((today.weekday() - 5) % 7)
-        if back < 0 or today.weekday() >= 5:  # else the last one lies before today
-            saturday -= timedelta(7 * back)
-        return Span(saturday, saturday + timedelta(1))
-    if unit == "month":
-        day = _back(today.replace(day=1), back, "month")
-        return _month(day.year, day.month)
-    if unit == "year":
-        return Span(date(today.year - back, 1, 1), date(today.year - back, 12, 31))
-    return None
-
-
-def _weekday(match: re.Match[str], calendar: Calendar) -> Span | None:
-    """The last such day before today, unless the text says which; "Monday" by itself is no time,
-    but where a clause ends."""
-    which, number = (match["which"] or "").lower(), WEEKDAYS[match["weekday"].lower()]
-    if match["week"] and (week := _near(match["week"].lower(), calendar)) is not None:
-        return Span(*[week.first + timedelta((number - calendar.week_starts) % 7)] * 2)
-    if not (which or match["prep"] or match["bare"] is not None):
-        return None
-    back = (calendar.today.weekday() - number) % 7 or 7
-    day = calendar.today - timedelta(back)
-    if which in ("next", "coming", "this coming"):
-        day += timedelta(7 if back < 7 else 14)
-    elif which == "this":
-        day = _week_of(calendar.today, calendar) + timedelta((number - calendar.week_starts) % 7)
-    return Span(day, day)
-
-
-def _week_of(day: date, calendar: Calendar) -> date:
-    """The first day of the week."""
-    return day - timedelta((day.weekday() - calendar.week_starts) % 7)
-
-
-def _beside(side: str, unit: str, span: Span) -> Span:
-    """The day, week, month or year directly after or before a time."""
-    if side.lower() in ("after", "since"):
-        first = span.last + timedelta(1)
-        return Span(first, _back(first, -1, unit.lower()) - timedelta(1))
-    last = span.first - timedelta(1)
-    return Span(_back(span.first, 1, unit.lower()), last)
-
-
-def _bounded(preposition: str, span: Span, today: date) -> Span:
-    """What lies on that side of a time; before a time to come, what lies between today and it."""
-    start = today if span.first > today else date.min
-    match preposition:
-        case "after":
-            return Span(min(span.last, date.max - timedelta(1)) + timedelta(1), date.max)
-        case "since" | "as of" | "starting":
-            return Span(span.first, date.max)
-        case "before":
-            return Span(start, max(span.first, date.min + timedelta(1)) - timedelta(1))
-        case "until" | "till" | "by" | "up to":
-            return Span(start, span.last)
-    return span

@@ -11,7 +11,7 @@ from functools import lru_cache
 from cachetools import LRUCache
 
 from memvault.model.note import Vector
-from memvault.search.time_expressions import Span
+from memvault.search.time_spans import Span
 from memvault.text.embedding import Embedder
 from memvault.text.words import letter_runs
 

@@ -27,7 +27,8 @@ from memvault.search.relations.question import PhraseVectors, Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
 from memvault.search.scope import MemoryLookup
-from memvault.search.time_expressions import Calendar, cut_times
+from memvault.search.time_expressions import cut_times
+from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
 from memvault.text.embedding import Embedder

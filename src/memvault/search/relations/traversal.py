@@ -18,7 +18,7 @@ import numpy.typing as npt
 from memvault.search.relations.edge_index import NO_DAY, Flags, Floats, Ints, StepGraph
 from memvault.search.relations.lexicon import WRONG_KIND
 from memvault.search.relations.question import Phrase
-from memvault.search.time_expressions import Span
+from memvault.search.time_spans import Span
 
 Places = npt.NDArray[np.int64]
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
