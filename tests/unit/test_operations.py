@@ -197,9 +197,9 @@ def test_the_importance_of_a_name_without_a_note_is_kept_in_the_journal(desk: De
         ChangeKind.BOOSTED, target, lambda s: stage_importance(s, target, importance=0.9)
     )
     desk.open()
-    assert desk.curator.importance_of(target.node_ids) == 0.9
+    assert desk.curator.history.importance_of(target.node_ids) == 0.9
     desk.curator.undo([done.change.reversal_hash], WHY)
-    assert desk.curator.importance_of(target.node_ids) == 0.5
+    assert desk.curator.history.importance_of(target.node_ids) == 0.5
 
 
 def test_a_note_with_broken_yaml_is_not_written_and_the_line_is_named(desk: Desk):

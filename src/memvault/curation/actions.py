@@ -209,7 +209,7 @@ class Actions:
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         def stage(staging: Staging, target: Target) -> PropertyChange:
-            known = self._curator.importance_of(target.node_ids)
+            known = self._curator.history.importance_of(target.node_ids)
             return stage_importance(
                 staging, target, importance=importance, delta=delta, known=known
             )

@@ -27,11 +27,12 @@ from memvault.curation.changes.forgetting import (
     tombstones,
 )
 from memvault.curation.changes.history import History, joined_concepts
-from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
+from memvault.curation.changes.trash import Trash, versions_of
 from memvault.curation.changes.undo import ActiveChanges, Conflict, UndoStaging
-from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FactKind, FileChange
+from memvault.model.change import SYSTEM, Actor, Change, ChangeKind
 from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
@@ -40,10 +41,9 @@ from memvault.model.errors import (
     StorageError,
 )
 from memvault.model.graph import GraphNode
-from memvault.model.memory import DEFAULT_IMPORTANCE, Tombstone
+from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.vault.parse import content_hash
 from memvault.vault.version_store import FOLDER, KEPT_BYTES, VersionStore
 from memvault.vault.write import storage_errors
 
@@ -51,7 +51,6 @@ ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
 MOST_NAMES = 20  # of a change that are recorded
 LOCK_SECONDS = 60.0  # that a change waits for one of another process
 START_SECONDS = 2.0  # that recovery waits for one
-_NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -106,6 +105,9 @@ class Curator:
             vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
         )
         self.history = History(vault, journal, self._contents)
+        self._trash = Trash(
+            vault, journal, self.forgotten, self.history, self._contents, clock=clock
+        )
         self._joined: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither made nor taken back
 
@@ -232,22 +234,13 @@ class Curator:
                 self._joined = joined_concepts(fact for _, fact in self.history.facts())
         return self._joined
 
-    def importance_of(self, node_ids: Sequence[str]) -> float:
-        """The importance that was set for a concept without a note, else the default."""
-        values = [
-            fact.value
-            for _, fact in self.history.facts()
-            if fact.kind is FactKind.IMPORTANCE and set(node_ids) & set(fact.node_ids)
-        ]
-        return values[-1] if values and values[-1] is not None else DEFAULT_IMPORTANCE
-
     def recover(self) -> list[Change]:
         """Complete or take back what a crash interrupted; returns those changes.
 
         While another process changes the vault nothing is done: what seems interrupted may be its
         own.
         """
-        self._recover_earlier()
+        self._trash.complete_earlier()
         if not self.history.begun():
             return []
         try:
@@ -262,9 +255,10 @@ class Curator:
         """Delete the forgotten notes whose 30 days are over. Only a file that a tombstone names,
         and that still holds the bytes that were forgotten, is deleted."""
         now = self._clock()
-        due = [each for each in self.forgotten.kept() if not each.restorable(now)]
         purged = []
-        for tombstone in due:
+        for tombstone in self.forgotten.kept():
+            if tombstone.restorable(now):
+                continue
             try:
                 self._delete_for_good(tombstone)
             except MemvaultError as error:
@@ -272,6 +266,11 @@ class Curator:
                 continue
             purged.append(tombstone)
         return purged
+
+    def _delete_for_good(self, tombstone: Tombstone) -> None:
+        with self._lock:
+            self._trash.delete(tombstone)
+        self._deleted(tombstone)
 
     # -- making a change ------------------------------------------------------------------------
 
@@ -384,7 +383,7 @@ class Curator:
         """Record that nothing was done; if that fails, the next start finds it by the files."""
         try:
             self._record(JournalPhase.WITHDRAWN, change, SYSTEM)
-            self._contents.drop(change.reversal_hash, _versions(change.files))
+            self._contents.drop(change.reversal_hash, versions_of(change.files))
         except StorageError as error:
             logger.warning("the journal cannot be written: %s", error.message)
 
@@ -425,70 +424,6 @@ class Curator:
         else:
             raise StorageError("a file of it cannot be restored")
 
-    def _recover_earlier(self) -> None:
-        """The same for forgetting and restoring by versions that had other entries for them."""
-        for tombstone in self.forgotten.begun():
-            if self._holds(tombstone.trash_path, tombstone):
-                self._record_trash(TrashEntry.FORGOTTEN, tombstone)
-        for tombstone, path in self.forgotten.being_restored():
-            is_back = self.vault.stat(tombstone.trash_path or "") is None
-            if is_back and self._holds(path, tombstone):
-                self._record_trash(TrashEntry.RESTORED, tombstone, path)
-
-    def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
-        data = files.current_bytes(self.vault, path) if path else None
-        return data is not None and content_hash(data) == tombstone.content_hash
-
-    def _record_trash(
-        self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None
-    ) -> None:
-        whole = kind is TrashEntry.FORGOTTEN
-        entry = JournalEntry(
-            ts=self._clock(),
-            kind=kind,
-            actor=SYSTEM,
-            note_id=tombstone.node_ids[0],
-            path=path or tombstone.path,
-            before=tombstone.content_hash,
-            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
-        )
-        self._journal.append(entry)
-        self.forgotten.take(entry)
-
-    # -- deleting for good ----------------------------------------------------------------------
-
-    def _delete_for_good(self, tombstone: Tombstone) -> None:
-        """Delete the note of a tombstone from the trash, with every version that is kept of it.
-
-        Raises:
-            StorageError: it is still there.
-        """
-        with self._lock:
-            if self._holds(tombstone.trash_path, tombstone):
-                self.vault.delete(tombstone.trash_path or "")
-            self._record_trash(TrashEntry.PURGED, tombstone)
-            self._expunge(tombstone)
-        self._deleted(tombstone)
-
-    def _expunge(self, tombstone: Tombstone) -> None:
-        if tombstone.path is None:
-            return
-        for change in self.history.changes(path=tombstone.path, limit=None):
-            own = [file for file in change.files if file.path == tombstone.path]
-            others = [file for file in change.files if file.path != tombstone.path]
-            self._contents.drop(change.reversal_hash, _versions(own) - _versions(others))
-        self._expunge_archived(tombstone)
-
-    def _expunge_archived(self, tombstone: Tombstone) -> None:
-        """Delete the full texts of a note that faded, unless another note has the same."""
-        own: set[str] = set()
-        others: set[str] = set()
-        for change in self.history.changes(kinds=(ChangeKind.FADED,), limit=None):
-            is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
-            (own if is_own else others).add(change.memo["original"])
-        for version in own - others:
-            self._contents.drop_archived(version)
-
     # -- taking back ----------------------------------------------------------------------------
 
     def _stage_undo(self, newest_first: Sequence[Change]) -> UndoResult:
@@ -528,8 +463,3 @@ def _check_undoable(change: Change, wanted: Collection[str]) -> None:
             "before is kept",
             reversal_hash=change.reversal_hash,
         )
-
-
-def _versions(changed: Iterable[FileChange]) -> set[str]:
-    versions = (each for file in changed for each in (file.before, file.after))
-    return {each for each in versions if each is not None}

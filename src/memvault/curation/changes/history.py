@@ -11,6 +11,7 @@ from memvault.curation.changes.journal_decoder import JournalPhase, decoded, int
 from memvault.model.change import Change, ChangeKind, Fact, FactKind
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
+from memvault.model.memory import DEFAULT_IMPORTANCE
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
@@ -213,6 +214,15 @@ class History:
             if change.undone_by is None
             for fact in change.facts
         ]
+
+    def importance_of(self, node_ids: Collection[str]) -> float:
+        """The importance that was set for a concept without a note, else the default."""
+        values = [
+            fact.value
+            for _, fact in self.facts()
+            if fact.kind is FactKind.IMPORTANCE and not set(node_ids).isdisjoint(fact.node_ids)
+        ]
+        return values[-1] if values and values[-1] is not None else DEFAULT_IMPORTANCE
 
     def latest(self) -> datetime:
         """The time of the newest change, also of one that was withdrawn."""

@@ -1,0 +1,104 @@
+"""Deleting forgotten notes for good, with every version that is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from memvault.curation.changes.apply import current_bytes
+from memvault.curation.changes.forgetting import Forgotten
+from memvault.curation.changes.history import History
+from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.model.change import SYSTEM, ChangeKind, FileChange
+from memvault.model.memory import Tombstone
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.parse import content_hash
+from memvault.vault.version_store import VersionStore
+
+_NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
+
+
+class Trash:
+    """The vault's trash; the caller sees to it that one thread at a time deletes."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        journal: Journal,
+        forgotten: Forgotten,
+        history: History,
+        contents: VersionStore,
+        *,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._vault = vault
+        self._journal = journal
+        self._forgotten = forgotten
+        self._history = history
+        self._contents = contents
+        self._clock = clock
+
+    def delete(self, tombstone: Tombstone) -> None:
+        """Delete the note of a tombstone, if it still holds the bytes that were forgotten, and
+        every version that is kept of it.
+
+        Raises:
+            StorageError: it is still there.
+        """
+        if self._holds(tombstone.trash_path, tombstone):
+            self._vault.delete(tombstone.trash_path or "")
+        self._record(TrashEntry.PURGED, tombstone)
+        if tombstone.path is not None:
+            self._drop_versions(tombstone)
+            self._drop_archived(tombstone)
+
+    def complete_earlier(self) -> None:
+        """Record what earlier versions forgot or restored but, as they crashed, did not record."""
+        for tombstone in self._forgotten.begun():
+            if self._holds(tombstone.trash_path, tombstone):
+                self._record(TrashEntry.FORGOTTEN, tombstone)
+        for tombstone, path in self._forgotten.being_restored():
+            is_back = self._vault.stat(tombstone.trash_path or "") is None
+            if is_back and self._holds(path, tombstone):
+                self._record(TrashEntry.RESTORED, tombstone, path)
+
+    def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
+        data = current_bytes(self._vault, path) if path else None
+        return data is not None and content_hash(data) == tombstone.content_hash
+
+    def _record(self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None) -> None:
+        whole = kind is TrashEntry.FORGOTTEN
+        entry = JournalEntry(
+            ts=self._clock(),
+            kind=kind,
+            actor=SYSTEM,
+            note_id=tombstone.node_ids[0],
+            path=path or tombstone.path,
+            before=tombstone.content_hash,
+            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
+        )
+        self._journal.append(entry)
+        self._forgotten.take(entry)
+
+    def _drop_versions(self, tombstone: Tombstone) -> None:
+        for change in self._history.changes(path=tombstone.path, limit=None):
+            own = [file for file in change.files if file.path == tombstone.path]
+            others = [file for file in change.files if file.path != tombstone.path]
+            self._contents.drop(change.reversal_hash, versions_of(own) - versions_of(others))
+
+    def _drop_archived(self, tombstone: Tombstone) -> None:
+        """Delete the full texts of a note that faded, unless another note has the same."""
+        own: set[str] = set()
+        others: set[str] = set()
+        for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
+            is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
+            (own if is_own else others).add(change.memo["original"])
+        for version in own - others:
+            self._contents.drop_archived(version)
+
+
+def versions_of(changed: Iterable[FileChange]) -> set[str]:
+    """The hashes of these files before and after."""
+    versions = (each for file in changed for each in (file.before, file.after))
+    return {each for each in versions if each is not None}
