@@ -18,6 +18,8 @@ from memvault.search.task_words import asks_for_tasks, task_words
         "Welche Aufgaben sind noch offen?",
         "¿Qué tareas tengo pendientes?",
         "Quelles tâches restent à faire ?",
+        "Quelles tâches sont ouvertes ?",
+        "Какие задачи открыты?",
         "未完了のタスクは？",
     ],
 )

@@ -15,7 +15,7 @@ from functools import cache
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
-from memvault.search.task_words import asks_for_tasks
+from memvault.search.task_words import OPEN_TASKS, asks_for_tasks
 from memvault.search.time_expressions import Cut, EventDay, cut_times, days_named, single_days
 from memvault.search.time_patterns import PAST
 from memvault.search.time_spans import Calendar, Span
@@ -237,7 +237,8 @@ def _words_of(
             words = {word for word in words if not is_function_word(word, language)}
         happened, others = HAPPENED[language].split(), OCCASIONS[language].split()
         if language in UNSPACED:
-            words = set(_parted(words, (*happened, *others)))
+            words = set(_parted(words, (*happened, *others, *OPEN_TASKS)))
+        words = {word for word in words if not word.startswith(OPEN_TASKS)}
         past, anything = past.union(happened), anything.union(happened, others)
         plans = plans.union(happened, others)
     return words, past, anything, plans

@@ -15,10 +15,12 @@ _OTHERWISE = re.compile(
 )
 # Words of other languages for tasks and their states, which passages have in English.
 _WORDS = {
-    "task": "aufgabe tâche tarea compito compiti tarefa taak задач タスク 任务 待办",
-    "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完 待办",
+    "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
+    "open": "offen erledigen ouverte restant pendient aperti pendente openstaand открыт 未完了 "
+    "未完 待办",
     "done": "erledigt terminée hechas fatti feitas gedaan сделан 完了 已完成",
 }
+OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']}".split())  # how these words begin
 
 
 def task_words(question: str) -> list[str]:

@@ -91,8 +91,8 @@ WORDS = {
 CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
          "dutch": "nl", "russian": "ru", "japanese": "ja", "chinese": "zh"}  # fmt: skip
 
-# What questions for nothing but a time are made of beside function words: verbs of the past, and
-# other words. In languages without spaces, what is left of a question without the time.
+# What questions for nothing but a time are made of, apart from function words and words for tasks:
+# verbs of the past, and other words. In languages without spaces, all that is left without it.
 HAPPENED = {
     "german": "gemacht getan passiert geschehen unternommen erlebt notiert geschrieben gab war",
     "french": "fait passé noté écrit vu eu",
@@ -105,17 +105,15 @@ HAPPENED = {
     "chinese": "发生 过 了",
 }
 OCCASIONS = {
-    "german": "steht ansteht los läuft plan pläne geplant termin termine fällig aufgabe aufgaben "
-    "offen kalender notizen tagebuch",
-    "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda tâches "
-    "tâche échéances notes journal",
-    "spanish": "planes plan previsto citas cita agenda tareas pendientes pendiente notas diario",
-    "italian": "cosa previsto programma impegni appuntamenti agenda scadenze compiti note diario",
-    "portuguese": "planos previsto compromissos compromisso agenda tarefas pendentes notas diário",
-    "dutch": "plannen gepland staat afspraken afspraak agenda taken notities dagboek",
-    "russian": "какие какой какая план планы запланировано встречи встреча дела задачи заметки "
-    "дневник",
-    "japanese": "未完了 残り 予定 約束 会議 締め切り やること タスク 何 こと あります ある する "
-    "は を が の か",
-    "chinese": "我 我们 有 安排 计划 日程 约会 会议 任务 要 做 写 什么 哪些 事 的 吗",
+    "german": "steht ansteht los läuft plan pläne geplant termin termine fällig kalender notizen "
+    "tagebuch",
+    "french": "quelles faire restent reste prévu prévue prévus programme rendez vous agenda "
+    "échéances notes journal",
+    "spanish": "planes plan previsto citas cita agenda notas diario",
+    "italian": "cosa previsto programma impegni appuntamenti agenda scadenze note diario",
+    "portuguese": "planos previsto compromissos compromisso agenda notas diário",
+    "dutch": "plannen gepland staat afspraken afspraak agenda notities dagboek",
+    "russian": "какие какой какая план планы запланировано встречи встреча дела заметки дневник",
+    "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
+    "chinese": "我 我们 有 安排 计划 日程 约会 会议 要 做 写 什么 哪些 事 的 吗",
 }
