@@ -29,7 +29,7 @@ LATER = 7  # days after a time in which notes about it are still written
 OUTSIDE = 0.2  # share of the relevance that a note of another time lacks
 YEARS_BACK = 10  # in which a month without a year is looked for
 
-_NEWEST = re.compile(
+NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|lately|current(?:ly)?|"
     r"up[- ]to[- ]date|these days|nowadays|now|at the moment|last time|"
     r"aktuell(?:e[mnrs]?)?|neueste[mnrs]?|derzeit|zurzeit|momentan|zuletzt|"
@@ -44,21 +44,22 @@ _ANYTHING_WORDS = (
     "memory memories morning afternoon evening night "
     "write wrote written save saved add added change changed talk talked discuss discussed say "
     "said learn learned learnt work worked thing things anything everything something new recap "
-    "summary summarise summarize session sessions show list tell give find"
+    "summary summarise summarize session sessions show list tell give find task tasks finished "
+    "completed"
 )
-_ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
+ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 # And of a time to come: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines due event events finish "
     "meeting meetings need open plan planned plans reminder reminders schedule scheduled s task "
     "tasks todo todos upcoming still left remain remains remaining"
 )
-_PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
+_PLANS = ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
 def asks_for_newest(question: str) -> bool:
     """Whether a question asks for what is current."""
-    return _NEWEST.search(question.casefold()) is not None
+    return NEWEST.search(question.casefold()) is not None
 
 
 def asks_only_for_tasks(question: str) -> bool:
@@ -67,6 +68,13 @@ def asks_only_for_tasks(question: str) -> bool:
         return False
     words, *_, plans = _words_of(question, question)
     return words <= plans
+
+
+def says_nothing_but(others: Iterable[str], rest: str, question: str) -> bool:
+    """Whether the rest of a question consists of these words, function words, and words that ask
+    for whatever there is."""
+    words, _, anything, _ = _words_of(rest, question)
+    return words <= anything.union(others)
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:
@@ -231,7 +239,7 @@ def _words_of(
     """The words of a part of a question, and those in its languages that say that it asks for what
     is past, for whatever was, and for whatever is to come."""
     words = {word.casefold() for word in _WORD.findall(rest)}
-    past, anything, plans = PAST, _ANYTHING, _PLANS
+    past, anything, plans = PAST, ANYTHING, _PLANS
     for language in languages_of(question)[0]:
         if language in LANGUAGES:  # those whose function words are known
             words = {word for word in words if not is_function_word(word, language)}

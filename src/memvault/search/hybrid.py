@@ -309,7 +309,7 @@ class HybridSearch:
         self, query: str, limit: int, scope: Scope | None, size: ChunkSize | None = None
     ) -> Fused:
         self._embedder.begin_query(query)  # while keywords are searched
-        half = self._settings.half_of(self._chunks())
+        half = self._settings.half_of(self.chunks())
         also = {key: x for like in self.vocabulary.like(query).values() for key, x in like.items()}
         language = self._vectors.language_of(query)
         if language is not None or not query.isascii():
@@ -343,7 +343,7 @@ class HybridSearch:
             self._shared[language] = SharedPart.of(vectors) if tell else None
         return self._shared[language]
 
-    def _chunks(self) -> int:
+    def chunks(self) -> int:
         """How many chunks there are, or were some seconds ago."""
         now = time.monotonic()
         if now >= self._counted_until:

@@ -1,14 +1,20 @@
-"""Answers to questions that ask for nothing but a time, or for nothing but what is to do.
+"""Answers to questions that ask for nothing but a time, what is to do, what is latest, or what is
+known of the person.
 
-No text has to fit such a question: what is of the time, or has an open task, is listed.
+No text has to fit such a question: notes are listed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+from memvault.model.memory import Memory
 from memvault.model.search import Hit, Scope
 from memvault.search.association import POOL
 from memvault.search.dates import AskedTime, asks_only_for_tasks
+from memvault.search.general_questions import asks_only_for_latest, asks_only_for_person
 from memvault.search.hybrid import HybridSearch
+from memvault.search.order import latest_first
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope
 from memvault.search.task_words import asks_for_tasks
@@ -35,6 +41,10 @@ class Listing:
             hits = self._with_open_tasks(scope)[:limit]
         elif asked is not None and asked.only_time:
             hits = self._of_the_time(question, asked, limit, scope)
+        elif asked is None and asks_only_for_person(question):
+            hits = self._listed(question, _by_importance, limit, scope)
+        elif asked is None and asks_only_for_latest(question):
+            hits = self._listed(question, latest_first, limit, scope)
         else:
             return []
         for hit in hits:
@@ -57,7 +67,26 @@ class Listing:
         self._hybrid.read_passages(question, hits, asked.names_a_day_of_it)
         return hits
 
+    def _listed(
+        self,
+        question: str,
+        order: Callable[[Iterable[Memory]], list[Memory]],
+        limit: int,
+        scope: Scope,
+    ) -> list[Hit]:
+        memories = order(all_in_scope(self._indexed.catalogue, scope))[:limit]
+        hits = [Hit(memory, 0.0) for memory in memories]
+        self._hybrid.read_passages(question, hits)
+        return hits
+
     def _with_open_tasks(self, scope: Scope) -> list[Hit]:
         hits = self._hybrid.search(OPEN_TASK, POOL, scope)
         self._hybrid.read_passages(OPEN_TASK, hits)
         return [hit for hit in hits if OPEN_TASK in hit.context]
+
+
+def _by_importance(memories: Iterable[Memory]) -> list[Memory]:
+    """Preferences first, then the most important, of these the latest."""
+    return sorted(
+        latest_first(memories), key=lambda each: (each.type != "preference", -each.importance)
+    )

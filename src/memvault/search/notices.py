@@ -12,13 +12,16 @@ from memvault.search.fallback import FallbackResult
 from memvault.search.modes import ModePlan
 from memvault.search.relations.question import stems
 
+NEAREST = 3  # notes named where none answers
 _ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
 
 
 def unknown(found: FallbackResult) -> str:
     """That nothing is known of what is asked, and what is nearest."""
-    nearest = found.hits[0].memory
-    words = f"No note seems to answer this; the nearest is {nearest.title!r} ({nearest.path})."
+    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in found.hits[:NEAREST]]
+    what = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]
+    verb = "are" if nearest[1:] else "is"
+    words = f"No note seems to answer this; the nearest {verb} {what}."
     return " ".join(filter(None, (found.notice, words)))
 
 

@@ -6,9 +6,11 @@ Each function takes hits, best first, and returns all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 
+from memvault.model.memory import Memory
 from memvault.model.search import ConflictKind, Hit
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
@@ -37,7 +39,18 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
 def newest_first(hits: list[Hit]) -> list[Hit]:
     """Of the hits that are nearly as relevant as the best the newest first; the others after."""
     near, rest = _near_best(hits)
-    return sorted(near, key=lambda hit: hit.memory.moment, reverse=True) + rest
+    by_id = {hit.memory.id: hit for hit in near}
+    return [by_id[each.id] for each in latest_first(hit.memory for hit in near)] + rest
+
+
+def latest_first(memories: Iterable[Memory]) -> list[Memory]:
+    """By the day of what they tell; of a day to come, by when they were created."""
+    now = datetime.now(UTC)
+    return sorted(
+        memories,
+        key=lambda each: each.moment if each.moment <= now else each.created_at,
+        reverse=True,
+    )
 
 
 def verified_first(hits: list[Hit]) -> list[Hit]:

@@ -8,6 +8,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ from memvault.text.words import STOP_WORDS, words
 CANDIDATES = 20  # verified at least, on sensitive matters and in execution mode (FR-44)
 VARIED = 60  # candidates that planning chooses from
 KNOWN = 0.34  # relevance and share of words of the best texts below which a vault knows nothing
+MANY = 300  # chunks; of fewer, the nearest that have nothing to do with it are less near
 BEST = 3  # of what is found, texts whose words count there
 TOLD = 0.8  # share of a question's words in one of these, from which no relation is followed
 WORDS = 0.3  # what having all words of a question adds to the relevance there
@@ -376,20 +378,28 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
-        return self._answers(request, hits)
+        return self._answers(request, hits, self._least_known())
 
-    def _answers(self, request: _Request, hits: Sequence[Hit]) -> bool:
+    def _least_known(self) -> float:
+        """`KNOWN`, in a small vault less: of few texts the nearest is less near."""
+        try:
+            chunks = self.hybrid.chunks()
+        except StoreUnavailable:
+            return KNOWN
+        return KNOWN * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + MANY))
+
+    def _answers(self, request: _Request, hits: Sequence[Hit], least: float = KNOWN) -> bool:
         """Whether the vault would know of what is asked if it had only these."""
         if self._keywords_only:  # without vectors all relevances are low
             return True
         relevance = max(hit.relevance for hit in hits) - self.shift
-        if relevance >= KNOWN or any(hit.found_by is FoundBy.RELATION for hit in hits):
+        if relevance >= least or any(hit.found_by is FoundBy.RELATION for hit in hits):
             return True
         texts = [f"{told(hit, request.query)} {hit.context}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
         if not shares:
             return True
-        known = relevance + WORDS * max(shares[:BEST]) >= KNOWN or max(shares) == 1.0
+        known = relevance + WORDS * max(shares[:BEST]) >= least or max(shares) == 1.0
         return known or self._is_in_another_language(request.query)
 
     def _is_in_another_language(self, query: str) -> bool:

@@ -1,0 +1,89 @@
+"""What a client asks when a session starts, and questions to a vault of few short notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from indexer.indexer import Indexer
+from memvault.model.search import Scope
+from memvault.search.pipeline import Searcher
+from memvault.search.time_spans import Calendar
+from memvault.text.embedding import Embedder
+from tests.integration.searching import searcher_over
+
+Write = Callable[..., Path]
+
+FACTS = {  # by the day on which they were stored
+    "2026-11-02T09:00:00Z": "Noor works as a paralegal at Brandt and Lowe; her manager is Ines.",
+    "2026-11-03T09:00:00Z": "Noor is allergic to latex.",
+    "2026-11-04T09:00:00Z": "The van is a 2017 Transit, inspection due in May, at Holm's garage.",
+    "2026-11-05T09:00:00Z": "Noor's father Karim turns 65 in February; maybe a fishing rod.",
+    "2026-11-06T09:00:00Z": "Noor trains for the river swim in July: twice a week, 2 km.",
+    "2026-11-07T09:00:00Z": "The flat in Porto is booked from 3 to 10 April for 900 euros.",
+}
+IMPORTANT = "Noor is allergic to latex."
+
+
+@pytest.fixture
+def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Searcher]:
+    for created, fact in FACTS.items():
+        level = "importance: critical\n" if fact == IMPORTANT else ""
+        write(f"projects/{created[:10]}.md", f"---\ncreated: {created}\n{level}---\n{fact}\n")
+    how = "---\ntype: preference\ncreated: 2026-10-01\n---\n- Answers: short, in British English\n"
+    write("permanent/How to answer.md", how)
+    party = "---\ncreated: 2026-10-20\ndate: 2027-03-05\n---\nThe spring party is in the barn.\n"
+    write("projects/harbour/Party.md", party)
+    indexer.scan()
+    with searcher_over(indexer, embedder, lambda: Calendar(date(2026, 11, 18))) as one:
+        yield one
+
+
+def paths(searcher: Searcher, question: str, scope: Scope | None = None) -> list[str]:
+    return [hit.memory.path for hit in searcher.search(question, scope=scope).hits]
+
+
+def test_a_question_for_the_latest_gets_the_newest_notes_first(searcher: Searcher) -> None:
+    for question in ("What did we talk about last time?", "Where did we leave off?", "What's new?"):
+        found = paths(searcher, question)
+        assert found[:3] == [f"projects/2026-11-0{day}.md" for day in (7, 6, 5)], question
+        assert found[6] == "projects/harbour/Party.md", "as of when it was written"
+
+
+def test_a_question_for_the_latest_stays_within_the_project(searcher: Searcher) -> None:
+    found = searcher.search("What's new?", scope=Scope(project="harbour")).hits
+    assert {hit.memory.project for hit in found} <= {"harbour", None}
+    assert "projects/harbour/Party.md" in [hit.memory.path for hit in found]
+
+
+def test_what_is_known_of_the_person_is_preferences_then_what_is_important(
+    searcher: Searcher,
+) -> None:
+    for question in ("What do you know about me?", "Who am I?", "user profile"):
+        found = paths(searcher, question)
+        assert found[:2] == ["permanent/How to answer.md", "projects/2026-11-03.md"], question
+        assert found[2] == "projects/2026-11-07.md", "then the newest"
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("Who is her boss?", 2),
+        ("When does the car have to be checked?", 4),
+        ("How much does the accommodation in Portugal cost?", 7),
+    ],
+)
+def test_a_vault_of_few_short_notes_answers_in_other_words(
+    searcher: Searcher, question: str, day: int
+) -> None:
+    assert f"projects/2026-11-0{day}.md" in paths(searcher, question)[:2]
+
+
+def test_a_small_vault_says_what_it_does_not_know(searcher: Searcher) -> None:
+    result = searcher.search("quantum chromodynamics on a lattice")
+    assert result.hits == []
+    assert result.notice is not None
+    assert result.notice.count(".md)") == 3, "the nearest are named"
