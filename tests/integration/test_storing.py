@@ -117,6 +117,7 @@ def test_what_is_like_a_memory_but_about_something_else_contradicts_nothing(writ
         "Granny": "She takes 5 mg of amlodipine every morning.",
         "Kitchen": "The new kitchen costs 14,200 euros.",
         "Dr Nyman": "Next appointment on 7 December at 9:20.",
+        "Noor": "She lives in Leeds with her partner Tim and their daughter Ayla (born May 2021).",
         "Blood pressure": "| Date | Morning |\n|---|---|\n| 2026-10-12 | 148/94 |",
     }
     for title, content in notes.items():
@@ -125,6 +126,7 @@ def test_what_is_like_a_memory_but_about_something_else_contradicts_nothing(writ
         "Granny takes 20 mg of atorvastatin in the evening.": None,
         "The new sofa costs 1,250 euros.": None,
         "The next appointment with the optician is on 9 December at 14:00.": None,
+        "Noor plans a trip to Porto with Tim and Ayla from 3 to 10 April 2027.": None,
         "My blood pressure was 128/80 on 21 November.": None,
         "Granny takes 10 mg of amlodipine every morning.": "Granny",
         "The new kitchen costs 15,800 euros.": "Kitchen",

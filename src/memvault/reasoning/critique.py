@@ -21,7 +21,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.alignment import Alignment, Embed, Relation, align
-from memvault.reasoning.wording import TOKEN, Statement
+from memvault.reasoning.wording import LIGHT, TOKEN, Statement
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as Told
 from memvault.search.relations.values import sentences
@@ -196,13 +196,18 @@ class Critic:
         """Contradictions of one of a sentence's statements."""
         parts = _AND.split(sentence)
         for part in parts if len(parts) > 1 else ():
-            if len(stems_of(part)) < _CLAUSE_WORDS:
+            if len(stems_of(part)) < _CLAUSE_WORDS or not self._says_something(part):
                 continue
             aligned, place = self._best_alignment(part, hits)
             if aligned is None or place is None or aligned.covered < _PART_COVERED:
                 continue
             if aligned.relation is not Relation.SUPPORTS:
                 yield _misaligned(aligned, *place)
+
+    def _says_something(self, part: str) -> bool:
+        """Whether a part has words besides names and values: "Ada from 3 to 10 May" has none."""
+        words = Statement(part, self._find_names).words.get("word", {})
+        return any(word[0].islower() for key, word in words.items() if key not in LIGHT)
 
     # -- the memories to compare ---------------------------------------------------------------
 
