@@ -52,6 +52,7 @@ class ActivityTracker:
             return 0.0 if self._visits else time.monotonic() - self._last_left
 
 
+ANSWER_SECONDS = 0.005  # in which an answer is sent
 PASSING_SECONDS = 0.25  # that work waits for requests, at most,
 WORK_SHARE = 0.25  # of what work waited, it is owed as time in which it goes on whoever asks,
 TURN_SECONDS = 0.05  # unless it had that time between the requests; taken in turns of so long
@@ -83,19 +84,25 @@ class Questions:
                 self._none_runs.notify_all()
 
     def let_pass(self) -> None:
-        """Wait while requests run: before a short step of background work. Even if they never end,
-        the work has a fifth of the time."""
+        """Wait while requests run, and until their answers are sent: before a short step of
+        background work. Even if they never end, the work has a fifth of the time."""
         began = time.monotonic()
-        if not self._running or began < getattr(self._here, "goes_on_until", 0.0):
+        until = began + PASSING_SECONDS
+        if self._passed(until) <= began or began < getattr(self._here, "goes_on_until", 0.0):
             return
         with self._none_runs:
-            self._none_runs.wait_for(lambda: not self._running, PASSING_SECONDS)
+            while (left := self._passed(until) - time.monotonic()) > 0.0:
+                self._none_runs.wait(left)
         here, now = self._here, time.monotonic()
         worked = began - getattr(here, "ended", began)
         here.owed = max(0.0, getattr(here, "owed", 0.0) - worked) + WORK_SHARE * (now - began)
         here.ended = now
         if here.owed >= TURN_SECONDS:
             here.goes_on_until, here.owed = now + here.owed, 0.0
+
+    def _passed(self, until: float) -> float:
+        """When work goes on: while a request runs, no sooner than then."""
+        return until if self._running else min(until, self._ended + ANSWER_SECONDS)
 
     def running_seconds(self) -> float | None:
         """How long requests have been running without a gap; None if none runs."""
@@ -179,7 +186,6 @@ class Breaks:
             time.sleep(LOOK_SECONDS)
 
 
-ANSWER_SECONDS = 0.005  # in which an answer is sent
 # Background work does not stop for the tool that starts it and waits for what it finds.
 _WAITS_FOR_WORK = "trigger_dream"
 

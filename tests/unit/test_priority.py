@@ -38,13 +38,22 @@ def test_background_work_waits_for_questions_and_other_work_does_not() -> None:
     assert passed == ["background"]
 
 
-def test_work_goes_on_as_soon_as_a_question_is_answered() -> None:
+def test_work_goes_on_when_a_question_is_answered() -> None:
     questions, ended = Questions(), threading.Event()
     with questions.one():
         work = started(lambda: (questions.let_pass(), ended.set()))
         assert not ended.wait(PASSING_SECONDS / 10)
     assert ended.wait(PATIENCE_SECONDS)
     work.join(PATIENCE_SECONDS)
+
+
+def test_work_waits_until_an_answer_is_sent() -> None:
+    questions = Questions()
+    with questions.one():
+        pass
+    began = time.monotonic()
+    questions.let_pass()
+    assert time.monotonic() - began >= ANSWER_SECONDS / 2
 
 
 def test_work_goes_on_even_if_questions_never_end() -> None:
