@@ -36,7 +36,10 @@ def in_scope(memory: Memory, scope: Scope | None) -> bool:
 
 
 def all_in_scope(memories: MemoryLookup, scope: Scope | None) -> Iterator[Memory]:
-    return (memory for memory in memories.all() if in_scope(memory, scope))
+    """Lists no memory before the first one is taken: most questions take none."""
+    for memory in memories.all():
+        if in_scope(memory, scope):
+            yield memory
 
 
 def _passes(memory: Memory, filters: Filters) -> bool:
