@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from memvault.consolidation.rewards import FULL, REWARDS, Signal, SignalKind
 from memvault.model.change import Change, ChangeKind
@@ -237,6 +238,7 @@ class UseObserver:
         return [kind, SignalKind.NOVEL] if state.delta_s >= NOVEL else [kind]
 
 
+@lru_cache(maxsize=64)  # an answer asks for it twice
 def shortened(question: str) -> str:
     """A question as it is kept: without secrets, on one line, and not too long."""
     return " ".join(without_secrets(question).split())[:MOST_QUESTION_CHARS]
