@@ -7,11 +7,11 @@ from memvault.stores.vectors import VectorStore
 
 
 def chunk_hits(store: VectorStore, ranking: Ranking) -> list[ChunkHit]:
-    chunks = store.read([own.chunk_id for own in ranking.headers])
+    chunks = store.read(ranking.chunk_ids)
     return [
-        ChunkHit(
-            own.chunk_id, own.note_id, own.size, chunk.heading, chunk.lines, chunk.text, score
+        ChunkHit(key, note_id, chunk.size, chunk.heading, chunk.lines, chunk.text, score)
+        for key, note_id, score in zip(
+            ranking.chunk_ids, ranking.note_ids, ranking.scores.tolist(), strict=True
         )
-        for own, score in zip(ranking.headers, ranking.scores.tolist(), strict=True)
-        if (chunk := chunks.get(own.chunk_id)) is not None
-    ]  # fmt: skip
+        if (chunk := chunks.get(key)) is not None
+    ]

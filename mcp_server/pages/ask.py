@@ -104,7 +104,7 @@ class AskPage:
 def _ranks(ranking: Ranking) -> dict[str, Rank]:
     """By note, the place of its best passage among notes."""
     ranks: dict[str, Rank] = {}
-    for own, score in zip(ranking.headers, ranking.scores.tolist(), strict=True):
-        if own.note_id not in ranks and score > 0.0:
-            ranks[own.note_id] = Rank(len(ranks) + 1, score)
+    for note_id, score in zip(ranking.note_ids, ranking.scores.tolist(), strict=True):
+        if note_id not in ranks and score > 0.0:
+            ranks[note_id] = Rank(len(ranks) + 1, score)
     return ranks

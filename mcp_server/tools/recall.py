@@ -292,7 +292,7 @@ def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
         id=memory.id,
         title=memory.title,
         path=memory.path,
-        chunk_id=hit.chunk_id or "",
+        chunk_id=str(hit.chunk_id),
         heading=memory.provenance.own_heading(hit.heading) if told else None,
         lines=list(hit.lines),
         text=hit.text if told and not hit.withheld else None,

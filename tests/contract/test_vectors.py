@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
 import pytest
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector, chunk_id
 from memvault.model.search import Filters, Scope
 from memvault.search.scope import in_scope
-from memvault.stores.vectors import VectorStore
+from memvault.stores.vectors import VectorStore, points
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.chunk_hits import chunk_hits
 from tests.contract.conftest import DIMENSION
@@ -386,6 +386,36 @@ STEPS = st.lists(
 )
 
 
+def few(note: UUID, size: ChunkSize, ordinal: int) -> int:
+    """A hash that many chunks share, of the last numbers."""
+    return points.NUMBERS - 1 - chunk_id(note, size, ordinal) % 3
+
+
+def uuids(note: UUID, size: ChunkSize, ordinal: int) -> int:
+    """As until format 15 of the indexes."""
+    return uuid5(note, f"{size.value}:{ordinal}").int
+
+
+def test_what_older_indexes_hold_is_found_read_and_replaced(
+    vectors: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = note("a", "tides", "piers"), short("b", "tides")
+    with monkeypatch.context() as before:
+        before.setattr(points, "chunk_id", uuids)
+        vectors.replace([old, short("c", "tides")])
+    vectors.replace([new])
+    found = chunk_hits(vectors, vectors.rank_keywords("tides", 9, size=PASSAGE))
+    assert {(hit.note_id, hit.text) for hit in found} == {
+        (id_of(name), "tides") for name in "abc"
+    }  # fmt: skip
+    vectors.replace([old])
+    vectors.remove([id_of("c")])
+    assert vectors.count() == 5
+    assert [each.chunk for each in vectors.chunks(id_of("a"))] == [each.chunk for each in old[1]]
+    assert max(vectors.rank_dense(vector(1), 9).chunk_ids) < points.NUMBERS
+
+
+@pytest.mark.parametrize("hashed", [chunk_id, few])
 @settings(
     max_examples=20,
     deadline=None,
@@ -393,8 +423,12 @@ STEPS = st.lists(
 )
 @given(steps=STEPS)
 def test_it_holds_what_a_dictionary_of_notes_would(
-    vectors: VectorStore, steps: list[dict[str, list[str]] | set[str]]
+    vectors: VectorStore,
+    monkeypatch: pytest.MonkeyPatch,
+    hashed: Callable[[UUID, ChunkSize, int], int],
+    steps: list[dict[str, list[str]] | set[str]],
 ) -> None:
+    monkeypatch.setattr(points, "chunk_id", hashed)
     model: dict[str, Sequence[EmbeddedChunk]] = {}
     store = vectors
     store.remove(list(store.note_ids()))

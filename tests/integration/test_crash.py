@@ -53,7 +53,7 @@ def assert_nothing_is_lost(
         for path, marker in some:
             found = container.live.stores.vectors.rank_keywords(f"{marker} ends", 5)
             memory = container.live.catalogue.by_path(path)
-            assert memory is not None and memory.id in {own.note_id for own in found.headers}
+            assert memory is not None and memory.id in found.note_ids
     finally:
         container.close()
 

@@ -41,7 +41,7 @@ def targets(indexer: Indexer, path: str) -> set[str | None]:
 
 def found(indexer: Indexer, words: str) -> list[str]:
     ranked = indexer.stores.vectors.rank_keywords(words, 10, scope=Scope())
-    memories = [indexer.catalogue.by_id(own.note_id) for own in ranked.headers]
+    memories = [indexer.catalogue.by_id(note_id) for note_id in ranked.note_ids]
     return [memory.path for memory in memories if memory is not None]
 
 

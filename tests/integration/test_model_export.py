@@ -183,7 +183,7 @@ def test_another_model_embeds_all_notes_again_next_to_the_old_index(
     container = Container(vault_folder, changed, state)
     try:
         assert container.live.stores.outdated
-        assert container.live.stores.vectors.rank_keywords("lamp", 1).headers
+        assert container.live.stores.vectors.rank_keywords("lamp", 1).note_ids
         answer = asyncio.run(recalled(container, "When is the lamp lit?"))
         assert answer[0] == "Lamp.md"
         reported: list[Progress] = []
@@ -191,7 +191,7 @@ def test_another_model_embeds_all_notes_again_next_to_the_old_index(
         assert reported
         assert not container.live.stores.outdated
         query = container.embedder.embed_query("lamp")
-        assert len(container.live.stores.vectors.rank_dense(query, 5).headers) == 2
+        assert len(container.live.stores.vectors.rank_dense(query, 5).note_ids) == 2
         assert asyncio.run(recalled(container, "When is the lamp lit?"))[0] == "Lamp.md"
     finally:
         container.close()

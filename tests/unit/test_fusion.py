@@ -10,21 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.note import ChunkSize, Vector
-from memvault.model.search import ChunkHeader, Ranking
+from memvault.model.search import Ranking
 from memvault.search.hybrid import Fused, FusionSettings, ScoreList, SharedPart, best_first
 
 PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE
 SETTINGS = FusionSettings()
 
 
-def hit(chunk: str, score: float, *sizes: ChunkSize) -> tuple[ChunkHeader, float]:
-    size, *covers = sizes or (PASSAGE,)
-    return ChunkHeader(chunk, chunk.split("/", maxsplit=1)[0], size, tuple(covers)), score
+Found = tuple[float, int, tuple[str, int]]
 
 
-def scores(limit: int, *hits: tuple[ChunkHeader, float], lift: float = 0.0) -> ScoreList:
-    found = Ranking([header for header, _ in hits], np.array([score for _, score in hits]))
-    return ScoreList.of(found, limit, lift)
+def hit(note: str, chunk: int, score: float, *sizes: ChunkSize) -> Found:
+    return score, chunk, (note, sum(size.bit for size in sizes or (PASSAGE,)))
+
+
+def scores(limit: int, *hits: Found, lift: float = 0.0) -> ScoreList:
+    return ScoreList.of(Ranking.of(hits), limit, lift)
 
 
 def relevance(
@@ -83,19 +84,19 @@ def test_a_question_whose_words_are_hardly_found_has_no_relevant_note() -> None:
 
 
 def test_a_notes_score_is_the_mean_over_sizes_of_its_best_chunk() -> None:
-    hits = [hit("a/1", 0.9), hit("a/s", 0.6, SECTION), hit("a/2", 0.5), hit("a/n", 0.3, NOTE)]
+    hits = [hit("a", 1, 0.9), hit("a", 2, 0.6, SECTION), hit("a", 3, 0.5), hit("a", 4, 0.3, NOTE)]
     assert scores(10, *hits).of_notes({"a": 0}) == pytest.approx((0.9 + 0.6 + 0.3) / 3)
 
 
 def test_a_chunk_that_is_all_there_is_counts_for_every_size() -> None:
-    found = scores(10, hit("a/1", 0.6, PASSAGE, SECTION, NOTE))
+    found = scores(10, hit("a", 1, 0.6, PASSAGE, SECTION, NOTE))
     assert found.of_notes({"a": 0}) == pytest.approx(0.6)
 
 
 def test_what_a_full_list_left_out_has_at_most_its_last_score() -> None:
-    hits = hit("a/1", 0.9), hit("b/1", 0.4)
+    hits = hit("a", 1, 0.9), hit("b", 2, 0.4)
     full = scores(2, *hits)
-    chunks = {"c/1": 0, "a/1": 1, "b/1": 2}
+    chunks = [3, 1, 2]
     assert full.of_chunks(chunks) == pytest.approx([0.4, 0.9, 0.4])
     assert full.of_notes({"b": 0, "a": 1, "c": 2}) == pytest.approx(
         [0.4, (0.9 + 0.4 + 0.4) / 3, 0.4]
@@ -104,25 +105,25 @@ def test_what_a_full_list_left_out_has_at_most_its_last_score() -> None:
 
 
 def test_opposite_vectors_count_as_nothing() -> None:
-    found = scores(1, hit("a/1", -0.3))
-    assert found.of_chunks({"a/1": 0}) == found.of_notes({"a": 0}) == found.floor == 0.0
-    assert scores(1, hit("a/1", -0.3), lift=0.4).of_chunks({"a/1": 0}) == pytest.approx([0.1])
+    found = scores(1, hit("a", 1, -0.3))
+    assert found.of_chunks([1]) == found.of_notes({"a": 0}) == found.floor == 0.0
+    assert scores(1, hit("a", 1, -0.3), lift=0.4).of_chunks([1]) == pytest.approx([0.1])
 
 
 def test_a_search_that_finds_nothing_tells_nothing() -> None:
     nothing = scores(9)
-    assert nothing.of_chunks({"a/1": 0}) == nothing.of_notes({"a": 0}) == nothing.floor == 0.0
+    assert nothing.of_chunks([1]) == nothing.of_notes({"a": 0}) == nothing.floor == 0.0
     assert Fused(nothing, nothing, 20.0, SETTINGS).of_notes()[0] == []
-    assert Fused(nothing, nothing, 20.0, SETTINGS).of_chunks()[0] == []
+    assert Fused(nothing, nothing, 20.0, SETTINGS).passages() == {}
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
-    dense = scores(9, hit("a/1", 0.5), hit("b/1", 0.5))
-    keywords = scores(9, hit("b/1", 16.0), hit("c/1", 16.0))
+    dense = scores(9, hit("a", 1, 0.5), hit("b", 2, 0.5))
+    keywords = scores(9, hit("b", 2, 16.0), hit("c", 3, 16.0))
     fused = Fused(dense, keywords, 20.0, SETTINGS)
-    headers, relevances = fused.of_chunks()
-    chunks = [header.chunk_id for header in headers]
-    assert [chunks[k] for k in best_first(chunks, relevances, 3)] == ["b/1", "c/1", "a/1"]
+    chunks = list(fused.passages())
+    relevances = fused.of_chunks(chunks)
+    assert [chunks[k] for k in best_first(chunks, relevances, 3)] == [2, 3, 1]
     notes, relevances = fused.of_notes()
     assert [notes[k] for k in best_first(notes, relevances, 3)] == ["b", "c", "a"]
 

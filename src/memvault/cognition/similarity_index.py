@@ -209,7 +209,7 @@ class SimilarityIndex:
             found = self._store.rank_dense(vector, limit, size=ChunkSize.NOTE)
         except _FAULTS:
             return []
-        return list(zip((own.note_id for own in found.headers), found.scores.tolist(), strict=True))
+        return list(zip(found.note_ids, found.scores.tolist(), strict=True))
 
     def load(self) -> None:
         """Read all vectors, and the graph.

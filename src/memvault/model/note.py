@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha1
 from typing import Any, NamedTuple
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -170,6 +171,11 @@ class ChunkSize(StrEnum):
     SECTION = "section"  # Max-Min semantic chunk, 200-500 tokens
     NOTE = "note"  # the whole note
 
+    @property
+    def bit(self) -> int:
+        """Of a set of sizes as one number."""
+        return 1 << list(ChunkSize).index(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -195,9 +201,14 @@ class Chunk:
         return (self.size, *self.covers)
 
     @property
-    def id(self) -> str:
-        """UUIDv5 of note id, size and ordinal."""
-        return str(uuid5(UUID(self.note_id), f"{self.size}:{self.ordinal}"))
+    def id(self) -> int:
+        return chunk_id(UUID(self.note_id), self.size, self.ordinal)
+
+
+def chunk_id(note: UUID, size: ChunkSize, ordinal: int) -> int:
+    """64 bits of the hash of a chunk's note, size and ordinal, as a UUIDv5 hashes them."""
+    key = note.bytes + f"{size.value}:{ordinal}".encode()
+    return int.from_bytes(sha1(key, usedforsecurity=False).digest()[:8], "big")
 
 
 @dataclass(frozen=True, slots=True)

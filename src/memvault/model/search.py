@@ -173,7 +173,7 @@ class Scope:
 class ChunkHit(NamedTuple):
     """A chunk that a search found, with its text."""
 
-    chunk_id: str
+    chunk_id: int
     note_id: str
     size: ChunkSize
     heading: str
@@ -183,25 +183,24 @@ class ChunkHit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkHeader:
-    """A chunk's ids and sizes, without its text; ``covers`` are the larger sizes that it also
-    represents (see `Chunk`)."""
-
-    chunk_id: str
-    note_id: str
-    size: ChunkSize
-    covers: tuple[ChunkSize, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Ranking:
     """The chunks that a search found, best first, ties by id, with the engine's scores, (n,).
 
-    In columns, because a question has hundreds of hits, of which few are shown.
+    In columns, because a question has hundreds of hits, of which few are shown. ``sizes`` are those
+    of each chunk, with the larger ones that it also represents (see `Chunk`), as their bits.
     """
 
-    headers: Sequence[ChunkHeader]
+    chunk_ids: Sequence[int]
+    note_ids: Sequence[str]
+    sizes: npt.NDArray[np.uint8]
     scores: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, found: Sequence[tuple[float, int, tuple[str, int]]]) -> Ranking:
+        """Of each chunk its score, its id, and the id of its note with the bits of its sizes."""
+        scores, chunk_ids, headers = zip(*found, strict=True) if found else ((), (), ())
+        note_ids, sizes = zip(*headers, strict=True) if found else ((), ())
+        return cls(chunk_ids, note_ids, np.array(sizes, np.uint8), np.array(scores, np.float64))
 
 
 class FoundBy(StrEnum):
@@ -309,7 +308,7 @@ class Hit:
 
     memory: Memory
     relevance: float
-    chunk_id: str | None = None
+    chunk_id: int | None = None
     heading: str = ""
     lines: LineRange = FIRST_LINE
     text: str = ""

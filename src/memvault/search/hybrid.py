@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import permutations
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, balanced_importance
 from memvault.model.note import Chunk, ChunkSize, Vector
-from memvault.model.search import ChunkHeader, ChunkHit, FoundBy, Hit, Ranking, Scope
+from memvault.model.search import ChunkHit, FoundBy, Hit, Ranking, Scope
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
@@ -28,6 +29,7 @@ from memvault.text.chunking import normalised
 from memvault.text.embedding import Embedder
 
 Floats = npt.NDArray[np.float64]
+Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
 IMPORTANCE = 0.05  # share of the relevance that the least important note lacks
 COUNTED_SECONDS = 10.0  # for which a number of chunks is taken to hold
@@ -92,10 +94,10 @@ class FusionSettings:
 
 @dataclass(frozen=True, slots=True)
 class ScoreList:
-    """What one search found, best first: chunks with their scores, of which negative ones count as
-    nothing, and ``floor``, the most that anything else can have."""
+    """What one search found: scores, of which negative ones count as nothing, and ``floor``, the
+    most that anything else can have."""
 
-    headers: Sequence[ChunkHeader]
+    found: Ranking
     scores: Floats
     floor: float
 
@@ -108,35 +110,26 @@ class ScoreList:
             lift: added to all scores.
         """
         scores = np.maximum(found.scores + lift, 0.0)
-        return cls(found.headers, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
+        return cls(found, scores, float(scores[-1]) if 0 < limit <= len(scores) else 0.0)
 
-    def of_chunks(self, place: Mapping[str, int]) -> Floats:
-        """The score of each of these chunks, by their places, (len(place),)."""
-        found = np.full(len(place), self.floor)
-        found[[place[header.chunk_id] for header in self.headers]] = self.scores
-        return found
+    def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
+        """The score of each of these chunks, (len(chunk_ids),)."""
+        known = dict(zip(self.found.chunk_ids, self.scores.tolist(), strict=True))
+        return np.array([known.get(key, self.floor) for key in chunk_ids])
 
     def of_notes(self, place: Mapping[str, int]) -> Floats:
         """Of each note the mean over the sizes of its best chunk of each, (len(place),)."""
         best = np.full((_SIZES, len(place)), self.floor)
-        at = np.array([place[header.note_id] for header in self.headers], np.intp)
-        sizes = np.array([_BITS[header.size, header.covers] for header in self.headers], np.uint8)
-        for k, row in enumerate(best):
-            has = np.flatnonzero(sizes >> k & 1)[::-1]
+        note_ids = self.found.note_ids
+        at = np.fromiter(map(place.__getitem__, note_ids), np.intp, len(note_ids))
+        for row, size in zip(best, ChunkSize, strict=True):
+            has = np.flatnonzero(self.found.sizes & size.bit)[::-1]
             row[at[has]] = self.scores[has]  # a note's best comes last, and stays
         mean: Floats = best.sum(axis=0) / _SIZES
         return mean
 
 
-_BITS = {
-    (size, covers): sum(1 << k for k, each in enumerate(ChunkSize) if each in (size, *covers))
-    for count in range(1, _SIZES + 1)
-    for size, *rest in permutations(ChunkSize, count)
-    for covers in (tuple(rest),)
-}
-
-
-def best_first(keys: Sequence[str], relevances: Floats, most: int) -> list[int]:
+def best_first(keys: Sequence[Key], relevances: Floats, most: int) -> list[int]:
     """Places of the ``most`` most relevant, best first, ties by key."""
     near = np.arange(len(keys))
     if most < len(keys):
@@ -188,26 +181,38 @@ class Fused:
 
     def of_notes(self) -> tuple[list[str], Floats]:
         """Every note that either search found, and their relevances, (n,)."""
-        place = _places(each.note_id for each in (*self.dense.headers, *self.keywords.headers))
+        notes = dict.fromkeys(chain(self.dense.found.note_ids, self.keywords.found.note_ids))
+        place = dict(zip(notes, range(len(notes)), strict=True))
         named = self.keywords.of_notes(place)
-        return list(place), self._relevances(self.dense.of_notes(place), named)
+        best = float(named.max(initial=0.0))
+        return list(place), self._relevances(self.dense.of_notes(place), named, best)
 
-    def of_chunks(self) -> tuple[list[ChunkHeader], Floats]:
-        """Every chunk that either search found, and their relevances, (n,)."""
-        headers = {each.chunk_id: each for each in (*self.dense.headers, *self.keywords.headers)}
-        place = _places(headers)
-        named = self.keywords.of_chunks(place)
-        return list(headers.values()), self._relevances(self.dense.of_chunks(place), named)
+    def of_chunks(self, chunk_ids: Collection[int]) -> Floats:
+        """The relevances of some of the chunks that either search found, (len(chunk_ids),)."""
+        best = float(self.keywords.scores.max(initial=0.0))
+        named = self.keywords.of_chunks(chunk_ids)
+        return self._relevances(self.dense.of_chunks(chunk_ids), named, best)
 
-    def _relevances(self, cosines: Floats, keywords: Floats) -> Floats:
-        best = float(keywords.max(initial=0.0))
+    def passages(self, note_ids: Collection[str] | None = None) -> dict[int, str]:
+        """The passages that either search found, each with its note.
+
+        Args:
+            note_ids: of these notes only.
+        """
+        passage = ChunkSize.PASSAGE.bit
+        return {
+            chunk_id: note_id
+            for found in (self.dense.found, self.keywords.found)
+            for chunk_id, note_id, sizes in zip(
+                found.chunk_ids, found.note_ids, found.sizes.tolist(), strict=True
+            )
+            if (note_ids is None or note_id in note_ids) and sizes & passage
+        }
+
+    def _relevances(self, cosines: Floats, keywords: Floats, best_keywords: float) -> Floats:
         return self.settings.relevances(
-            cosines, keywords, best, self.half, alike=self.alike, usual=self.usual
+            cosines, keywords, best_keywords, self.half, alike=self.alike, usual=self.usual
         )
-
-
-def _places(keys: Iterable[str]) -> dict[str, int]:
-    return {key: place for place, key in enumerate(dict.fromkeys(keys))}
 
 
 class HybridSearch:
@@ -259,16 +264,18 @@ class HybridSearch:
             StoreUnavailable: the vector store does not answer.
         """
         limit = max(self._settings.candidates, 2 * top_k)
-        headers, relevances = self._search(query, limit, scope, ChunkSize.PASSAGE).of_chunks()
-        places = best_first([each.chunk_id for each in headers], relevances, top_k)
-        chunks = self._vectors.read([headers[place].chunk_id for place in places])
+        fused = self._search(query, limit, scope, ChunkSize.PASSAGE)
+        found = list(fused.passages())
+        relevances = fused.of_chunks(found)
+        places = best_first(found, relevances, top_k)
+        chunks = self._vectors.read([found[place] for place in places])
         return [
             ChunkHit(
-                found.chunk_id, found.note_id, found.size, chunk.heading, chunk.lines, chunk.text,
+                found[place], chunk.note_id, chunk.size, chunk.heading, chunk.lines, chunk.text,
                 float(relevances[place]),
             )
             for place in places
-            if (chunk := chunks.get((found := headers[place]).chunk_id)) is not None
+            if (chunk := chunks.get(found[place])) is not None
         ]  # fmt: skip
 
     def read_passages(
@@ -288,11 +295,10 @@ class HybridSearch:
         chunks = self._vectors.read([hit.chunk_id for hit in unread if hit.chunk_id is not None])
         others = []
         for hit in unread:
-            chunk = chunks.get(hit.chunk_id or "")
-            if chunk is None:
-                others.append(hit)
+            if hit.chunk_id in chunks:
+                _show(hit, chunks[hit.chunk_id])
             else:
-                _show(hit, chunk)
+                others.append(hit)
         if not others:
             return
         terms = frozenset(bm25.terms(query))
@@ -353,15 +359,13 @@ class HybridSearch:
             self._count, self._counted_until = count, now + COUNTED_SECONDS
         return self._count
 
-    def _best_passages(self, found: Fused, notes: Collection[str]) -> dict[str, str]:
+    def _best_passages(self, found: Fused, notes: Collection[str]) -> dict[str, int]:
         """For each of these notes the most relevant of its passages that were found."""
-        headers, relevances = found.of_chunks()
-        passages = [
-            (-relevance, header.chunk_id, header.note_id)
-            for header, relevance in zip(headers, relevances.tolist(), strict=True)
-            if header.note_id in notes and header.size is ChunkSize.PASSAGE
-        ]
-        return {note_id: key for _, key, note_id in sorted(passages, reverse=True)}
+        passages = found.passages(notes)
+        worst_first = sorted(
+            zip((-found.of_chunks(passages)).tolist(), passages, strict=True), reverse=True
+        )
+        return {passages[key]: key for _, key in worst_first}
 
 
 def prior(memory: Memory, now: datetime) -> float:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
-import numpy as np
 from pydantic import SecretStr
 
 from memvault.config.settings import Settings
@@ -126,7 +125,7 @@ class _KeywordsOnly:
         return getattr(self._store, name)
 
     def rank_dense(self, vector: Vector, limit: int, **options: Any) -> Ranking:
-        return Ranking([], np.zeros(0))
+        return Ranking.of([])
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         return {}

@@ -207,11 +207,10 @@ class Verifier:
             ranked = self._vectors.rank_keywords(
                 self._query(claims), WITNESSES, size=ChunkSize.PASSAGE, scope=project
             )
-            keys = [each.chunk_id for each in ranked.headers]
-            chunks = self._vectors.read(keys)
+            chunks = self._vectors.read(ranked.chunk_ids)
         except StoreUnavailable:
             return found
-        for chunk in (chunks[key] for key in keys if key in chunks):
+        for chunk in (chunks[key] for key in ranked.chunk_ids if key in chunks):
             memory = self._memory_of(chunk.note_id)
             if memory is not None:
                 source = source_of(memory, chunk.heading, chunk.lines)

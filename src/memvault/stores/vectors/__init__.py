@@ -56,7 +56,7 @@ class VectorStore(Protocol):
         """
         ...
 
-    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
+    def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
         """These chunks, without those that no longer exist."""
         ...
 

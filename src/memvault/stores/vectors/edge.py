@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import qdrant_edge as qdrant
@@ -25,7 +24,7 @@ from memvault.model.errors import DiskFull, MemvaultError, StorageError, StoreUn
 from memvault.model.memory import Memory
 from memvault.model.note import EmbeddedChunk, Vector
 from memvault.model.priority import make_way
-from memvault.model.search import ChunkHeader, Ranking
+from memvault.model.search import Ranking
 from memvault.stores import faults
 from memvault.stores.server import CallRecorder
 from memvault.stores.vectors import bm25
@@ -36,10 +35,10 @@ from memvault.stores.vectors.payload import (
     MOST_KEPT,
     AnyLabel,
     Conditions,
+    Header,
     Headers,
     header,
     payloads,
-    point_id,
 )
 from memvault.stores.vectors.points import (
     DENSE,
@@ -52,8 +51,10 @@ from memvault.stores.vectors.points import (
     Terms,
     WithVector,
     batches,
+    ids_of,
     language_of,
     parts,
+    point_of,
     searchable,
 )
 
@@ -161,14 +162,16 @@ def is_engines(error: BaseException) -> bool:
     return type(error) is Exception or type(error).__name__ == "PanicException"
 
 
-def points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[qdrant.Point]:
+def points(
+    memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
+) -> list[qdrant.Point]:
+    """One point per chunk, with the next of these ids."""
     make_way()
-    note = UUID(memory.id)
     language = language_of(chunks)
     own = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         qdrant.Point(
-            point_id(note, embedded.chunk.size, embedded.chunk.ordinal),
+            point_of(next(ids)),
             {
                 DENSE: _floats(embedded.vector),
                 SPARSE: bm25.document(searchable(embedded.chunk), language),
@@ -251,21 +254,21 @@ class EdgeVectorStore(PointVectorStore):
             for embedded in chunks
         )
         with self._writing(size) as shard:
-            stale = self._point_ids(latest)
-            if stale:
-                stale -= {UUID(own.chunk.id) for _, chunks in latest.values() for own in chunks}
+            stale = self._ids_of(latest)
             for batch in batches(latest.values()):
-                made = [point for memory, chunks in batch for point in points(memory, chunks)]
+                ids = self._free_ids(batch, stale)
+                rest = iter(ids)
+                made = [point for memory, chunks in batch for point in points(memory, chunks, rest)]
                 for part in parts(made):
                     shard.update(qdrant.UpdateOperation.upsert_points(part))
-                keys = (point.id for point in made)
-                self._headers.forget(key.int for key in keys if isinstance(key, UUID))
+                self._headers.forget(ids)
+                stale.difference_update(ids)
             self._delete(shard, stale)
         self._written(latest.values())
 
     def remove(self, note_ids: Collection[str]) -> None:
         with self._writing(0) as shard:
-            self._delete(shard, self._point_ids(note_ids))
+            self._delete(shard, self._ids_of(note_ids))
 
     def _nearest(
         self,
@@ -287,22 +290,19 @@ class EdgeVectorStore(PointVectorStore):
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         found = self._nearest(query, limit, allowed, [])
-        near = sorted((-point.score, point.id.int) for point in found)
-        headers = self._headers.of([key for _, key in near])
-        known = [(own, score) for score, key in near if (own := headers.get(key)) is not None]
-        return Ranking([own for own, _ in known], -np.array([score for _, score in known]))
+        near = sorted(zip([-point.score for point in found], ids_of(found), strict=True))
+        headers = zip(near, self._headers.of([key for _, key in near]), strict=True)
+        return Ranking.of([(-score, key, own) for (score, key), own in headers if own is not None])
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
         with self._reading() as shard:
             found = points_with_term(shard, term, limit)
-        points = [point.id.int for point in found if isinstance(point.id, UUID)]
-        headers = self._headers.of(points)
-        return [headers[key].note_id for key in points if key in headers]
+        return [own[0] for own in self._headers.of(ids_of(found)) if own is not None]
 
-    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
-        wanted: list[Any] = list(point_ids)
+    def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[Point]:
+        wanted: list[Any] = [point_of(each) for each in chunk_ids]
         with self._reading() as shard:
-            return shard.retrieve(wanted, fields, False)
+            return shard.retrieve(wanted, fields or False, False)
 
     def _scroll(
         self, wanted: Conditions, fields: list[str], *, with_vector: bool = False
@@ -310,9 +310,10 @@ class EdgeVectorStore(PointVectorStore):
         with self._reading() as shard:
             yield from scroll(shard, filter_of(wanted), fields or False, with_vector=with_vector)
 
-    def _read_labels(self, points: Collection[int]) -> dict[int, ChunkHeader]:
-        records = self._retrieve([UUID(int=point) for point in points], [LABELS])
-        return {record.id.int: header(str(record.id), record.payload) for record in records}
+    def _read_labels(self, chunk_ids: Collection[int]) -> dict[int, Header]:
+        records = self._retrieve(chunk_ids, [LABELS])
+        headers = (header(record.payload) for record in records)
+        return dict(zip(ids_of(records), headers, strict=True))
 
     def count(self) -> int:
         return self._count(())
@@ -336,7 +337,7 @@ class EdgeVectorStore(PointVectorStore):
         """Fill the cache in small steps, because each holds the interpreter lock."""
         if self.count() > MOST_KEPT:
             return
-        for some in parts([point.id.int for point in self._scroll((), [])]):
+        for some in parts(ids_of(self._scroll((), []))):
             self._headers.of(some)
             time.sleep(_PAUSE_SECONDS)
 
@@ -350,10 +351,11 @@ class EdgeVectorStore(PointVectorStore):
                     self._flush(shard)
                     shard.close()
 
-    def _delete(self, shard: qdrant.EdgeShard, point_ids: Iterable[Any]) -> None:
-        for part in parts(list(point_ids)):
-            shard.update(qdrant.UpdateOperation.delete_points(part))
-            self._headers.forget(point.int for point in part)
+    def _delete(self, shard: qdrant.EdgeShard, chunk_ids: Iterable[int]) -> None:
+        for part in parts(list(chunk_ids)):
+            gone: list[Any] = [point_of(each) for each in part]
+            shard.update(qdrant.UpdateOperation.delete_points(gone))
+            self._headers.forget(part)
 
     def _flush(self, shard: qdrant.EdgeShard) -> None:
         shard.flush()

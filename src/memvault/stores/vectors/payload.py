@@ -5,7 +5,7 @@ Edge converts and indexes one string several times faster than many fields. ``bo
 what people see. The text of a section or a note is not stored again where passages make it up:
 the ordinals of the first and last of these passages stand in its place.
 
-`Headers` caches the ids and sizes of chunks. The engine converts a point's payload into Python
+`Headers` caches the notes and sizes of chunks. The engine converts a point's payload into Python
 values at about 10 us each, so a search that finds 200 points would spend more time on that than
 on the search.
 """
@@ -20,11 +20,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
-from uuid import UUID, uuid5
 
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk, ChunkSize, LineRange
-from memvault.model.search import ChunkHeader, Filters, Scope
+from memvault.model.search import Filters, Scope
 
 LABELS, BODY, IMPORTANCE, CREATED = "labels", "body", "importance", "created"
 TEXT_GLUE = "\n"
@@ -33,8 +32,10 @@ _NOTE = "note:"
 _NEVER = "never"  # a label that no chunk has
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SIZES = {size.value: size for size in ChunkSize}
+_BITS = {size.value: size.bit for size in ChunkSize}
 
 Parts = tuple[int, int]  # first and last of the passages that make up a text
+Header = tuple[str, int]  # a chunk's note id, and the bits of its sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,6 @@ class StoredChunk:
             self.context,
             tuple(covers),
         )
-
-
-def point_id(note: UUID, size: ChunkSize, ordinal: int) -> UUID:
-    """The point id, which is the `Chunk.id`."""
-    return uuid5(note, f"{size.value}:{ordinal}")
 
 
 def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> list[dict[str, Any]]:
@@ -177,11 +173,9 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     )
 
 
-def header(chunk_id: str, payload: Mapping[str, Any] | None) -> ChunkHeader:
-    """The header of a chunk, by the labels of its point."""
+def header(payload: Mapping[str, Any] | None) -> Header:
     labels = (payload or {})[LABELS].split(" ")
-    sizes = [_SIZES[label] for label in labels if label in _SIZES]
-    return ChunkHeader(chunk_id, note_id_of(payload), sizes[0], tuple(sizes[1:]))
+    return note_id_of(payload), sum(_BITS.get(label, 0) for label in labels)
 
 
 def of_notes(note_ids: Iterable[str], size: ChunkSize | None = None) -> Conditions:
@@ -233,32 +227,34 @@ MOST_KEPT = 200_000  # points; about 0.3 kB each
 
 
 class Headers:
-    """A cache of headers by a point's UUID as an integer, which hashes faster. Thread-safe.
+    """A cache of headers by chunk id. Thread-safe.
 
     Args:
         read: returns the headers of those of these points that exist.
     """
 
-    def __init__(self, read: Callable[[Collection[int]], dict[int, ChunkHeader]]) -> None:
+    def __init__(self, read: Callable[[Collection[int]], dict[int, Header]]) -> None:
         self._read = read
-        self._known: dict[int, ChunkHeader] = {}
+        self._known: dict[int, Header] = {}
         self._changes = 0
         self._lock = threading.Lock()
 
-    def of(self, points: Collection[int]) -> dict[int, ChunkHeader]:
-        """The headers of these points, without deleted points."""
+    def of(self, points: Sequence[int]) -> list[Header | None]:
+        """The headers of these points, in order; None for a deleted one."""
         found = self._known
-        missing = [key for key in points if key not in found]
-        if not missing:
-            return found
+        headers = list(map(found.get, points))
+        if None not in headers:
+            return headers
         changes = self._changes
-        read = self._read(missing)
+        read = self._read(
+            [key for key, known in zip(points, headers, strict=True) if known is None]
+        )
         with self._lock:
             if len(found) > MOST_KEPT:
                 found = self._known = {}
             if changes == self._changes:
                 found.update(read)
-        return {key: header for key in points if (header := read.get(key) or found.get(key))}
+        return [known or read.get(key) for key, known in zip(points, headers, strict=True)]
 
     def forget(self, points: Iterable[int]) -> None:
         """Invalidate points after the engine wrote or deleted them."""

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from memvault.model.memory import Memory
-from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector
+from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, Vector, chunk_id
 from memvault.model.priority import make_way
 from memvault.model.search import Ranking, Scope
 from memvault.stores.vectors import bm25
@@ -21,19 +21,18 @@ from memvault.stores.vectors.payload import (
     LABELS,
     TEXT_GLUE,
     Conditions,
-    Parts,
     StoredChunk,
     header,
     in_languages,
     note_id_of,
     of_notes,
-    point_id,
     stored_chunk,
     visible,
 )
 
 DENSE, SPARSE = "dense", "bm25"
 POINTS_PER_CALL = 500
+NUMBERS = 2**64  # that an engine takes for ids
 NOTES_PER_CALL = 64  # whose texts are read at once
 LANGUAGES_SECONDS = 60.0
 RARE = 2_000  # a term in at most so many chunks is selective enough to find a phrase
@@ -94,7 +93,7 @@ class PointVectorStore(ABC):
         """Note ids of the points whose text contains the term, one per point, up to a limit."""
 
     @abstractmethod
-    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[Point]:
+    def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[Point]:
         """The existing ones of these points."""
 
     @abstractmethod
@@ -130,7 +129,7 @@ class PointVectorStore(ABC):
     ) -> Ranking:
         terms = bm25.with_words(bm25.query(query, self._languages_in_store()), also or {})
         if not terms.indices:
-            return Ranking([], np.zeros(0))
+            return Ranking.of([])
         return self._ranked(terms, limit, visible(size, scope))
 
     def language_of(self, query: str) -> str | None:
@@ -161,14 +160,14 @@ class PointVectorStore(ABC):
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         found = self._nearest(query, limit, allowed, _LABELS)
-        near = sorted(found, key=lambda point: (-point.score, str(point.id)))
-        headers = [header(str(point.id), point.payload) for point in near]
-        return Ranking(headers, np.array([point.score for point in near], np.float64))
+        known = zip(ids_of(found), found, strict=True)
+        near = sorted((-point.score, key, header(point.payload)) for key, point in known)
+        return Ranking.of([(-score, key, own) for score, key, own in near])
 
-    def read(self, chunk_ids: Collection[str]) -> dict[str, Chunk]:
-        records = self._retrieve([UUID(chunk_id) for chunk_id in chunk_ids], _ALL_FIELDS)
+    def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
+        records = self._retrieve(chunk_ids, _ALL_FIELDS)
         chunks = self._with_texts([stored_chunk(record.payload) for record in records])
-        return {str(record.id): chunk for record, chunk in zip(records, chunks, strict=True)}
+        return dict(zip(ids_of(records), chunks, strict=True))
 
     def containing(self, phrases: Collection[str]) -> set[str]:
         """As the protocol. The keyword index finds the notes with the rare words of a phrase, and
@@ -258,24 +257,45 @@ class PointVectorStore(ABC):
 
     def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
-        needed = {
-            passage
-            for chunk in chunks
-            if not isinstance(chunk.text, str)
-            for passage in _passage_ids(chunk, chunk.text)
-        }
-        texts: dict[str, str] = {}
+        needed = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
+        texts: dict[tuple[str, int], str] = {}
         if needed:
-            for record in self._retrieve(list(needed), _ALL_FIELDS):
-                texts[str(record.id)] = str(stored_chunk(record.payload).text)
+            for record in self._scroll(of_notes(needed, ChunkSize.PASSAGE), _ALL_FIELDS):
+                passage = stored_chunk(record.payload)
+                texts[passage.note_id, passage.ordinal] = str(passage.text)
         return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
 
-    def _point_ids(self, note_ids: Iterable[str]) -> set[UUID]:
-        """Point ids of these notes' chunks."""
-        found: set[UUID] = set()
+    def _ids_of(self, note_ids: Iterable[str]) -> set[int]:
+        """Ids of these notes' chunks."""
+        found: set[int] = set()
         for some in _some(note_ids, POINTS_PER_CALL):
-            found.update(_uuid(record.id) for record in self._scroll(of_notes(some), []))
+            found.update(ids_of(self._scroll(of_notes(some), [])))
         return found
+
+    def _free_ids(self, notes: Iterable[Note], own: Collection[int]) -> list[int]:
+        """An id for each chunk: its hash, or the next number that no other chunk has.
+
+        Args:
+            own: ids of points that these chunks may replace.
+        """
+        ids = [
+            chunk_id(note, embedded.chunk.size, embedded.chunk.ordinal)
+            for memory, chunks in notes
+            for note in (UUID(memory.id),)
+            for embedded in chunks
+        ]
+        taken = self._others(ids, own)
+        for place in range(len(ids)):
+            while ids[place] in taken:
+                ids[place] = (ids[place] + 1) % NUMBERS
+                taken |= self._others([ids[place]], own)
+            taken.add(ids[place])
+        return ids
+
+    def _others(self, chunk_ids: Iterable[int], own: Collection[int]) -> set[int]:
+        """Those of these ids that other chunks have."""
+        new = [each for each in chunk_ids if each not in own]
+        return set(ids_of(self._retrieve(new, [])))
 
 
 def batches(notes: Iterable[Note]) -> Iterator[list[Note]]:
@@ -314,8 +334,17 @@ def searchable(chunk: Chunk) -> str:
     return f"{chunk.context}\n{chunk.text}"
 
 
-def _uuid(point_id: UUID | str) -> UUID:
-    return point_id if isinstance(point_id, UUID) else UUID(point_id)
+def ids_of(points: Iterable[Point]) -> list[int]:
+    """The ids of chunks. Until format 15 of the indexes points had UUIDs: larger numbers."""
+    ids = [point.id for point in points]
+    if set(map(type, ids)) <= {int}:
+        return ids
+    return [each if isinstance(each, int) else UUID(str(each)).int for each in ids]
+
+
+def point_of(chunk_id: int) -> int | UUID:
+    """The id of a chunk as its engine knows it."""
+    return chunk_id if chunk_id < NUMBERS else UUID(int=chunk_id)
 
 
 def _vector_of(record: WithVector) -> Vector:
@@ -326,14 +355,8 @@ def _place(chunk: StoredChunk) -> tuple[int, int, int]:
     return (*chunk.lines, chunk.ordinal)
 
 
-def _passage_ids(chunk: StoredChunk, parts: Parts) -> list[UUID]:
-    first, last = parts
-    note = UUID(chunk.note_id)
-    return [point_id(note, ChunkSize.PASSAGE, ordinal) for ordinal in range(first, last + 1)]
-
-
-def _text(chunk: StoredChunk, texts: dict[str, str]) -> str:
+def _text(chunk: StoredChunk, texts: dict[tuple[str, int], str]) -> str:
     if isinstance(chunk.text, str):
         return chunk.text
-    own = (texts.get(str(each), "") for each in _passage_ids(chunk, chunk.text))
-    return TEXT_GLUE.join(own)
+    first, last = chunk.text
+    return TEXT_GLUE.join(texts.get((chunk.note_id, k), "") for k in range(first, last + 1))

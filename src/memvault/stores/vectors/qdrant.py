@@ -36,7 +36,6 @@ from memvault.stores.vectors.payload import (
     Conditions,
     note_id_of,
     payloads,
-    point_id,
 )
 from memvault.stores.vectors.points import (
     DENSE,
@@ -47,6 +46,7 @@ from memvault.stores.vectors.points import (
     batches,
     language_of,
     parts,
+    point_of,
     searchable,
 )
 
@@ -86,7 +86,7 @@ class _Missing(Exception):
 class _Found:
     """A point in the form that `PointVectorStore` reads."""
 
-    id: str
+    id: int | str | UUID
     payload: dict[str, Any]
     score: float
     vector: Any
@@ -148,18 +148,22 @@ class QdrantVectorStore(PointVectorStore):
     def replace(self, notes: Sequence[Note]) -> None:
         latest = {memory.id: (memory, chunks) for memory, chunks in notes}
         with self._write_lock:
-            stale = self._point_ids(latest)
-            stale -= {UUID(own.chunk.id) for _, chunks in latest.values() for own in chunks}
+            stale = self._ids_of(latest)
             for batch in batches(latest.values()):
-                made = [point for memory, chunks in batch for point in _points(memory, chunks)]
+                ids = self._free_ids(batch, stale)
+                rest = iter(ids)
+                made = [
+                    point for memory, chunks in batch for point in _points(memory, chunks, rest)
+                ]
                 for part in parts(made):
                     self._ask(partial(self._upsert, part), writes=True)
+                stale.difference_update(ids)
             self._delete(stale)
         self._written(latest.values())
 
     def remove(self, note_ids: Collection[str]) -> None:
         with self._write_lock:
-            self._delete(self._point_ids(note_ids))
+            self._delete(self._ids_of(note_ids))
 
     def count(self) -> int:
         return self._count(())
@@ -219,12 +223,12 @@ class QdrantVectorStore(PointVectorStore):
         found = self._nearest(one, limit, (), [LABELS])
         return [note_id_of(point.payload) for point in found]
 
-    def _retrieve(self, point_ids: Sequence[UUID], fields: list[str]) -> Sequence[_Found]:
-        if not point_ids:
+    def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[_Found]:
+        if not chunk_ids:
             return []
-        wanted: list[int | str | UUID] = [str(each) for each in point_ids]
+        wanted = [point_of(each) for each in chunk_ids]
         found = self._ask(
-            lambda client: client.retrieve(self._collection, wanted, with_payload=fields)
+            lambda client: client.retrieve(self._collection, wanted, with_payload=fields or False)
         )
         return [_found(record) for record in found]
 
@@ -251,8 +255,8 @@ class QdrantVectorStore(PointVectorStore):
     def _upsert(self, points: list[models.PointStruct], client: QdrantClient) -> None:
         client.upsert(self._collection, points, wait=True)
 
-    def _delete(self, point_ids: Iterable[UUID]) -> None:
-        for part in parts([str(each) for each in point_ids]):
+    def _delete(self, chunk_ids: Iterable[int]) -> None:
+        for part in parts([point_of(each) for each in chunk_ids]):
             self._ask(partial(self._delete_part, models.PointIdsList(points=part)))
 
     def _delete_part(self, wanted: models.PointIdsList, client: QdrantClient) -> None:
@@ -303,14 +307,15 @@ class QdrantVectorStore(PointVectorStore):
             client.create_payload_index(self._collection, field, schema, wait=True)
 
 
-def _points(memory: Memory, chunks: Sequence[EmbeddedChunk]) -> list[models.PointStruct]:
+def _points(
+    memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
+) -> list[models.PointStruct]:
     """One point per chunk; labels are a list, which the server indexes as keywords."""
-    note = UUID(memory.id)
     language = language_of(chunks)
     own = payloads(memory, [embedded.chunk for embedded in chunks], language)
     return [
         models.PointStruct(
-            id=str(point_id(note, embedded.chunk.size, embedded.chunk.ordinal)),
+            id=point_of(next(ids)),
             vector={
                 DENSE: embedded.vector.tolist(),
                 SPARSE: _sparse(bm25.document(searchable(embedded.chunk), language)),
@@ -330,7 +335,7 @@ def _found(point: models.ScoredPoint | models.Record) -> _Found:
     if LABELS in payload:
         payload[LABELS] = " ".join(payload[LABELS])
     score = point.score if isinstance(point, models.ScoredPoint) else 0.0
-    return _Found(str(point.id), payload, score, point.vector)
+    return _Found(point.id, payload, score, point.vector)
 
 
 def _filter(conditions: Conditions) -> models.Filter | None:
