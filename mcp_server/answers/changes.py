@@ -59,6 +59,14 @@ class ContradictedShape(Shape):
     text: str = taken("snippet")
 
 
+class RelatedShape(Shape):
+    """An older memory on the same matter as the new one, which may replace what it says."""
+
+    id: str
+    title: str
+    path: str
+
+
 class EditedAnswer(Answer):
     """``before`` and ``after`` are the edited span."""
 
@@ -206,6 +214,7 @@ class StoredAnswer(Answer):
     utl_state: UTLState
     reversal_hash: str | None = optional()
     contradicts: list[ContradictedShape] | None = optional()
+    related: Filled[list[RelatedShape]] = optional()
 
 
 class PreferenceAnswer(Answer):

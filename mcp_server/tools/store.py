@@ -8,7 +8,12 @@ from typing import Annotated, Any
 from fastmcp.tools import tool
 from pydantic import Field, JsonValue
 
-from mcp_server.answers.changes import ContradictedShape, PreferenceAnswer, StoredAnswer
+from mcp_server.answers.changes import (
+    ContradictedShape,
+    PreferenceAnswer,
+    RelatedShape,
+    StoredAnswer,
+)
 from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
@@ -146,7 +151,8 @@ class StoreTools(Tools):
         """Save a decision, a fact or what the person asks to remember, as a new note.
 
         One subject per note. Recall first, so that nothing is stored twice; wishes go to
-        set_preference.
+        set_preference. Where this makes a memory in `related` out of date, edit_memory that one:
+        append 'Superseded by: [[title of this]]'.
         """
         session = self._box.touch(session_id)
         asked_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
@@ -169,10 +175,11 @@ class StoreTools(Tools):
             session=session.id,
         )
         against = self._box.contradicted(draft.content)
+        related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
         if asked_permanent:
             self._propose_permanent(stored, why_of(rationale))
-        return self._answer(stored, against)
+        return self._answer(stored, against, related)
 
     def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
         """Only the person makes a memory permanent."""
@@ -195,7 +202,9 @@ class StoreTools(Tools):
             "on the Curate page.",
         )
 
-    def _answer(self, stored: StoredMemory, against: Sequence[Contradiction]) -> StoredAnswer:
+    def _answer(
+        self, stored: StoredMemory, against: Sequence[Contradiction], related: Sequence[Memory]
+    ) -> StoredAnswer:
         held = self._box.container.guarded.held_at(stored.path)
         if held is not None and held.whole:
             return self._quarantined(held)
@@ -203,6 +212,8 @@ class StoreTools(Tools):
         memory = catalogue.by_path(stored.path) or self._box.memory_on_disk(stored.path)
         new = learned_memory(meter, memory.id)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
+        named = {memory.id, *(each.memory.id for each in against)}
+        related = [each for each in related if each.id not in named]
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,
@@ -211,6 +222,7 @@ class StoreTools(Tools):
             utl_state=new.state,
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(each) for each in against] or None,
+            related=[RelatedShape.of(each) for each in related],
             notice=_notice(stored, memory, against),
             pulse=meter.of([memory.id, *new.among]),
         )

@@ -314,6 +314,13 @@ class Toolbox:
             return self.container.live.critic.contradicted_by_new(text or "", apart_from)
         return []
 
+    def related(self, text: str | None, project: str | None) -> list[Memory]:
+        """As `Critic.related_to_new`; none while a store does not answer."""
+        with suppress(StoreUnavailable, GraphQueryError):
+            scope = Scope(None, project)
+            return self.container.live.critic.related_to_new(text or "", scope)
+        return []
+
     def scope(self, project: str | None, filters: Filters | None = None) -> Scope:
         """What a search covers.
 

@@ -71,6 +71,24 @@ def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer
     assert "Superseded by: [[Workshop rent]]" in writer.ok("get_memory", path="Workshop")["content"]
 
 
+def test_memories_on_the_same_matter_are_named_whatever_their_words(writer: Caller) -> None:
+    facts = [
+        "Noor lives in Leeds with her partner Tim.",
+        "The long run of the week is 14 km at the moment.",
+        "The hall is painted in sage green.",
+    ]
+    ids = [writer.ok("store_memory", content=each, rationale=WHY)["node_id"] for each in facts]
+    changed = {
+        "Noor and Tim moved to Nottingham on 1 November.": ids[0],
+        "The long run has grown to 18 km.": ids[1],
+        "The dishwasher needs salt.": None,
+    }
+    for content, older in changed.items():
+        stored = writer.ok("store_memory", content=content, rationale=WHY)
+        related = [each["id"] for each in stored.get("related", [])]
+        assert related == ([older] if older else []), content
+
+
 def test_an_edit_that_contradicts_a_memory_says_so_unless_it_replaces_what_it_contradicts(writer):
     for title, content in {"Workshop": "The rent of the workshop is 900 EUR a month.",
                            "Ideas": "Ask the neighbours about a shed."}.items():  # fmt: skip

@@ -47,6 +47,7 @@ FOUND_FOR_EACH = 8  # memories per sentence
 MOST_CHARS = 200  # of a snippet
 NEW_SENTENCES, NEW_CHARS = 3, 600  # of a new text that are compared, and of these at most
 MOST_CONTRADICTED = 3  # memories that are named for it
+MOST_RELATED, RELATED = 3, 0.3  # memories on its matter that are named, and their least relevance
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
 _BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
 _RAISES = re.compile(
@@ -91,6 +92,12 @@ class Contradiction:
     type: ConflictType
     confidence: float
     explanation: str
+
+
+def _first_of(text: str) -> str:
+    """The sentences of a new text that are compared; none of a long text without sentences."""
+    first = " ".join(sentences(text)[:NEW_SENTENCES])
+    return first if len(first) <= NEW_CHARS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +168,19 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        first = " ".join(sentences(text)[:NEW_SENTENCES])
-        if not first or len(first) > NEW_CHARS:
-            return []
-        return self.critique(first, apart_from=apart_from)[0][:MOST_CONTRADICTED]
+        first = _first_of(text)
+        return self.critique(first, apart_from=apart_from)[0][:MOST_CONTRADICTED] if first else []
+
+    def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
+        """Memories on the same matter as the first sentences of a text before it is written, the
+        nearest first: the text may replace what one of them says, in any words.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        first = _first_of(text)
+        hits = self._find(first, MOST_RELATED, scope) if first else []
+        return [hit.memory for hit in hits if hit.relevance >= RELATED]
 
     def _all(
         self, said: Sequence[str], focal: Sequence[str], apart_from: str | None
