@@ -16,6 +16,7 @@ from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
 from mcp_server.metrics import EngineCollector, ToolMetrics
 from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
+from mcp_server.middleware.early_embedding import EarlyEmbedding
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
@@ -162,6 +163,7 @@ def _middleware(startup: Startup, sampling: SamplingClients, tools: ToolSet) -> 
         ToolSets(tools),
         WaitForStartup(startup),
         RateLimits(lambda: startup.now().settings.limits),
+        EarlyEmbedding(lambda: startup.now().embedder),
         TrackSessions(lambda: startup.now().sessions),
         NoteSamplingClients(sampling),
         OriginMarks(startup.now),

@@ -1,1 +1,2 @@
-"""What every MCP call passes through: errors, limits, tool sets, client identity."""
+"""What every MCP call passes through: errors, limits, tool sets, client identity, origins, the
+early embedding of questions."""

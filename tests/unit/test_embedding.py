@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from fastmcp import Client, FastMCP
 
+from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable
 from memvault.model.note import Vector
@@ -153,6 +156,27 @@ def test_vectors_that_were_begun_are_told_as_often_as_they_are_asked_for(
     embedder.embed_few(["whatever else is embedded meanwhile", "with the same engine"])
     assert np.array_equal(begun(), first)
     assert np.allclose(first, embedder.embed_few(texts), atol=1e-5)
+
+
+def test_a_question_is_embedded_while_its_call_is_on_the_way(model: OpenVinoModel) -> None:
+    counting = Counting(model)
+    one = Embedder(counting, model_id(DEFAULT))
+    server = FastMCP("one tool", middleware=[EarlyEmbedding(lambda: one)])
+    before: list[int] = []
+
+    @server.tool
+    def ask(query: str | None = None) -> None:
+        before.append(counting.queries)
+        one.embed_query((query or "nothing").strip())
+
+    async def run() -> None:
+        async with Client(server) as client:
+            await client.call_tool("ask", {"query": " When does the ferry leave? "})
+            await client.call_tool("ask", {})
+
+    asyncio.run(run())
+    assert before == [1, 1]
+    assert counting.queries == 2
 
 
 def test_every_number_of_phrases_up_to_the_most_is_prepared(model: OpenVinoModel) -> None:
