@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memvault.search.relations.question import stem
+from memvault.search.time_patterns import MONTHS
 
 
 class AmountKind(StrEnum):
@@ -46,18 +47,18 @@ class Amount:
     noun: str = ""
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-            "august aug", "september sep sept", "october oct", "november nov", "december dec",
-        ),
-        1,
-    )
-    for name in names.split()
-}  # fmt: skip
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+# Words that name nothing: no attribute, and nothing that is counted.
+_STOPS = (
+    "a an the this that these those it its he she they we i you our my your their his her them us "
+    "who whom which what when where why how there here and or but if so as than then not no nor "
+    "of to in on at by for from with without into onto over under about around after before "
+    "between during until till since per via within up down out off "
+    "is are was were be been being am has have had do does did will would shall should can could "
+    "may might must also just only now still yet already again later ago each every all both some "
+    "any such same other another very more most less least too cannot never s 's ’s"
+)
+STOPS = frozenset(_STOPS.split())
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _NUMBER_WORDS = {
     "zero": 0.0, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0,
     "seven": 7.0, "eight": 8.0, "nine": 9.0, "ten": 10.0, "eleven": 11.0, "twelve": 12.0,
@@ -225,12 +226,6 @@ _PER = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _SPELLED = re.compile(rf"\b(?:{_WORD_NUMBER})\b", re.IGNORECASE)
-_NO_UNIT = frozenset(
-    ("the", "and", "for", "from", "per", "was", "were", "are", "has", "had", "but", "not", "with",
-     "that", "which", "when", "who", "after", "before", "until", "since", "because", "while",
-     "more", "less", "into", "than", "then", "there", "will", "would", "out", "our", "its", "his",
-     "her", "their", "this", "these", "those", "each", "all", "now", "instead", "rather")
-)  # fmt: skip
 
 
 def is_unit(word: str) -> bool:
@@ -295,7 +290,7 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         hour, minute = float(groups["h"]), float(groups.get("i") or 0)
         if groups.get("p"):
             hour = hour % 12 + (12 if groups["p"].lower() == "p" else 0)
-        return Amount(kind, "", (hour * 60 + minute,), start, end) if hour < 25 else None
+        return Amount(kind, "", (hour * 60 + minute,), start, end)
     if kind is AmountKind.VERSION:
         numbers = (groups["v"] or groups["w"]).split(".")
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
@@ -315,7 +310,7 @@ def _read(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         return _measure(number, groups, start, end)
     if kind is AmountKind.COUNT:
         noun = groups["u"].lower()
-        if noun in _NO_UNIT or noun in _PERIODS or noun in _SCALES:
+        if noun in STOPS or noun in _PERIODS or noun in _SCALES:
             return None
         return Amount(kind, stem(noun), (number,), start, match.end("n"))
     return Amount(kind, "", (number,), start, end)
@@ -343,9 +338,7 @@ def _number(digits: str, scale: str) -> float:
 
 def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | None:
     year, month, day = groups.get("y"), groups.get("m") or "", groups.get("d")
-    number = int(month) if month.isdigit() else _MONTHS[month.lower()]
-    if number > 12 or (day is not None and not 1 <= int(day) <= 31):
-        return None
+    number = int(month) if month.isdigit() else MONTHS[month.lower()]
     return (float(year) if year else None, float(number), float(day) if day else None)
 
 

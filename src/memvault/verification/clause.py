@@ -10,12 +10,7 @@ from typing import NamedTuple
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import stem
 from memvault.text.words import letter_runs, name_key
-from memvault.verification.amounts import (
-    Amount,
-    AmountKind,
-    amounts_in,
-    is_unit,
-)
+from memvault.verification.amounts import STOPS, Amount, AmountKind, amounts_in, is_unit
 from memvault.verification.claims import Claim, Source
 
 
@@ -23,16 +18,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words that are never part of an attribute's name, and end it.
-STOPS = _words(
-    "a an the this that these those it its he she they we i you our my your their his her them us "
-    "who whom which what when where why how there here and or but if so as than then not no nor "
-    "of to in on at by for from with without into onto over under about around after before "
-    "between during until till since per via within up down out off "
-    "is are was were be been being am has have had do does did will would shall should can could "
-    "may might must also just only now still yet already again later ago each every all both some "
-    "any such same other another very more most less least too cannot never s 's ’s"
-)
 # Verbs that set or change a value without naming it, and words of precision.
 PASSED_OVER = _words(
     "set sets raise raised raises cut cuts reduce reduced reduces increase increased increases "
@@ -203,7 +188,6 @@ def hints(stems: frozenset[str]) -> tuple[str, ...]:
 
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,;:()=]")
-_HAS_DIGIT = re.compile(r"\d")
 _SIGNS = frozenset(",;:()=")
 
 Span = tuple[int, int, str]  # start, end and key of a name
@@ -220,7 +204,6 @@ class About:
     def __init__(self, source: Source, find_names: FindNames) -> None:
         self.source = source
         self._find = find_names
-        self._known: set[str] = set()
         self.title = stems_of(readable(source.title))
         self.around = self.title | stems_of(source.heading) | stems_of(source.project or "")
 
@@ -233,26 +216,19 @@ class About:
     def names(self, sentence: str) -> list[Span]:
         """Names of the vault and words spelled as names; capitals alone (VAT) are a word."""
         found = [f for f in self._find(sentence, None) if not sentence[f[0]].islower()]
-        self._known.update(key for *_, key in found)
         for start, end in literals(sentence):
             word = sentence[start:end]
             free = all(end <= a or b <= start for a, b, _ in found) and not is_unit(word)
-            if free and word[0].isupper() and not (_HAS_DIGIT.search(word) or word.isupper()):
+            if free and word[0].isupper() and not word.isupper():
                 found.append((start, end, name_key(word)))
         return sorted(found)
 
     def subjects(self, names: Sequence[Span]) -> frozenset[str]:
-        """The subjects of a clause with these names. A lone capitalised word ("the API") is
-        ambiguous, so the note's subject is added."""
-        keys = frozenset(key for *_, key in names)
-        if any(" " in key or key in self._known for key in keys):
-            return keys
-        return keys | self.default
+        """The subjects of a clause with these names: these, else the note's."""
+        return frozenset(key for *_, key in names) or self.default
 
     def _named(self, text: str) -> frozenset[str]:
-        found = self._find(readable(text), self.source.note_id)
-        self._known.update(key for *_, key in found)
-        return frozenset(key for *_, key in found)
+        return frozenset(key for *_, key in self._find(readable(text), self.source.note_id))
 
     def _of_title(self, title: str) -> frozenset[str]:
         others = self._named(title)
@@ -282,7 +258,6 @@ class Token(NamedTuple):
             and self.low not in STOPS
             and self.low not in PASSED_OVER
             and self.text not in _SIGNS
-            and len(self.low) > 1
         )
 
 

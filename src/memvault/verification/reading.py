@@ -16,7 +16,6 @@ from memvault.text.words import letter_runs, name_key
 from memvault.verification.amounts import (
     Amount,
     AmountKind,
-    amounts_in,
     may_state_amount,
 )
 from memvault.verification.claim_patterns import role_words, roles_in
@@ -200,8 +199,7 @@ def _clauses(sentence: str) -> list[tuple[int, int]]:
 
 
 def _qualifies(clause: str) -> bool:
-    told = EARLIER.search(f" {clause.lower()} ") is not None or _BACK.search(clause) is not None
-    return told and all(a.kind is AmountKind.DATE for a in amounts_in(clause))
+    return EARLIER.search(f" {clause.lower()} ") is not None or _BACK.search(clause) is not None
 
 
 # -- "key: value" ---------------------------------------------------------------------------------
@@ -229,8 +227,7 @@ def _of_field(sentence: str, key: Clause, value: str, about: About) -> Iterator[
 def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
     """The value of a field that has one, beside dates that say since when."""
     values = [a for a in amounts if a.kind is not AmountKind.DATE] or list(amounts)
-    now = [a for a in values if not a.earlier]
-    return now[0] if len(now) == 1 else None
+    return values[0] if len(values) == 1 else None
 
 
 # -- prose ----------------------------------------------------------------------------------------
@@ -270,8 +267,6 @@ def _behind(tokens: Sequence[Token], place: int, amount: Amount, front: Sequence
     spans = amount.kind is AmountKind.SPAN and joint == "of"  # "two weeks of notice"
     if spans or joint == "as" or (joint == "in" and (not front or front[-1] in PAYING)):
         after += 1
-        while after < len(tokens) and tokens[after].low in _ARTICLES:
-            after += 1
         return _run(tokens, after, 1)
     return []
 
