@@ -108,7 +108,16 @@ def test_a_month_agrees_with_a_day_in_it_only_as_far_as_it_goes():
         ("- **Total budget**: €402,000", "For Aurora the board approved a budget of 402k EUR."),
         ("Budget | 402k EUR", "We agreed on 402k EUR as budget for Aurora."),
         ("Contract end: 2027-03-31", "The contract for Aurora expires on March 31, 2027."),
+        (
+            "Contract end: 2027-03-31",
+            "The contract for Aurora ends on 31 March 2027 unless renewed.",
+        ),
+        (
+            "Contract end: 2027-03-31",
+            "Contracts with [Aurora](https://a.eu/7) end on 31 March 2027.",
+        ),
         ("Notice period: 2 weeks", "Aurora has a notice period of 14 days."),
+        ("Notice period: 2 weeks", "Aurora has a notice period of 14 calendar days."),
         ("Rent: 900 EUR per month", "Aurora costs us €900 a month in rent."),
         ("Lead: [[Ada Berg]]", "Aurora is led by Ada Berg."),
         ("Led by Ada Berg.", "Ada Berg is Aurora's lead."),
@@ -157,6 +166,7 @@ def test_another_value_of_the_same_differs(one, other):
         ("Budget: 402k EUR", "Aurora's marketing budget is 402k EUR."),
         ("Budget: 402k EUR", "Aurora's marketing budget is 20k EUR."),
         ("Budget: 402k EUR", "Marlin's budget is 402k EUR."),
+        ("Marlin is on track, and the budget is 402k EUR.", "Aurora's budget is 402k EUR."),
         ("Budget: 402k EUR", "Maybe the budget of Aurora is 402k EUR."),
         ("Budget: 402k EUR", "The client asked for a 402k EUR budget for Aurora."),
         ("Budget: 402k EUR", "In 2019 the budget of Aurora was 300k EUR."),
@@ -196,6 +206,18 @@ def test_of_two_clauses_each_has_its_own_subject() -> None:
     assert [(set(each.subjects), each.shown) for each in found] == [
         ({"Aurora"}, "90k EUR"), ({"Marlin"}, "75k EUR"),
     ]  # fmt: skip
+
+
+def test_what_stands_below_a_heading_is_said_of_what_it_names() -> None:
+    source = Source("Projects", "Projects.md", "Aurora", heading="Plans > Marlin")
+    (budget,) = claims_of("Budget: 402k EUR", source, find_names)
+    assert budget.subjects == {"Marlin"}
+
+
+def test_a_note_named_by_its_day_is_not_what_its_sentences_are_about() -> None:
+    source = Source("diary", "2026-03-02.md", "2026-03-02")
+    (opened,) = claims_of("The shop opened in 2019.", source, find_names)
+    assert opened.subjects == frozenset()
 
 
 def test_a_value_in_kronor_is_money_and_one_that_was_raised_from_is_former() -> None:
