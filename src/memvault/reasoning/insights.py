@@ -129,14 +129,12 @@ def insights(
     wanted: Collection[Aspect] = EVERY_ASPECT,
     *,
     near: int = NEAR,
-    relevance: Relevance = lambda _: {},
     opening_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
 ) -> Insights:
     """The wanted insights of these memories, best first.
 
     Args:
         near: how many neighbours of each memory at most.
-        relevance: see `memvault.reasoning.insights.neighbours`.
         opening_of: the first sentence of a note and its line; quoted for the side of a conflict
             that only the other side names.
 
@@ -149,11 +147,7 @@ def insights(
             entailment_cones(ids, edges, memory_of) if "entailment_cones" in wanted else ()
         ),
         neighborhood=(
-            {
-                key: found
-                for key in ids
-                if (found := neighbours(key, edges, limit=near, relevance=relevance))
-            }
+            {key: found for key in ids if (found := neighbours(key, edges, limit=near))}
             if "neighborhood" in wanted
             else {}
         ),

@@ -163,10 +163,9 @@ def background(embed: Callable[[Sequence[str]], Floats]) -> float:
     return float(np.mean([float(vectors[a] @ vectors[b]) for a, b in pairs]))
 
 
-def relevance_shift(model_background: float, fusion: FusionSettings | None = None) -> float:
+def relevance_shift(model_background: float) -> float:
     """How much of a relevance is the model's finding everything alike."""
-    weight = (fusion or FusionSettings()).dense_weight
-    return weight * (model_background - DEFAULT_BACKGROUND)
+    return FusionSettings().dense_weight * (model_background - DEFAULT_BACKGROUND)
 
 
 def confidence(likely: float, check: Verification) -> float:

@@ -227,12 +227,11 @@ class HybridSearch:
         vectors: VectorStore,
         embedder: Embedder,
         memory_of: Callable[[str], Memory | None],
-        settings: FusionSettings | None = None,
     ) -> None:
         self._vectors = vectors
         self._embedder = embedder
         self._memory_of = memory_of
-        self._settings = settings or FusionSettings()
+        self._settings = FusionSettings()
         self.vocabulary = Vocabulary(vectors, embedder)
         self._count, self._counted_until = 0, 0.0
         self._shared: dict[str | None, SharedPart | None] = {}  # by language

@@ -209,10 +209,8 @@ def surroundings(
     seeds: Sequence[str],
     influences_of: InfluencesOf,
     allowed: Callable[[str], bool] = lambda _: True,
-    *,
-    most: int = MOST_THINGS,
 ) -> Surroundings:
-    """The nodes around these seeds along the strongest influences, at most ``most``.
+    """The nodes around these seeds along the strongest influences, at most `MOST_THINGS`.
 
     Args:
         seeds: always included, in order.
@@ -222,7 +220,7 @@ def surroundings(
     seen: dict[tuple[str, str, str], Influence] = {}
     heap: list[tuple[float, int, str]] = [(-1.0, k, key) for k, key in enumerate(seeds)]
     count = len(heap)
-    while heap and len(taken) < max(most, len(seeds)):
+    while heap and len(taken) < max(MOST_THINGS, len(seeds)):
         reach, _, key = heappop(heap)
         if key in taken:
             continue

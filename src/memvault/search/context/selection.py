@@ -128,10 +128,8 @@ _NAMED = re.compile(r"[^.!?:|]{1,40}::? ")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 
 
-def sentences(
-    outlines: Sequence[Outline], scores: Sequence[Scores], least: float = LEAST
-) -> list[Part]:
-    """Each sentence as one part, without those that score below this share of the best."""
+def sentences(outlines: Sequence[Outline], scores: Sequence[Scores]) -> list[Part]:
+    """Each sentence as one part, without those that score below `LEAST` of the best."""
     found = []
     best = max((float(own.statements.max()) for own in scores if own.statements.size), default=0.0)
     for memory, (outline, own) in enumerate(zip(outlines, scores, strict=True)):
@@ -147,7 +145,7 @@ def sentences(
                 said=each.text.casefold(),
             )
             for place, each in enumerate(outline.statements)
-            if each.shown and own.statements[place] >= least * best
+            if each.shown and own.statements[place] >= LEAST * best
         ]
     return found
 
