@@ -68,6 +68,18 @@ def test_what_is_known_of_the_person_is_preferences_then_what_is_important(
         assert found[2] == "projects/2026-11-07.md", "then the newest"
 
 
+def test_a_question_for_all_of_a_type_gets_them_and_no_others(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for name in ("Roof", "Barn"):
+        write(f"permanent/{name}.md", f"---\ntype: decision\n---\nThe {name} stays as it is.\n")
+    write("permanent/Log.md", "Decisions, decisions: nobody likes making them.\n")
+    indexer.scan()
+    for question in ("List all decisions", "Any decisions we made?"):
+        found = paths(searcher, question)
+        assert sorted(found) == ["permanent/Barn.md", "permanent/Roof.md"], question
+
+
 @pytest.mark.parametrize(
     ("question", "day"),
     [
@@ -80,6 +92,11 @@ def test_a_vault_of_few_short_notes_answers_in_other_words(
     searcher: Searcher, question: str, day: int
 ) -> None:
     assert f"projects/2026-11-0{day}.md" in paths(searcher, question)[:2]
+
+
+def test_a_time_of_which_there_is_nothing_is_said(searcher: Searcher) -> None:
+    assert "No note is of the time" in (searcher.search("What happened in May 2024?").notice or "")
+    assert searcher.search("What happened on 6 November?").notice is None
 
 
 def test_a_small_vault_says_what_it_does_not_know(searcher: Searcher) -> None:

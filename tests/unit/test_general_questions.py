@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memvault.search.general_questions import asks_only_for_latest, asks_only_for_person
+from memvault.search.general_questions import (
+    asks_only_for_latest,
+    asks_only_for_person,
+    type_asked_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,7 @@ def test_others_name_something_or_ask_how(question: str) -> None:
         "Who am I?",
         "Tell me everything you remember about the user",
         "user profile",
+        "Do you remember me?",
         "Was weißt du über mich?",
         "Que sais-tu sur moi ?",
     ],
@@ -69,3 +74,21 @@ def test_some_questions_ask_for_whatever_is_known_of_the_person(question: str) -
 )
 def test_others_ask_about_someone_or_something(question: str) -> None:
     assert not asks_only_for_person(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("List all decisions", "decision"),
+        ("decisions", "decision"),
+        ("Any decisions we made?", "decision"),
+        ("Show my reading lists", "reading list"),
+        ("Which decisions did we make about the roof?", None),
+        ("What is a decision?", None),
+        ("How do I list decisions?", None),
+        ("all notes", None),
+        ("roof", None),
+    ],
+)
+def test_a_question_may_ask_for_all_notes_of_a_type(question: str, kind: str | None) -> None:
+    assert type_asked_for(question, lambda: ["note", "decision", "reading list"]) == kind

@@ -70,11 +70,11 @@ def asks_only_for_tasks(question: str) -> bool:
     return words <= plans
 
 
-def says_nothing_but(others: Iterable[str], rest: str, question: str) -> bool:
-    """Whether the rest of a question consists of these words, function words, and words that ask
+def words_beyond(others: Iterable[str], rest: str, question: str) -> set[str]:
+    """The words of a part of a question that are not these, nor function words, nor words that ask
     for whatever there is."""
     words, _, anything, _ = _words_of(rest, question)
-    return words <= anything.union(others)
+    return words - anything.union(others)
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:

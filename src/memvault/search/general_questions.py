@@ -1,4 +1,4 @@
-"""Questions that name no subject: for what is latest, and for what is known of the person.
+"""Questions that name no subject: for what is latest, for the person, or for all of a type.
 
 AI clients ask them when a session starts. No text has to fit them.
 """
@@ -6,8 +6,10 @@ AI clients ask them when a session starts. No text has to fit them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection
 
-from memvault.search.dates import NEWEST, says_nothing_but
+from memvault.search.dates import NEWEST, words_beyond
+from memvault.search.relations.question import stems
 
 # "How do I show recent files?" asks for a note that says it, not for what is recent.
 _INSTRUCTION = re.compile(
@@ -25,20 +27,22 @@ _LATEST = re.compile(
 )
 _LATEST_WORDS = (
     "working stored recorded remember remembered memories context conversation conversations chat "
-    "chats discussion discussions project projects us gesprochen besprochen parlé discuté hablado "
-    "hablamos parlato falamos"
+    "chats discussion discussions project projects us worüber gesprochen besprochen parlé discuté "
+    "hablado hablamos parlato falamos"
 )
 _PERSON = re.compile(
-    r"\b(?:about (?:me|myself|the user)|who (?:am i|is the user)|who i am|"
+    r"\b(?:about (?:me|myself|the user)|(?:know|remember) me|who (?:am i|is the user)|who i am|"
     r"(?:user|my|personal) (?:profile|details|info(?:rmation)?|background|facts)|"
     r"über mich|wer bin ich|sur moi|qui suis je|sobre mí|quién soy|su di me|chi sono|sobre mim)\b",
     re.I,
 )
-_PERSON_WORDS = (
+_PERSON_WORDS = (  # in the form of `str.casefold`
     "know known remember remembered stored everything fact facts information info details profile "
-    "background personal user memories please basic key important weißt alles erzähl sais sabes "
+    "background personal user memories please basic key important weisst alles erzähl sais sabes "
     "sai sabe"
 )
+_LIST_WORDS = "existing have made recorded stored taken total"
+_TYPE_WORDS = 2  # that a type consists of, at most
 
 
 def asks_only_for_latest(question: str) -> bool:
@@ -47,10 +51,23 @@ def asks_only_for_latest(question: str) -> bool:
         return False
     rest, found = _LATEST.subn(" ", question.casefold())
     rest, also = NEWEST.subn(" ", rest)
-    return bool(found or also) and says_nothing_but(_LATEST_WORDS.split(), rest, question)
+    return bool(found or also) and not words_beyond(_LATEST_WORDS.split(), rest, question)
 
 
 def asks_only_for_person(question: str) -> bool:
     """Whether a question asks for whatever is known of the person: "What do you know about me?"."""
     rest, found = _PERSON.subn(" ", question.casefold())
-    return bool(found) and says_nothing_but(_PERSON_WORDS.split(), rest, question)
+    return bool(found) and not words_beyond(_PERSON_WORDS.split(), rest, question)
+
+
+def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str | None:
+    """The type that a question asks for all notes of, and for nothing else: "List all recipes".
+
+    Args:
+        types: those that notes have; asked for only if the question may name one.
+    """
+    said = words_beyond(_LIST_WORDS.split(), question, question)
+    if not 0 < len(said) <= _TYPE_WORDS or _INSTRUCTION.search(question):
+        return None
+    asked = stems(" ".join(said))
+    return next((kind for kind in types() if kind != "note" and stems(kind) == asked), None)

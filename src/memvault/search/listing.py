@@ -1,18 +1,23 @@
-"""Answers to questions that ask for nothing but a time, what is to do, what is latest, or what is
-known of the person.
+"""Answers to questions for nothing but a time, what is to do, what is latest, what is known of the
+person, or all notes of a type.
 
 No text has to fit such a question: notes are listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit, Scope
 from memvault.search.association import POOL
 from memvault.search.dates import AskedTime, asks_only_for_tasks
-from memvault.search.general_questions import asks_only_for_latest, asks_only_for_person
+from memvault.search.general_questions import (
+    asks_only_for_latest,
+    asks_only_for_person,
+    type_asked_for,
+)
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
 from memvault.search.relations.relation_search import Indexed
@@ -41,10 +46,8 @@ class Listing:
             hits = self._with_open_tasks(scope)[:limit]
         elif asked is not None and asked.only_time:
             hits = self._of_the_time(question, asked, limit, scope)
-        elif asked is None and asks_only_for_person(question):
-            hits = self._listed(question, _by_importance, limit, scope)
-        elif asked is None and asks_only_for_latest(question):
-            hits = self._listed(question, latest_first, limit, scope)
+        elif asked is None:
+            hits = self._listed(question, self._in_general(question, scope)[:limit])
         else:
             return []
         for hit in hits:
@@ -67,14 +70,17 @@ class Listing:
         self._hybrid.read_passages(question, hits, asked.names_a_day_of_it)
         return hits
 
-    def _listed(
-        self,
-        question: str,
-        order: Callable[[Iterable[Memory]], list[Memory]],
-        limit: int,
-        scope: Scope,
-    ) -> list[Hit]:
-        memories = order(all_in_scope(self._indexed.catalogue, scope))[:limit]
+    def _in_general(self, question: str, scope: Scope) -> list[Memory]:
+        """What a question asks for that names no subject."""
+        memories = partial(all_in_scope, self._indexed.catalogue, scope)
+        if asks_only_for_person(question):
+            return _by_importance(memories())
+        if asks_only_for_latest(question):
+            return latest_first(memories())
+        kind = type_asked_for(question, lambda: {each.type for each in memories()})
+        return _by_importance(each for each in memories() if each.type == kind) if kind else []
+
+    def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0) for memory in memories]
         self._hybrid.read_passages(question, hits)
         return hits

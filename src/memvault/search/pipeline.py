@@ -46,7 +46,7 @@ from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackRe
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
-from memvault.search.notices import below_threshold, not_all, unknown, withheld
+from memvault.search.notices import NOTHING_THEN, below_threshold, not_all, unknown, withheld
 from memvault.search.order import (
     claims_after_own,
     newest_first,
@@ -311,6 +311,8 @@ class Searcher:
         query, scope, notice = request.query, request.scope, None
         if hits := self._listing.of(query, request.time, limit, scope):
             return FallbackResult(hits, None)
+        if request.time is not None and request.time.only_time:
+            notice = NOTHING_THEN
         try:
             lexicon = self._relations.may_lead(query, request.patience)
         except (StoreUnavailable, GraphQueryError):
