@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,9 +11,8 @@ from memvault.verification.amounts import amounts_in
 from memvault.verification.clause import HEDGED, FindNames, canonical, stems_of
 
 KINDS = {
-    "month": "january february march april may june july august september october november "
-    "december",
-    "weekday": "monday tuesday wednesday thursday friday saturday sunday",
+    "month": " ".join(calendar.month_name[1:]).lower(),
+    "weekday": " ".join(calendar.day_name).lower(),
     "ordinal": "first second third fourth fifth sixth last",
     "share": "all half none whole",
     "period": "hourly daily weekly monthly yearly",

@@ -6,6 +6,7 @@ of many edges has few different steps, and a question's words are compared with 
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,10 @@ MASK = "X"
 TITLE_STEP = f"about {MASK}"
 _GLUE = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
 _TRAILING = re.compile(r"[\s,;]+(?:with|and|or|to|of|at|in|on|for|by|from|&)\s*$")
-_MONTH_NAMES = (
-    "January February March April May June July August September October November December"
-)
-_DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-_CALENDAR = frozenset(f"{_MONTH_NAMES} {_DAY_NAMES}".split())
+_CALENDAR = frozenset((*calendar.month_name[1:], *calendar.day_name))
 _LITERALS = (
     re.compile(
-        rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}} (?:{'|'.join(_MONTH_NAMES.split())}) \d{{4}}\b"
+        rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}} (?:{'|'.join(calendar.month_name[1:])}) \d{{4}}\b"
     ),
     re.compile(r"\b\d[\d.,]*k?\b"),
     re.compile(r"(?<=[a-z,:] )[A-Z]\w+(?: [A-Z]\w+)*|(?<!\w)[A-Z][a-z]+ [A-Z][a-z]+\b"),
