@@ -19,7 +19,6 @@ def random_text(alphabet: str, length: int, seed: int) -> str:
 
 
 ALNUM = string.ascii_letters + string.digits
-HEX = "0123456789abcdef"
 # Built at run time, so that no scanner takes this file for a leak. The secret itself comes first.
 PLANTED = {
     "AWS access key": ("AKIA" + random_text(string.ascii_uppercase + string.digits, 16, 1), "The key is {}."),
