@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from memvault.curation.changes.forgetting import Forgotten
-from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.targets import Target
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import GraphNode
-from memvault.model.memory import id_of_path
+from memvault.model.memory import Tombstone, id_of_path
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
-from tests.desk import Desk
+from tests.desk import WHY, Desk
 
 START = datetime(2026, 1, 10, 12, tzinfo=UTC)
 ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")
@@ -346,3 +346,62 @@ def test_what_another_process_is_doing_is_not_taken_for_interrupted(
         desk.forget(target)
     desk.open()
     assert desk.files() == {".trash/Plan.md": NOTE} and len(desk.kept()) == 1
+
+
+def entry_of(kind: TrashEntry, tombstone: Tombstone, path: str = "") -> JournalEntry:
+    """As earlier versions wrote it."""
+    whole = kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN)
+    return JournalEntry(
+        ts=START,
+        kind=kind,
+        actor=WHY.actor,
+        note_id=tombstone.node_ids[0],
+        path=path or tombstone.path,
+        before=tombstone.content_hash,
+        data=tombstone.model_dump(mode="json", include=None if whole else {"reversal_hash"}),
+    )
+
+
+def earlier_tombstone() -> Tombstone:
+    return Tombstone(
+        reversal_hash="a" * 32,
+        name="Plan",
+        kind="note",
+        node_ids=(id_of_path("Plan.md"),),
+        path="Plan.md",
+        trash_path=".trash/Plan.md",
+        content_hash=content_hash(NOTE),
+        forgotten_at=START,
+        restorable_until=START + timedelta(days=30),
+        rationale="They asked me to.",
+    )
+
+
+def test_what_an_earlier_version_forgot_is_restored_and_undone(desk: TrashDesk):
+    desk.put(".trash/Plan.md")
+    for kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
+        desk.journal.append(entry_of(kind, earlier_tombstone()))
+    desk.now = START + timedelta(days=2)
+    desk.open()
+    restored = desk.restore("Plan")
+    assert desk.files() == {"Plan.md": NOTE} and restored.path == "Plan.md"
+    (made,) = [each for each in desk.curator.history.changes() if not each.undone_by]
+    desk.curator.undo([made.reversal_hash], WHY)
+    assert desk.files() == {".trash/Plan.md": NOTE}
+    desk.curator.undo(["a" * 32], WHY)
+    assert desk.files() == {"Plan.md": NOTE}
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_what_a_crash_of_an_earlier_version_interrupted_is_completed_or_was_not_done(
+    desk: TrashDesk, moved: bool
+):
+    desk.put(".trash/Plan.md" if moved else "Plan.md")
+    desk.journal.append(entry_of(TrashEntry.FORGETTING, earlier_tombstone()))
+    desk.open()
+    assert len(desk.kept()) == moved
+    desk.journal.append(entry_of(TrashEntry.RESTORING, earlier_tombstone(), "Plan.md"))
+    if moved:
+        desk.vault.move(".trash/Plan.md", "Plan.md")
+    desk.open()
+    assert desk.files() == {"Plan.md": NOTE} and desk.kept() == []

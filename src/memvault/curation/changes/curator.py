@@ -240,6 +240,7 @@ class Curator:
         While another process changes the vault nothing is done: what seems interrupted may be its
         own.
         """
+        self._trash.complete_earlier()
         if not self.history.begun():
             return []
         try:

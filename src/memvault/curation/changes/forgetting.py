@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import PURGED, JournalPhase
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
 from memvault.curation.changes.staging import TRASH, Staging, is_in_trash
 from memvault.curation.provenance import origin_of, spoken_key
@@ -41,9 +41,23 @@ logger = logging.getLogger(__name__)
 
 
 class _State(IntEnum):
-    FORGOTTEN = 0
-    PURGED = 1  # the note's file is deleted, or is the person's own again
-    RESTORED = 2
+    BEGUN = 0
+    WITHDRAWN = 1
+    FORGOTTEN = 2
+    PURGED = 3  # the note's file is deleted, or is the person's own again
+    RESTORED = 4
+
+
+_STATE_OF = {
+    TrashEntry.FORGETTING: _State.BEGUN,
+    TrashEntry.FORGETTING_WITHDRAWN: _State.WITHDRAWN,
+    TrashEntry.FORGOTTEN: _State.FORGOTTEN,
+    TrashEntry.PURGED: _State.PURGED,
+    TrashEntry.RESTORED: _State.RESTORED,
+}
+
+
+_STATE_KINDS = frozenset(map(str, TrashEntry))
 
 
 class Forgotten:
@@ -52,6 +66,7 @@ class Forgotten:
     def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
         self._tombstones: dict[str, Tombstone] = {}
         self._states: dict[str, _State] = {}
+        self._restoring: dict[str, str] = {}  # the path that the note is about to get
         self._hidden: frozenset[str] = frozenset()
         self._lock = threading.RLock()
         for entry in entries:
@@ -64,7 +79,7 @@ class Forgotten:
 
         def entries() -> Iterator[JournalEntry]:
             try:
-                yield from journal.entries({PURGED, JournalPhase.DONE})
+                yield from journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE})
             except OSError as error:
                 logger.error("the journal cannot be read: %s", error.strerror)
 
@@ -84,6 +99,16 @@ class Forgotten:
     def kept(self) -> list[Tombstone]:
         """The tombstones that are neither restored nor purged, oldest first."""
         return self._in_state(_State.FORGOTTEN)
+
+    def begun(self) -> list[Tombstone]:
+        """Tombstones of which an earlier version wrote only the intent, oldest first."""
+        return self._in_state(_State.BEGUN)
+
+    def being_restored(self) -> list[tuple[Tombstone, str]]:
+        """Tombstones of which an earlier version wrote only the intent to restore, each with the
+        path that its note was to get."""
+        with self._lock:
+            return [(self._tombstones[key], path) for key, path in self._restoring.items()]
 
     def called(self, target: str) -> list[Tombstone]:
         """The kept tombstones that a hash, id, path or name means."""
@@ -137,15 +162,35 @@ class Forgotten:
             self._reach(str(key), _State.RESTORED)
 
     def _reach(self, key: str, state: _State) -> None:
-        self._states[key] = max(state, self._states.get(key, state))
+        self._states[key] = max(state, self._states.get(key, _State.BEGUN))
 
     def _fold(self, entry: JournalEntry) -> None:
         if entry.kind == JournalPhase.DONE:
             self._fold_change(entry)
-        elif entry.kind == PURGED:
-            self._reach(str(entry.data.get("reversal_hash", "")), _State.PURGED)
+            return
+        if entry.kind not in _STATE_KINDS:
+            return
+        kind = TrashEntry(entry.kind)
+        key = str(entry.data.get("reversal_hash", ""))
+        if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
+            try:
+                tombstone = Tombstone.model_validate(entry.data)
+            except ValidationError:  # edited by hand; what cannot be read cannot be restored
+                logger.warning("the journal entry %s cannot be read", entry.id)
+                return
+            if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
+                self._tombstones[key] = tombstone
+        if kind is TrashEntry.RESTORING:
+            self._restoring[key] = entry.path or ""
+        elif kind is TrashEntry.RESTORING_WITHDRAWN:
+            self._restoring.pop(key, None)
+        else:
+            self._reach(key, _STATE_OF[kind])
 
     def _settle(self) -> None:
+        over = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]
+        for key in over:
+            del self._restoring[key]
         self._hidden = frozenset(
             node
             for key, tombstone in self._tombstones.items()

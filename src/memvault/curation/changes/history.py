@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import PURGED, JournalPhase, intended, purged
+from memvault.curation.changes.journal_decoder import JournalPhase, decoded, intended
 from memvault.model.change import Change, ChangeKind, Fact, FactKind
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
@@ -107,7 +107,7 @@ class History:
         self._marks: dict[str, int] = {}
         self._intended: dict[str, Change] = {}
         self._outcomes: dict[str, JournalPhase] = {}
-        self._purged: dict[str, Change] = {}
+        self._decoded: dict[str, Change] = {}  # from other entries than a curator's
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
@@ -296,10 +296,10 @@ class History:
             self._outcomes[key] = JournalPhase(entry.kind)
             is_known = entry.kind == JournalPhase.DONE or key in self._by_hash
             return [self._intended[key]] if is_known and key in self._intended else []
-        if entry.kind != PURGED:
+        change = decoded(entry)
+        if change is None:
             return []
-        change = purged(entry)
-        self._purged[change.reversal_hash] = change
+        self._decoded[change.reversal_hash] = change
         return [change]
 
     def _put_in_front(self, change: Change) -> bool:
@@ -327,7 +327,7 @@ class History:
             for key, change in self._intended.items()
             if self._outcomes.get(key) is JournalPhase.DONE
         }
-        self._changes = tuple(_linked({**self._purged, **done}.values(), self._by_hash))
+        self._changes = tuple(_linked({**self._decoded, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
 

@@ -8,13 +8,15 @@ from datetime import datetime
 from memvault.curation.changes.apply import current_bytes
 from memvault.curation.changes.forgetting import Forgotten
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import PURGED
+from memvault.curation.changes.journal_decoder import TrashEntry
 from memvault.model.change import SYSTEM, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
+
+_NAMED = {"reversal_hash", "trash_path"}  # of a tombstone whose whole is recorded already
 
 
 class Trash:
@@ -44,24 +46,37 @@ class Trash:
         Raises:
             StorageError: it is still there.
         """
-        path = tombstone.trash_path
-        data = current_bytes(self._vault, path) if path else None
-        if path and data is not None and content_hash(data) == tombstone.content_hash:
-            self._vault.delete(path)
-        self._record(tombstone)
+        if self._holds(tombstone.trash_path, tombstone):
+            self._vault.delete(tombstone.trash_path or "")
+        self._record(TrashEntry.PURGED, tombstone)
         if tombstone.path is not None:
             self._drop_versions(tombstone)
             self._drop_archived(tombstone)
 
-    def _record(self, tombstone: Tombstone) -> None:
+    def complete_earlier(self) -> None:
+        """Record what earlier versions forgot or restored but, as they crashed, did not record."""
+        for tombstone in self._forgotten.begun():
+            if self._holds(tombstone.trash_path, tombstone):
+                self._record(TrashEntry.FORGOTTEN, tombstone)
+        for tombstone, path in self._forgotten.being_restored():
+            is_back = self._vault.stat(tombstone.trash_path or "") is None
+            if is_back and self._holds(path, tombstone):
+                self._record(TrashEntry.RESTORED, tombstone, path)
+
+    def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
+        data = current_bytes(self._vault, path) if path else None
+        return data is not None and content_hash(data) == tombstone.content_hash
+
+    def _record(self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None) -> None:
+        whole = kind is TrashEntry.FORGOTTEN
         entry = JournalEntry(
             ts=self._clock(),
-            kind=PURGED,
+            kind=kind,
             actor=SYSTEM,
             note_id=tombstone.node_ids[0],
-            path=tombstone.path,
+            path=path or tombstone.path,
             before=tombstone.content_hash,
-            data=tombstone.model_dump(mode="json", include={"reversal_hash", "trash_path"}),
+            data=tombstone.model_dump(mode="json", include=None if whole else _NAMED),
         )
         self._journal.append(entry)
         self._forgotten.take(entry)
