@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
@@ -392,6 +392,7 @@ NOTE = st.lists(BLOCK, min_size=1, max_size=8).map("\n\n".join)
     form=st.sampled_from([None, *Form]),
     room=st.integers(min_value=100, max_value=600),
 )
+@example(texts=["Wall wall. Wall wall.\n\n```\nreturn 1\n```"], query="Wall", form=None, room=300)
 def test_whatever_the_notes_hold_every_sentence_is_theirs(
     tmp_path_factory, embedder, texts, query, form, room
 ):

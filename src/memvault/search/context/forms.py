@@ -182,14 +182,16 @@ def _code_focused(excerpt: Excerpt) -> str:
     """Code first, each with the sentence in front of it, then the rest."""
     head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines)
     lines = [head, *_told(excerpt)]
-    told: set[tuple[LineRange, str]] = set()
+    told: set[int] = set()  # places of statements
     for each in excerpt.code:
-        above = [s for s in excerpt.statements if s.lines.last < each.lines.first]
-        if above and (above[-1].lines, above[-1].text) not in told:
-            lines.append(above[-1].quoted)
-            told.add((above[-1].lines, above[-1].text))
+        above = [
+            k for k, said in enumerate(excerpt.statements) if said.lines.last < each.lines.first
+        ]
+        if above and above[-1] not in told:
+            lines.append(excerpt.statements[above[-1]].quoted)
+            told.add(above[-1])
         lines.append(fenced(each.block))
-    rest = [each for each in excerpt.statements if (each.lines, each.text) not in told]
+    rest = [each for k, each in enumerate(excerpt.statements) if k not in told]
     if rest:
         lines.append(_flowing(rest))
     return "\n".join(lines)
