@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, UTLState, id_of_path
 from memvault.model.note import LineRange
-from memvault.model.search import Hit, Hop
+from memvault.model.search import FoundBy, Hit, Hop
 from memvault.search.context.distil import Context, ContextBudget, Distiller
 from memvault.search.context.forms import Form, cited, tags
 from memvault.search.context.outline import Outlines
@@ -167,6 +167,20 @@ def test_every_form_quotes_word_for_word_and_keeps_the_budget(notes, embedder, f
     assert form is None or context.form is form
     assert_traceable(context, notes)
     assert "mayor" not in context.text
+
+
+def test_of_listed_notes_the_first_sentence_of_each_is_quoted_before_any_second(notes):
+    found = notes.found("Bakery.md", "Harbour wall.md", "ops/Backups.md")
+    for hit in found:
+        hit.relevance, hit.found_by = 1.0, FoundBy.LIST
+    room = ContextBudget(95)
+    context = notes.distiller.distil("What is new?", found, room, Form.NARRATIVE)
+    firsts = ["Bread is baked at four in the morning.", "The wall keeps the storm waves out",
+              "Every night the server copies the database."]  # fmt: skip
+    places = [context.text.index(first) for first in firsts]
+    assert places == sorted(places)
+    assert "The oven was" not in context.text
+    assert "Restoring" not in context.text
 
 
 def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):

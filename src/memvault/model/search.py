@@ -209,6 +209,7 @@ class FoundBy(StrEnum):
     TEXT = "text"  # its own words and meaning
     LINK = "link"  # one link from a memory found by its text
     RELATION = "relation"  # relations that the question names
+    LIST = "list"  # a question that names no subject
 
 
 @dataclass(frozen=True, slots=True)

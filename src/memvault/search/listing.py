@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from memvault.model.memory import Memory
-from memvault.model.search import Hit, Scope
+from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL
 from memvault.search.dates import AskedTime, asks_only_for_tasks
 from memvault.search.general_questions import (
@@ -81,7 +81,7 @@ class Listing:
         return _by_importance(each for each in memories() if each.type == kind) if kind else []
 
     def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
-        hits = [Hit(memory, 0.0) for memory in memories]
+        hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
         self._hybrid.read_passages(question, hits)
         return hits
 

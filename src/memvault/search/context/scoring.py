@@ -14,6 +14,9 @@ A word of its title or headings counts half, so that "Lead: Ada" answers who lea
 subject. A sentence gets a quarter of the words of short neighbours that were embedded with it. A
 sentence that states a followed relation is what the question needs, whatever its words: its score
 is the best of all, times the memory's relevance relative to the best memory's.
+
+A question that names no subject gets the first sentence of each note of the list, in its order,
+then the second of each.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ import numpy.typing as npt
 
 from memvault.model.memory import Memory
 from memvault.model.note import Vector
-from memvault.model.search import Hit
+from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
 from memvault.search.context.outline import Code, Outline, Statement, terms_in
 from memvault.stores.vectors import bm25
@@ -39,6 +42,7 @@ from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
+BEHIND = 0.05  # share that the score of a listed note is less than that of the note before it
 BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
 CLAIM = 0.5  # weight of a memory in others' words, where the person's has 1
 LINKED = 0.5  # share of the bonus for a memory that is only linked to one it has seen
@@ -162,11 +166,21 @@ def scores(
     """The scores of each memory's outline, in their order."""
     weights = _weights(query, outlines)
     scored = [
-        _Scorer(vector, weights, hit, outline).scores()
-        for hit, outline in zip(found, outlines, strict=True)
+        _listed(place, outline)
+        if hit.found_by is FoundBy.LIST
+        else _Scorer(vector, weights, hit, outline).scores()
+        for place, (hit, outline) in enumerate(zip(found, outlines, strict=True))
     ]
     _lift_steps(found, outlines, scored)
     return scored
+
+
+def _listed(place: int, outline: Outline) -> Scores:
+    """The scores of a note at this place of a list: all notes' first sentences come before their
+    second ones."""
+    shown = np.cumsum([bool(each.shown) for each in outline.statements])
+    statements = (1.0 - BEHIND) ** place / np.maximum(shown, 1)
+    return Scores(statements, np.zeros(len(outline.code)))
 
 
 def _weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
