@@ -114,13 +114,13 @@ class LearningService:
             self._uses.read([connection, *hooks], ids, cited=cited)
 
     def asked(self, client: str, question: str, result: SearchResult, scope: Scope) -> None:
-        """Keep a question that found nothing, until it finds something. Not kept are those on
-        sensitive matters, those narrowed by filters, and orders to a model."""
+        """Keep a question that found nothing sure, until it does. Not kept are those on sensitive
+        matters, those narrowed by filters, and orders to a model."""
         if not self.is_on or result.matter is not None or scope.filters is not None:
             return
         text, now = shortened(question), datetime.now(UTC)
         known = self.learnt.state.questions.get(text)
-        if result.hits:
+        if result.hits and result.known:
             if known is not None and known.is_open:
                 self.settle(text)
             return

@@ -91,7 +91,9 @@ def test_a_question_for_all_of_a_type_gets_them_and_no_others(
 def test_a_vault_of_few_short_notes_answers_in_other_words(
     searcher: Searcher, question: str, day: int
 ) -> None:
-    assert f"projects/2026-11-0{day}.md" in paths(searcher, question)[:2]
+    result = searcher.search(question)
+    assert f"projects/2026-11-0{day}.md" in [hit.memory.path for hit in result.hits[:2]]
+    assert "No note surely answers this" in (result.notice or "")
 
 
 def test_a_time_of_which_there_is_nothing_is_said(searcher: Searcher) -> None:

@@ -344,12 +344,15 @@ class SearchResult:
     Attributes:
         matter: the sensitive matter that the question is about, if any.
         notice: what could not be asked, or was left out; for people.
+        known: whether the vault surely knows of what is asked; a small one shows what is near
+            anyway.
     """
 
     hits: list[Hit]
     mode: Mode = Mode.DEFAULT
     matter: str | None = None
     notice: str | None = None
+    known: bool = True
 
     @property
     def claims(self) -> list[Hit]:

@@ -13,6 +13,7 @@ from memvault.search.modes import ModePlan
 from memvault.search.relations.question import stems
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
+UNSURE = "No note surely answers this; these are the nearest."
 NEAREST = 3  # notes named where none answers
 _ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -46,7 +46,14 @@ from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback, FallbackRe
 from memvault.search.hybrid import HybridSearch
 from memvault.search.listing import Listing
 from memvault.search.modes import PLANS, Floats, detect_mode, diverse
-from memvault.search.notices import NOTHING_THEN, below_threshold, not_all, unknown, withheld
+from memvault.search.notices import (
+    NOTHING_THEN,
+    UNSURE,
+    below_threshold,
+    not_all,
+    unknown,
+    withheld,
+)
 from memvault.search.order import (
     claims_after_own,
     newest_first,
@@ -228,11 +235,16 @@ class Searcher:
             self._time_of(query),
         )
         found = self._find(request, self._wanted(request, chosen))
-        if not self._is_known(request, found.hits):
-            return SearchResult([], mode or Mode.DEFAULT, request.matter, unknown(found))
+        known = self._is_known(request, found.hits, KNOWN)
+        if not known and not self._is_known(request, found.hits, self._least_shown()):
+            matter = request.matter
+            return SearchResult([], mode or Mode.DEFAULT, matter, unknown(found), known=False)
+        if not known:
+            found = replace(found, notice=" ".join(filter(None, (found.notice, UNSURE))))
         result = self._judged(request, found, chosen)
         if mode is None and chosen is not Mode.DEFAULT and not result.hits:
-            return self._judged(request, found, Mode.DEFAULT)
+            result = self._judged(request, found, Mode.DEFAULT)
+        result.known = known
         return result
 
     def check(
@@ -369,7 +381,7 @@ class Searcher:
             return hits
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
 
-    def _is_known(self, request: _Request, hits: Sequence[Hit]) -> bool:
+    def _is_known(self, request: _Request, hits: Sequence[Hit], least: float) -> bool:
         """Whether the vault knows of what is asked: relations lead to it, or the best texts are
         relevant and have its words, or one has every word that says something, or one like it (a
         word that most notes have makes none of them relevant).
@@ -380,9 +392,9 @@ class Searcher:
             return True
         if request.time is not None and request.time.only_time:
             return True
-        return self._answers(request, hits, self._least_known())
+        return self._answers(request, hits, least)
 
-    def _least_known(self) -> float:
+    def _least_shown(self) -> float:
         """`KNOWN`, in a small vault less: of few texts the nearest is less near."""
         try:
             chunks = self.hybrid.chunks()
