@@ -56,6 +56,7 @@ class Catalogue:
         self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
+        self._of_type: dict[str, set[str]] = defaultdict(set)
         self._unflushed = {path for path, _ in store.items(UNFLUSHED)}
         for path, value in store.items(NAMESPACE):
             self._remember(path, NoteRecord.model_validate_json(value))
@@ -202,6 +203,14 @@ class Catalogue:
         """The names of all projects, as notes spell them."""
         return {memory.project for memory in self.all() if memory.project}
 
+    def types(self) -> list[str]:
+        """The types that notes have."""
+        return [kind for kind, paths in list(self._of_type.items()) if paths]
+
+    def of_type(self, kind: str) -> list[Memory]:
+        found = (self.by_path(path) for path in list(self._of_type.get(kind, ())))
+        return [memory for memory in found if memory is not None]
+
     def __len__(self) -> int:
         return len(self._records)
 
@@ -218,6 +227,7 @@ class Catalogue:
             self._naming[key].add(path)
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].add(path)
+        self._of_type[record.memory.type].add(path)
 
     def _forget(self, path: str) -> None:
         record = self._records.pop(path, None)
@@ -235,3 +245,4 @@ class Catalogue:
             self._naming[key].discard(path)
         if record.memory.project:
             self._in_project[record.memory.project.casefold()].discard(path)
+        self._of_type[record.memory.type].discard(path)

@@ -78,6 +78,10 @@ def test_a_question_for_all_of_a_type_gets_them_and_no_others(
     for question in ("List all decisions", "Any decisions we made?"):
         found = paths(searcher, question)
         assert sorted(found) == ["permanent/Barn.md", "permanent/Roof.md"], question
+    write("permanent/Roof.md", "---\ntype: idea\n---\nThe roof may stay as it is.\n")
+    indexer.scan()
+    assert paths(searcher, "List all decisions") == ["permanent/Barn.md"]
+    assert paths(searcher, "List all ideas") == ["permanent/Roof.md"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ No text has to fit such a question: notes are listed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit, Scope
@@ -21,7 +20,7 @@ from memvault.search.general_questions import (
 from memvault.search.hybrid import HybridSearch
 from memvault.search.order import latest_first
 from memvault.search.relations.relation_search import Indexed
-from memvault.search.scope import all_in_scope
+from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
 from memvault.text.chunking import OPEN_TASK
 
@@ -72,13 +71,14 @@ class Listing:
 
     def _in_general(self, question: str, scope: Scope) -> list[Memory]:
         """What a question asks for that names no subject."""
-        memories = partial(all_in_scope, self._indexed.catalogue, scope)
+        catalogue = self._indexed.catalogue
         if asks_only_for_person(question):
-            return _by_importance(memories())
+            return _by_importance(all_in_scope(catalogue, scope))
         if asks_only_for_latest(question):
-            return latest_first(memories())
-        kind = type_asked_for(question, lambda: {each.type for each in memories()})
-        return _by_importance(each for each in memories() if each.type == kind) if kind else []
+            return latest_first(all_in_scope(catalogue, scope))
+        kind = type_asked_for(question, catalogue.types)
+        of_it = catalogue.of_type(kind) if kind else []
+        return _by_importance(memory for memory in of_it if in_scope(memory, scope))
 
     def _listed(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
         hits = [Hit(memory, 0.0, found_by=FoundBy.LIST) for memory in memories]
