@@ -47,14 +47,14 @@ _ANYTHING_WORDS = (
     "summary summarise summarize session sessions show list tell give find task tasks finished "
     "completed"
 )
-ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
+_ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 # And of a time to come: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines due event events finish "
     "meeting meetings need open plan planned plans reminder reminders schedule scheduled s task "
     "tasks todo todos upcoming still left remain remains remaining"
 )
-_PLANS = ANYTHING | frozenset(_PLAN_WORDS.split())
+_PLANS = _ANYTHING | frozenset(_PLAN_WORDS.split())
 
 
 def asks_for_newest(question: str) -> bool:
@@ -239,7 +239,7 @@ def _words_of(
     """The words of a part of a question, and those in its languages that say that it asks for what
     is past, for whatever was, and for whatever is to come."""
     words = {word.casefold() for word in _WORD.findall(rest)}
-    past, anything, plans = PAST, ANYTHING, _PLANS
+    past, anything, plans = PAST, _ANYTHING, _PLANS
     for language in languages_of(question)[0]:
         if language in LANGUAGES:  # those whose function words are known
             words = {word for word in words if not is_function_word(word, language)}

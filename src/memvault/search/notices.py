@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from memvault.model.memory import Memory
 from memvault.model.search import Hit, Mode
 from memvault.search.fallback import FallbackResult
 from memvault.search.modes import ModePlan
@@ -55,23 +54,19 @@ def withheld(matter: str | None, shown: Sequence[Hit]) -> str | None:
     )
 
 
-def not_all(query: str, memories: Iterable[Memory], shown: Sequence[Hit]) -> str | None:
+def not_all(query: str, count: Callable[[str], int], shown: Sequence[Hit]) -> str | None:
     """How many notes there are of a type, where a question for all of them gets fewer.
 
     Args:
-        memories: all that may be shown.
+        count: of the notes of a type that may be shown.
     """
     if not _ALL.search(query):
         return None
     asked, here = stems(query), Counter(hit.memory.type for hit in shown)
-    kinds = [kind for kind in here if (told := stems(kind)) and told <= asked]
-    if not kinds:
-        return None
-    there = Counter(memory.type for memory in memories)
-    for kind in kinds:
-        if there[kind] > here[kind]:
+    for kind in here:
+        if (told := stems(kind)) and told <= asked and (there := count(kind)) > here[kind]:
             return (
-                f"There are {there[kind]} notes of type {kind!r}, and {here[kind]} of them here. "
+                f"There are {there} notes of type {kind!r}, and {here[kind]} of them here. "
                 "Ask for more results, and only of this type, to see all."
             )
     return None

@@ -39,18 +39,18 @@ def preferred(hits: list[Hit], weights: Sequence[float], share: float) -> list[H
 def newest_first(hits: list[Hit]) -> list[Hit]:
     """Of the hits that are nearly as relevant as the best the newest first; the others after."""
     near, rest = _near_best(hits)
-    by_id = {hit.memory.id: hit for hit in near}
-    return [by_id[each.id] for each in latest_first(hit.memory for hit in near)] + rest
+    now = datetime.now(UTC)
+    return sorted(near, key=lambda hit: _told_at(hit.memory, now), reverse=True) + rest
 
 
 def latest_first(memories: Iterable[Memory]) -> list[Memory]:
     """By the day of what they tell; of a day to come, by when they were created."""
     now = datetime.now(UTC)
-    return sorted(
-        memories,
-        key=lambda each: each.moment if each.moment <= now else each.created_at,
-        reverse=True,
-    )
+    return sorted(memories, key=lambda each: _told_at(each, now), reverse=True)
+
+
+def _told_at(memory: Memory, now: datetime) -> datetime:
+    return memory.moment if memory.moment <= now else memory.created_at
 
 
 def verified_first(hits: list[Hit]) -> list[Hit]:

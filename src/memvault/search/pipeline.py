@@ -62,7 +62,7 @@ from memvault.search.order import (
     verified_first,
 )
 from memvault.search.relations.relation_search import MOST_HOPS, Indexed, RelationSearch
-from memvault.search.scope import all_in_scope, widened
+from memvault.search.scope import in_scope, widened
 from memvault.search.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
@@ -235,8 +235,9 @@ class Searcher:
             self._time_of(query),
         )
         found = self._find(request, self._wanted(request, chosen))
-        known = self._is_known(request, found.hits, KNOWN)
-        if not known and not self._is_known(request, found.hits, self._least_shown()):
+        knowledge = self._knowledge(request, found.hits)
+        known = knowledge >= KNOWN
+        if not known and knowledge < self._least_shown():
             matter = request.matter
             return SearchResult([], mode or Mode.DEFAULT, matter, unknown(found), known=False)
         if not known:
@@ -381,18 +382,18 @@ class Searcher:
             return hits
         return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]
 
-    def _is_known(self, request: _Request, hits: Sequence[Hit], least: float) -> bool:
-        """Whether the vault knows of what is asked: relations lead to it, or the best texts are
-        relevant and have its words, or one has every word that says something, or one like it (a
-        word that most notes have makes none of them relevant).
+    def _knowledge(self, request: _Request, hits: Sequence[Hit]) -> float:
+        """How surely the vault knows of what is asked: `KNOWN` or more if relations lead to it, or
+        the best texts are relevant and have its words, or one has every word that says something,
+        or one like it (a word that most notes have makes none of them relevant).
 
         What is narrowed by filters is always shown: there the person has said what they want. So
         is what a question finds that has no word to look for."""
         if not hits or request.fitting is not None or request.scope.filters is not None:
-            return True
+            return 1.0
         if request.time is not None and request.time.only_time:
-            return True
-        return self._answers(request, hits, least)
+            return 1.0
+        return self._knowledge_of(request, hits)
 
     def _least_shown(self) -> float:
         """`KNOWN`, in a small vault less: of few texts the nearest is less near."""
@@ -402,19 +403,20 @@ class Searcher:
             return KNOWN
         return KNOWN * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + MANY))
 
-    def _answers(self, request: _Request, hits: Sequence[Hit], least: float = KNOWN) -> bool:
-        """Whether the vault would know of what is asked if it had only these."""
+    def _knowledge_of(self, request: _Request, hits: Sequence[Hit]) -> float:
+        """The same if the vault had only these."""
         if self._keywords_only:  # without vectors all relevances are low
-            return True
+            return 1.0
+        if any(hit.found_by is FoundBy.RELATION for hit in hits):
+            return 1.0
         relevance = max(hit.relevance for hit in hits) - self.shift
-        if relevance >= least or any(hit.found_by is FoundBy.RELATION for hit in hits):
-            return True
+        if relevance >= KNOWN:
+            return relevance
         texts = [f"{told(hit, request.query)} {hit.context}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
-        if not shares:
-            return True
-        known = relevance + WORDS * max(shares[:BEST]) >= least or max(shares) == 1.0
-        return known or self._is_in_another_language(request.query)
+        if not shares or max(shares) == 1.0 or self._is_in_another_language(request.query):
+            return 1.0
+        return relevance + WORDS * max(shares[:BEST])
 
     def _is_in_another_language(self, query: str) -> bool:
         """Whether a question is in another language than English, in which relevances say little of
@@ -441,9 +443,13 @@ class Searcher:
             found.notice,
             below_threshold(mode, plan, hits, shown),
             withheld(matter, shown),
-            not_all(request.query, all_in_scope(self._indexed.catalogue, request.scope), shown),
+            not_all(request.query, partial(self._count, request.scope), shown),
         )
         return SearchResult(shown, mode, matter, " ".join(filter(None, notices)) or None)
+
+    def _count(self, scope: Scope, kind: str) -> int:
+        """How many notes of a type there are in a scope."""
+        return sum(in_scope(memory, scope) for memory in self._indexed.catalogue.of_type(kind))
 
     def _estimate(self, query: str, hits: Sequence[Hit], mode: Mode) -> None:
         """The chance that each hit answers, before others are asked."""
@@ -476,7 +482,7 @@ class Searcher:
         if request.matter is None or mode is Mode.PLANNING:
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
-        return claims_after_own(ordered, lambda hit: self._answers(request, [hit]))
+        return claims_after_own(ordered, lambda hit: self._knowledge_of(request, [hit]) >= KNOWN)
 
     def _varied(self, query: str, hits: list[Hit], most: int, diversity: float) -> list[Hit]:
         if diversity <= 0.0 or len(hits) < 2:
