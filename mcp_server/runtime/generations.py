@@ -28,6 +28,7 @@ from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.search.association import LinkWeight
+from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
@@ -102,12 +103,15 @@ def open_generation(
         stores.vectors, by_id, names, partial(stated_conflicts, graph_view), indexer.names.state,
         read=vault.read,
     )  # fmt: skip
-    searcher = Searcher(
-        stores, embedder, indexer, graph_view, verifier,
+    candidates = CandidateFinder(
+        stores, embedder, indexer, graph_view,
         read=vault.read, cache=answers, limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
-        preference=preference, link_weight=link_weight,
-        ranking_share=settings.learning.ranking_share, tuning=tuning,
+        link_weight=link_weight, tuning=tuning,
+    )  # fmt: skip
+    searcher = Searcher(
+        candidates, stores, embedder, indexer.catalogue, verifier,
+        preference=preference, ranking_share=settings.learning.ranking_share, tuning=tuning,
     )  # fmt: skip
     critic = Critic(
         searcher.find, by_id, stores.vectors, names, verifier,

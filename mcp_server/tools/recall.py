@@ -48,7 +48,7 @@ from memvault.model.graph import STATED, GraphEdge, GraphNode, is_uuid
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
-from memvault.search.pipeline import Fitting
+from memvault.search.request import Fitting
 from memvault.search.scope import widened
 
 

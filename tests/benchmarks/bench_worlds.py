@@ -185,7 +185,7 @@ class Recorder(PathFinder):
 
 def examples(world: World, container: Container) -> list[tuple[Any, Any]]:
     """For each question the features of its paths, and which of them lead to what answers it."""
-    search, catalogue = container.live.searcher._relations, container.live.catalogue
+    search, catalogue = container.live.searcher.candidates._relations, container.live.catalogue
     lexicon = search._lexicon_of_now(-1.0)
     assert lexicon is not None
     graph, found = lexicon.graph, []

@@ -160,7 +160,7 @@ def gone(container: Container, paths: Collection[str]) -> Iterator[None]:
         memory = by_id(note_id)
         return None if memory is None or memory.path in paths else memory
 
-    places = (searcher.hybrid, searcher._association)
+    places = (searcher.hybrid, searcher.candidates._association)
     for place in places:
         place._memory_of = remaining
     container.live.catalogue.by_id = remaining  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from indexer.indexer import Indexer
 from memvault.model.state import Background
+from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.time_spans import Calendar
@@ -30,17 +31,20 @@ def searcher_over(
     background: Background | None = None,
 ) -> Iterator[Searcher]:
     by_id, read = indexer.catalogue.by_id, indexer.vault.read
-    searcher = Searcher(
+    candidates = CandidateFinder(
         indexer.stores,
         embedder,
         indexer,
         viewed(indexer),
-        Verifier(indexer.stores.vectors, by_id, names_in(indexer.names), lambda _: [], read=read),
         read=read,
         cache=AnswerCache(),
         limit_seconds=60.0,
         calendar=calendar,
         background=background,
     )
+    verifier = Verifier(
+        indexer.stores.vectors, by_id, names_in(indexer.names), lambda _: [], read=read
+    )
+    searcher = Searcher(candidates, indexer.stores, embedder, indexer.catalogue, verifier)
     yield searcher
     searcher.close()

@@ -7,7 +7,6 @@ one. Each partial answer has a notice.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import threading
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -24,11 +23,12 @@ from cachetools import LRUCache
 from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.search import Hit, Scope
+from memvault.model.search import Hit
 from memvault.model.state import CacheStats
 from memvault.search.association import Association
 from memvault.search.hybrid import HybridSearch
 from memvault.search.relations.question import stems
+from memvault.search.request import Candidates, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores import faults
 from memvault.vault.parse import parse_note
@@ -64,32 +64,6 @@ NOTHING = (
 
 DOWN = (StorageError, GraphQueryError)
 Some = TypeVar("Some")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """A question, and how many memories it asks for at most."""
-
-    query: str
-    limit: int
-    scope: Scope = field(default_factory=Scope)
-    max_hops: int = 1
-
-    @property
-    def key(self) -> str:
-        """Equal for questions that differ in nothing but case, spaces and how many they ask."""
-        filters = self.scope.filters
-        shown = filters.model_dump(mode="json") if filters else None
-        words = " ".join(self.query.casefold().split())
-        return json.dumps([self.max_hops, words, self.scope.project, shown])
-
-
-@dataclass(frozen=True, slots=True)
-class FallbackResult:
-    """Hits, best first; ``notice`` says which store did not answer."""
-
-    hits: list[Hit]
-    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +120,9 @@ class Fallback:
         # Not jobs of the worker: a caller waits for each, and leaves it when its time is up.
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="memvault-answers")
 
-    def answer(self, asked: SearchRequest, whole: Callable[[], FallbackResult]) -> FallbackResult:
+    def answer(
+        self, request: SearchRequest, limit: int, whole: Callable[[], Candidates]
+    ) -> Candidates:
         """The result of ``whole``, or a partial one.
 
         Raises:
@@ -162,14 +138,14 @@ class Fallback:
         except CancelledError as error:  # closed before its turn came
             raise faults.closed() from error
         except NotInTime:
-            logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, asked.query)
+            logger.warning("slow query, over %.1f s: %.80s", WHOLE * self._limit, request.query)
             slow = True
         else:
             if found.notice is None:
-                self._cache.put(asked.key, found.hits)
+                self._cache.put(request.key, found.hits)
             return found
         left = max(0.0, self._limit - (time.monotonic() - began))
-        return self._part(asked, slow, left)
+        return self._part(request, limit, slow, left)
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -181,45 +157,45 @@ class Fallback:
         except RuntimeError as error:  # the pool is shut down
             raise faults.closed() from error
 
-    def _part(self, asked: SearchRequest, slow: bool, seconds: float) -> FallbackResult:
+    def _part(self, request: SearchRequest, limit: int, slow: bool, seconds: float) -> Candidates:
         """A partial answer; slow vectors are tried once more."""
         too_slow = TOO_SLOW.format(limit=self._limit)
         end = time.monotonic() + seconds
-        by_name = self._begin(lambda: self._named(asked))
+        by_name = self._begin(lambda: self._named(request, limit))
         if slow:
-            near = self._begin(lambda: self._near(asked))
+            near = self._begin(lambda: self._near(request, limit))
             if hits := _soon(near, seconds / 2):
-                return FallbackResult(hits, too_slow)
+                return Candidates(hits, too_slow)
         named = _soon(by_name, end - time.monotonic())
         if named:
-            return FallbackResult(named, too_slow if slow else NO_VECTORS)
-        kept = self._cache.get(asked.key)
+            return Candidates(named, too_slow if slow else NO_VECTORS)
+        kept = self._cache.get(request.key)
         if kept is not None:
             hits, at = kept
             words = REMEMBERED_SLOW if slow else REMEMBERED
             when = f"{at:%d %B %Y, %H:%M} UTC"
-            return FallbackResult(hits[: asked.limit], words.format(limit=self._limit, when=when))
+            return Candidates(hits[:limit], words.format(limit=self._limit, when=when))
         if named is None:
             raise StoreUnavailable(NOTHING)
-        return FallbackResult([], too_slow if slow else NOTHING_NAMED)
+        return Candidates([], too_slow if slow else NOTHING_NAMED)
 
-    def _near(self, asked: SearchRequest) -> list[Hit]:
-        hits = self._hybrid.search(asked.query, asked.limit, asked.scope)
-        self._hybrid.read_passages(asked.query, hits)
+    def _near(self, request: SearchRequest, limit: int) -> list[Hit]:
+        hits = self._hybrid.search(request.query, limit, request.scope)
+        self._hybrid.read_passages(request.query, hits)
         return hits
 
-    def _named(self, asked: SearchRequest) -> list[Hit]:
+    def _named(self, request: SearchRequest, limit: int) -> list[Hit]:
         """An answer without vectors: the notes that the question names and their linked notes."""
         self._association.warm_up()
-        words = asked.query.casefold()
+        words = request.query.casefold()
         named = [
             Hit(memory, NAMED)
             for memory in self._memories.all()
-            if in_scope(memory, asked.scope)
+            if in_scope(memory, request.scope)
             and any(_stands_in(name.casefold(), words) for name in (memory.title, *memory.aliases))
         ]
-        hits = self._association.extend(asked.query, named, asked.scope)[: asked.limit]
-        stems_asked = stems(asked.query)
+        hits = self._association.extend(request.query, named, request.scope)[:limit]
+        stems_asked = stems(request.query)
         return [hit for hit in hits if self._read_passage(hit, stems_asked)]
 
     def _read_passage(self, hit: Hit, asked: frozenset[str]) -> bool:
@@ -246,9 +222,9 @@ def _stands_in(name: str, asked: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked) is not None
 
 
-def _soon(asked: Future[list[Hit]], seconds: float) -> list[Hit] | None:
+def _soon(under_way: Future[list[Hit]], seconds: float) -> list[Hit] | None:
     """The result of the work; None if its store failed or it is late."""
     try:
-        return asked.result(max(0.0, seconds))
+        return under_way.result(max(0.0, seconds))
     except (*DOWN, NotInTime, CancelledError):
         return None

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
-from memvault.search.fallback import FallbackResult
 from memvault.search.modes import ModePlan
 from memvault.search.relations.question import stems
+from memvault.search.request import Candidates
 
 NOTHING_THEN = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
@@ -17,7 +17,7 @@ NEAREST = 3  # notes named where none answers
 _ALL = re.compile(r"\b(?:all|every|each|list|how many|count)\b", re.I)
 
 
-def unknown(found: FallbackResult) -> str:
+def unknown(found: Candidates) -> str:
     """That nothing is known of what is asked, and what is nearest."""
     nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in found.hits[:NEAREST]]
     what = f"{', '.join(nearest[:-1])} and {nearest[-1]}" if nearest[1:] else nearest[0]

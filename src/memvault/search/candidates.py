@@ -1,0 +1,185 @@
+"""Finds the memories that may answer a question; `pipeline` judges them.
+
+time → hybrid search → association → relations → passages → reranker (if configured)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.search import FoundBy, Hit, Tuning
+from memvault.model.state import Background
+from memvault.search.association import POOL, Association, LinkWeight, with_own
+from memvault.search.calibration import told, word_shares
+from memvault.search.dates import AskedTime, day_named
+from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
+from memvault.search.hybrid import HybridSearch
+from memvault.search.listing import Listing
+from memvault.search.notices import NOTHING_THEN
+from memvault.search.relations.relation_search import Indexed, RelationSearch
+from memvault.search.request import Candidates, SearchRequest
+from memvault.search.scope import widened
+from memvault.search.time_spans import Calendar
+from memvault.stores.graph_view import GraphView
+from memvault.stores.open import Stores
+from memvault.text.embedding import Embedder
+from memvault.text.reranker import Reranker
+from memvault.text.words import STOP_WORDS, words
+
+BEST = 3  # of the notes found, whose texts are looked at for the question's words
+ANSWERED = 0.8  # share of a question's words in one of these, from which no relation is followed
+
+
+class CandidateFinder:
+    """Finds memories; safe in any thread.
+
+    Args:
+        view: the graph in memory.
+        read: a note's bytes, by path.
+        cache: what the same questions found before, for when no store answers.
+        limit_seconds: what an answer may take.
+        reranker: orders what was found by its text, if the person has configured one.
+        calendar: today, in the person's calendar.
+        background: a worker that reads changed relations; without one, questions do.
+        link_weight: what use says for the link between two memories, in [-1, 1].
+        tuning: how modulation turns search at the moment.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        embedder: Embedder,
+        indexed: Indexed,
+        view: GraphView,
+        *,
+        read: Callable[[str], bytes],
+        cache: AnswerCache,
+        limit_seconds: float,
+        reranker: Reranker | None = None,
+        calendar: Callable[[], Calendar] = Calendar,
+        background: Background | None = None,
+        link_weight: LinkWeight = lambda one, other: 0.0,
+        tuning: Callable[[], Tuning] = Tuning,
+    ) -> None:
+        by_id = indexed.catalogue.by_id
+        self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
+        self._listing = Listing(self.hybrid, indexed)
+        self._association = Association(view, embedder, by_id, self.hybrid.telling, link_weight)
+        self._relations = RelationSearch(
+            stores, embedder, indexed, view, today=calendar, background=background
+        )
+        self._fallback = Fallback(
+            self.hybrid,
+            self._association,
+            indexed.catalogue,
+            read=read,
+            cache=cache,
+            limit_seconds=limit_seconds,
+        )
+        self._reranker = reranker
+        self._tuning = tuning
+        self._calendar = calendar
+        self._indexed = indexed
+        self._background = background
+
+    def warm_up(self) -> None:
+        """Load what answers questions now rather than with the first one."""
+        self._relations.warm_up()
+        if self._background is not None:
+            self._background.run("read the words of the vault", self.hybrid.vocabulary.load)
+        else:
+            self.hybrid.vocabulary.load()
+
+    def close(self) -> None:
+        """Start no more searches."""
+        self._fallback.close()
+
+    def time_of(self, query: str) -> AskedTime | None:
+        """The time that a question names."""
+        named = partial(day_named, self._indexed.names, self._indexed.catalogue)
+        return AskedTime.of(query, self._calendar(), named)
+
+    def find(self, request: SearchRequest, wanted: int) -> Candidates:
+        """At most so many candidates; a part of them where a store fails or is slow.
+
+        Raises:
+            StoreUnavailable: no store answers.
+        """
+        notice: str | None = None
+
+        def look(limit: int) -> list[Hit]:
+            nonlocal notice
+            found = self._fallback.answer(request, limit, lambda: self._all_stages(request, limit))
+            notice = found.notice
+            return found.hits
+
+        if request.fitting is None:
+            return Candidates(look(wanted), notice)
+        fitting = request.fitting
+
+        def fits(hits: Sequence[Hit]) -> list[Hit]:
+            ids = fitting([hit.memory for hit in hits])
+            return [hit for hit in hits if hit.memory.id in ids]
+
+        hits = widened(look, fits, wanted)[:wanted]
+        return Candidates(hits, notice)
+
+    def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
+        query, scope, notice = request.query, request.scope, None
+        if hits := self._listing.of(query, request.time, limit, scope):
+            return Candidates(hits)
+        if request.time is not None and request.time.only_time:
+            notice = NOTHING_THEN
+        try:
+            lexicon = self._relations.may_lead(query, request.patience)
+        except (StoreUnavailable, GraphQueryError):
+            lexicon, notice = None, NO_GRAPH
+        hits = self._nearest(request, max(limit, POOL))
+        if lexicon is not None and request.patience == 0.0 and self._is_answered(query, hits):
+            lexicon = None
+        try:
+            reading = self._relations.read(lexicon, query) if lexicon is not None else None
+            hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
+            if reading is not None:
+                hits = self._relations.lead(
+                    reading,
+                    hits,
+                    limit,
+                    scope,
+                    request.max_hops,
+                    explain=request.patience > 0.0,
+                )
+        except (StoreUnavailable, GraphQueryError):
+            notice = NO_GRAPH
+        hits = with_own(hits, max(limit, self._reranker.first if self._reranker else 0))
+        self.hybrid.read_passages(query, hits)
+        return Candidates(self._reranked(query, hits)[:limit], notice)
+
+    def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
+        """What hybrid search finds, of the time first that the question names."""
+        query, scope, asked = request.query, request.scope, request.time
+        hits = self.hybrid.search(query, limit, scope)
+        if asked is None:
+            return hits
+        known = {hit.memory.id: hit for hit in hits}
+        for hit in self.hybrid.search(query, limit, asked.narrowed(scope)):
+            known.setdefault(hit.memory.id, hit)
+        hits = list(known.values())
+        self.hybrid.read_passages(query, hits)
+        return asked.first_of_it(hits)[:limit]
+
+    def _is_answered(self, query: str, hits: Sequence[Hit]) -> bool:
+        """Whether one of the best notes has most words of a question that say something, properties
+        included: then it answers by itself, or it is quoted, and no relation is followed."""
+        self.hybrid.read_passages(query, hits[:BEST])
+        asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
+        texts = [told(hit, query) for hit in hits[:BEST]]
+        return max(word_shares(asked, texts), default=0.0) >= ANSWERED
+
+    def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """In the reranker's order, unless relations led to some: it cannot judge those by text."""
+        if self._reranker is None or any(hit.found_by is FoundBy.RELATION for hit in hits):
+            return hits
+        return [hits[k] for k in self._reranker.order(query, [hit.text for hit in hits])]

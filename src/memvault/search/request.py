@@ -1,0 +1,55 @@
+"""A question with what its caller asks for, and what is found for it before it is judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from memvault.model.memory import Memory
+from memvault.model.search import Hit, Scope
+from memvault.search.dates import AskedTime
+from memvault.search.relations.relation_search import MOST_HOPS
+
+Fitting = Callable[[Sequence[Memory]], Collection[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question, with the arguments of `Searcher.search`.
+
+    Attributes:
+        matter: the sensitive matter that it is about.
+        time: the time that it names.
+    """
+
+    query: str
+    scope: Scope = field(default_factory=Scope)
+    top_k: int | None = None
+    fitting: Fitting | None = None
+    allow_unverified: bool = False
+    max_hops: int = MOST_HOPS
+    patience: float = 0.0
+    matter: str | None = None
+    time: AskedTime | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether filters choose among the memories."""
+        return self.fitting is not None or self.scope.filters is not None
+
+    @property
+    def key(self) -> str:
+        """Equal for questions that differ in nothing but case, spaces and how many they ask."""
+        filters = self.scope.filters
+        shown = filters.model_dump(mode="json") if filters else None
+        words = " ".join(self.query.casefold().split())
+        return json.dumps([self.max_hops, words, self.scope.project, shown])
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Hits, best first; ``notice`` says what is missing, such as a store that did not answer."""
+
+    hits: list[Hit]
+    notice: str | None = None
