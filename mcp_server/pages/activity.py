@@ -13,9 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.learnt import LearntPart
 from mcp_server.pages.over_time import plots
-from mcp_server.pages.page_actions import PAGE_SIZE, Form, back_to, by_person, shown
+from mcp_server.pages.page_actions import by_person
+from mcp_server.pages.shown_changes import shown
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable

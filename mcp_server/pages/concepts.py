@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.page_actions import Form, by_person, paged
+from mcp_server.pages.forms import Form, paged
+from mcp_server.pages.page_actions import by_person
 from mcp_server.pages.site import Site
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
 from memvault.curation.operations.brief import Brief, Sources, key_facts

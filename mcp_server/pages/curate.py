@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -16,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import obsidian_address, resolver
 from mcp_server.pages.note_text import compared, note_html
 from mcp_server.pages.page_actions import (
     PERSON,
-    Form,
     accept,
     by_person,
     keep_dreamt,
@@ -28,10 +27,11 @@ from mcp_server.pages.page_actions import (
     settle,
 )
 from mcp_server.pages.site import Site
+from mcp_server.pages.task_answers import Answer, answers_to
 from memvault.curation.changes.history import done
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
-from memvault.model.change import Actor, CurationTask, TaskAction, TaskType
+from memvault.model.change import Actor, CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.model.memory import Memory, id_of_path
 from memvault.vault.frontmatter.properties import memory_of
@@ -46,156 +46,6 @@ _CLAIMS = {
     ProposalKind.WRONG: "says: you called this wrong",
     ProposalKind.PERMANENT: "says: keep this for good",
 }
-FIRST_SECOND = ("the first", "the second")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """``calls`` are made, one change each, when ``key`` is pressed."""
-
-    key: str
-    label: str
-    calls: tuple[TaskAction, ...]
-    danger: bool = False
-
-    @property
-    def preview(self) -> str | None:
-        """The page that shows what a merge changes or an undo takes back, before it is done; None
-        for other answers."""
-        undoing = [call.arguments for call in self.calls if call.tool == "undo_change"]
-        if undoing:
-            return "/activity?" + urlencode(undoing[0])
-        merges = [call.arguments for call in self.calls if call.tool == "merge_concepts"]
-        if not merges:
-            return None
-        sources = [("source", source) for source in merges[0]["sources"]]
-        return "/merge?" + urlencode(
-            [*sources, ("target", merges[0]["target"]), ("then", "curate")]
-        )
-
-
-def answers_to(task: CurationTask) -> list[Answer]:
-    """The answers to a task, the likeliest first. Any task can also be skipped or dismissed."""
-    return _OF_TYPE.get(task.task_type, _none)(task)
-
-
-def called(task: CurationTask, key: str) -> Answer | None:
-    return next((each for each in answers_to(task) if each.key == key), None)
-
-
-def _client(task: CurationTask) -> list[Answer]:
-    return [Answer("1", "Undo all its changes of that day", task.settled_by, danger=True)]
-
-
-def _none(_: CurationTask) -> list[Answer]:
-    return []
-
-
-def _verify(target: str) -> TaskAction:
-    return TaskAction.by("verify_memory", target=target, verified=True)
-
-
-def _forget(target: str, reason: str) -> TaskAction:
-    return TaskAction.by("forget_concept", target=target, reason=reason)
-
-
-def _forgets(task: CurationTask, reason: str) -> list[Answer]:
-    return [
-        Answer(key, f"Forget {side}", (_forget(target, reason),), danger=True)
-        for key, side, target in zip("34", FIRST_SECOND, task.target_nodes, strict=False)
-    ]
-
-
-def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
-    return [
-        Answer(
-            key,
-            f"Merge into {side}",
-            (TaskAction.by("merge_concepts", sources=list(nodes), target=target),),
-        )
-        for key, side, target in zip(keys, FIRST_SECOND, nodes, strict=False)
-    ]
-
-
-def _duplicates(task: CurationTask) -> list[Answer]:
-    return [*_merges(task.target_nodes, "12"), *_forgets(task, "duplicate")]
-
-
-def _conflict(task: CurationTask) -> list[Answer]:
-    holds = [
-        Answer(key, f"{side.capitalize()} is right: verify it", (_verify(target),))
-        for key, side, target in zip("12", FIRST_SECOND, task.target_nodes, strict=False)
-    ]
-    return [*holds, *_forgets(task, "outdated"), *_merges(task.target_nodes, "56")]
-
-
-def _fact(task: CurationTask) -> list[Answer]:
-    target = task.target_nodes[0]
-    stale = task.task_type is TaskType.STALE_FACT
-    return [
-        Answer("1", "Still true: verify it" if stale else "True: verify it",
-               (_verify(target),)),
-        Answer("3", "Forget it", (_forget(target, "outdated" if stale else "wrong"),), danger=True),
-    ]  # fmt: skip
-
-
-def _superseded(task: CurationTask) -> list[Answer]:
-    remark = _remark(task)
-    say = [Answer("1", "Add a note to the older one", (remark,))] if remark else []
-    older = task.target_nodes[0]
-    return [*say, Answer("3", "Forget the older one", (_forget(older, "outdated"),), danger=True)]
-
-
-def _orphan(task: CurationTask) -> list[Answer]:
-    remark = _remark(task)
-    join = [Answer("1", "Link it to the most similar note", (remark,))] if remark else []
-    own = task.target_nodes[0]
-    return [*join, Answer("3", "Forget it", (_forget(own, "outdated"),), danger=True)]
-
-
-def _promotion(task: CurationTask) -> list[Answer]:
-    return [
-        Answer(key, f"Keep: {call.arguments['title']}", (call,))
-        for key, call in zip("123", task.settled_by, strict=False)
-    ]
-
-
-def _link(task: CurationTask) -> list[Answer]:
-    return [Answer("1", "Link the first to the second", task.settled_by)]
-
-
-def _summary(task: CurationTask) -> list[Answer]:
-    return [Answer("1", "Keep it as a note", task.settled_by)]
-
-
-def _answered(task: CurationTask) -> list[Answer]:
-    return [Answer("1", "It does", ())]
-
-
-def _finished(task: CurationTask) -> list[Answer]:
-    return [Answer("1", "Move its notes to the archive", task.settled_by)]
-
-
-def _remark(task: CurationTask) -> TaskAction | None:
-    return next((call for call in task.settled_by if call.tool == "annotate_node"), None)
-
-
-_OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
-    TaskType.CLIENT_ACTIVITY: _client,
-    TaskType.NEAR_DUPLICATES: _duplicates,
-    TaskType.CONFLICTING_FACTS: _conflict,
-    TaskType.STALE_FACT: _fact,
-    TaskType.UNVERIFIED_CRITICAL: _fact,
-    TaskType.SUPERSEDED: _superseded,
-    TaskType.ORPHAN: _orphan,
-    TaskType.PROMOTION: _promotion,
-    TaskType.FINISHED_PROJECT: _finished,
-    TaskType.MISSING_LINK: _link,
-    TaskType.CLUSTER_SUMMARY: _summary,
-    TaskType.ANSWERED_QUESTION: _answered,
-}
-
-
 # An answered task is hidden until the next search for tasks has run.
 ANSWERED_SECONDS = 15.0
 
@@ -351,7 +201,8 @@ class CuratePage:
 
     def _answer(self, _: Request, form: Form) -> str:
         task = self._task(form)
-        answer = called(task, form.needed("answer"))
+        key = form.needed("answer")
+        answer = next((each for each in answers_to(task) if each.key == key), None)
         if answer is None:
             raise InvalidParams("There is no such answer to this task.")
         if answer.preview is not None:

@@ -9,7 +9,8 @@ from heapq import nlargest
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.page_actions import PERSON, Form
+from mcp_server.pages.forms import Form
+from mcp_server.pages.page_actions import PERSON
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case, by_value
 from memvault.model.change import Actor

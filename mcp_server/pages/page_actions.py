@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hmac
-import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
-from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.pages.forms import Form
 from mcp_server.pages.note_text import editable, edited
 from memvault.curation.changes.forgetting import USER_REQUESTED
-from memvault.curation.changes.plan import Attribution, LineChange, lines_changed
+from memvault.curation.changes.plan import Attribution, lines_changed
 from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.tasks.dream_tasks import LinkedLine, linked_line, summary_text
-from memvault.model.change import Actor, Change, ChangeKind, CurationTask, TaskAction, TaskType
+from memvault.model.change import Actor, ChangeKind, CurationTask, TaskAction, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict
 from memvault.model.memory import Lifecycle
 from memvault.model.note import LineRange
@@ -35,162 +32,12 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
     from memvault.curation.actions import Actions
 
-MOST_FIELDS = 1_000
-MOST_BYTES = 4 * 2**20
-
-
-class FormToken:
-    """The token of one engine's forms."""
-
-    def __init__(self) -> None:
-        self.text = secrets.token_urlsafe(24)
-
-    def fits(self, sent: str) -> bool:
-        return hmac.compare_digest(sent.encode(), self.text.encode())
-
-
-class Form:
-    """The fields of a form."""
-
-    def __init__(self, data: FormData) -> None:
-        self._data = data
-
-    @classmethod
-    async def of(cls, request: Request) -> Form:
-        """Raises InvalidParams: it is longer than any of our forms can be."""
-        if int(request.headers.get("content-length") or 0) > MOST_BYTES:
-            raise InvalidParams("This is more than a page can take; edit the note in your editor.")
-        return cls(
-            await request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
-        )
-
-    def text(self, name: str, default: str = "") -> str:
-        value = self._data.get(name, default)
-        return value if isinstance(value, str) else default
-
-    def texts(self, name: str) -> list[str]:
-        return [value for value in self._data.getlist(name) if isinstance(value, str)]
-
-    def why(self) -> str:
-        """The reason that the person gave, on one line; empty if none."""
-        return " ".join(self.text("why").split())
-
-    def needed(self, name: str) -> str:
-        """Raises InvalidParams: it is empty or was not sent."""
-        value = self.text(name).strip()
-        if not value:
-            raise InvalidParams(f"Give a {name}.", parameter=name)
-        return value
-
-
-def back_to(path: str) -> str:
-    """A path of this site, never of another host."""
-    is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
-    return path if is_own else "/"
-
-
-PAGE_SIZE = 50
-Row = TypeVar("Row")
-
-
-@dataclass(frozen=True, slots=True)
-class Part(Generic[Row]):
-    """The rows of page ``number`` of ``last``, of ``total`` rows in all."""
-
-    rows: Sequence[Row]
-    number: int
-    last: int
-    total: int
-
-
-def paged(rows: Sequence[Row], asked: str) -> Part[Row]:
-    """The page of this number, the nearest there is; the first for anything that is no number."""
-    last = max(1, -(-len(rows) // PAGE_SIZE))
-    number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
-    return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))
-
-
-PERSON = "page"
-MOST_LINES = 200  # of a change that are shown
-LOOKED_BACK = 20  # changes among which the person's last is looked for
-
-
-@dataclass(frozen=True, slots=True)
-class ShownThing:
-    name: str
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownChange:
-    """A change, who made it in words, the memories it is about, and the lines that differ."""
-
-    change: Change
-    who: str
-    things: tuple[ShownThing, ...]
-    lines: tuple[LineChange, ...] = ()
-
-    @property
-    def can_undo(self) -> bool:
-        return self.change.undoable and self.change.undone_by is None
+PERSON = "page"  # the client that the history names for it
 
 
 def by_person(rationale: str, reason: str | None = None) -> Attribution:
     """The provenance of a change that a person makes on a page."""
     return Attribution(client=PERSON, rationale=rationale, reason=reason, kind="person")
-
-
-def last_of_person(container: Container) -> Change | None:
-    """The newest change of the person that is not undone."""
-    for change in container.curator.history.changes(limit=LOOKED_BACK):
-        is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
-        if is_own and change.undone_by is None and change.undoable:
-            return change
-    return None
-
-
-def shown(container: Container, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
-    """The changes with what goes with them; the lines are read from the kept versions."""
-    return [
-        ShownChange(
-            change,
-            who_made(change),
-            _things(container, change),
-            tuple(_lines(container, change)) if lines else (),
-        )
-        for change in changes
-    ]
-
-
-def who_made(change: Change) -> str:
-    if change.actor.kind == "person":
-        return "you"
-    if change.actor.kind == "system":
-        return "memvault"
-    return change.client or change.actor.name or "an unnamed client"
-
-
-def _things(container: Container, change: Change) -> tuple[ShownThing, ...]:
-    by_id = container.live.catalogue.by_id
-    known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
-    titles = {memory.title for memory in known}
-    named = tuple(ShownThing(name) for name in change.names if name not in titles)
-    linked = tuple(ShownThing(memory.title, memory.id) for memory in known)
-    if linked or named:
-        return (*linked, *named)
-    return tuple(ShownThing(path) for path in change.paths[:3])
-
-
-def _lines(container: Container, change: Change) -> list[LineChange]:
-    content = container.curator.history.content
-    found: list[LineChange] = []
-    for file in change.files:
-        if file.moved_to is not None or len(found) >= MOST_LINES:
-            continue
-        before, after = (content(key) if key else b"" for key in (file.before, file.after))
-        if before is not None and after is not None:
-            found += lines_changed(file.path, before, after)
-    return found[:MOST_LINES]
 
 
 PROMOTED = "kept on the page from a captured session"
@@ -322,9 +169,7 @@ class MemoryButtons:
     def __init__(self, site: Site) -> None:
         self._site = site
         buttons: dict[str, Callable[[str, Form], object]] = {
-            "verify": lambda key, form: verify(
-                site.container, key, verified=_yes(form, "verified")
-            ),
+            "verify": lambda key, form: verify(site.container, key, verified=form.yes("verified")),
             "pin": self._pin,
             "reconstruct": lambda key, _: self._actions.reconstruct(
                 key, by_person("brought back on the page")
@@ -357,7 +202,7 @@ class MemoryButtons:
         self._actions.forget([self._actions.target(key)], why, permanent=permanent)
 
     def _pin(self, key: str, form: Form) -> None:
-        pinned = _yes(form, "pinned")
+        pinned = form.yes("pinned")
         why = by_person("pinned on the page" if pinned else "unpinned on the page")
         self._actions.pin(key, why, pinned=pinned)
 
@@ -405,7 +250,3 @@ def _back(do: Callable[[str, Form], object]) -> Callable[[Request, Form], str]:
         return form.text("back")
 
     return act
-
-
-def _yes(form: Form, name: str) -> bool:
-    return form.needed(name) == "yes"

@@ -27,7 +27,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.origin_marks import claimant
-from mcp_server.pages.page_actions import Form, FormToken, back_to, last_of_person
+from mcp_server.pages.forms import Form, FormToken, back_to
+from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.page_actions import paged
+from mcp_server.pages.forms import paged
 from mcp_server.pages.site import Site
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import NodeKind

@@ -13,7 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.pages.page_actions import Form, by_person, shown
+from mcp_server.pages.forms import Form
+from mcp_server.pages.page_actions import by_person
+from mcp_server.pages.shown_changes import shown
 from mcp_server.pages.site import Site
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.pulse_history import PulseLog, PulsePoint

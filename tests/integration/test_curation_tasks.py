@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.curate import answers_to
 from mcp_server.pages.page_actions import accept, settle
+from mcp_server.pages.task_answers import answers_to
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.paths import StateFolder

@@ -1,0 +1,92 @@
+"""What a browser sends to the pages: forms, where to go back, and which part of a list to show."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+
+from memvault.model.errors import InvalidParams
+
+MOST_FIELDS = 1_000
+MOST_BYTES = 4 * 2**20
+
+
+class FormToken:
+    """The token of one engine's forms."""
+
+    def __init__(self) -> None:
+        self.text = secrets.token_urlsafe(24)
+
+    def fits(self, sent: str) -> bool:
+        return hmac.compare_digest(sent.encode(), self.text.encode())
+
+
+class Form:
+    """The fields of a form."""
+
+    def __init__(self, data: FormData) -> None:
+        self._data = data
+
+    @classmethod
+    async def of(cls, request: Request) -> Form:
+        """Raises InvalidParams: it is longer than any of our forms can be."""
+        if int(request.headers.get("content-length") or 0) > MOST_BYTES:
+            raise InvalidParams("This is more than a page can take; edit the note in your editor.")
+        return cls(
+            await request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
+        )
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self._data.get(name, default)
+        return value if isinstance(value, str) else default
+
+    def texts(self, name: str) -> list[str]:
+        return [value for value in self._data.getlist(name) if isinstance(value, str)]
+
+    def why(self) -> str:
+        """The reason that the person gave, on one line; empty if none."""
+        return " ".join(self.text("why").split())
+
+    def needed(self, name: str) -> str:
+        """Raises InvalidParams: it is empty or was not sent."""
+        value = self.text(name).strip()
+        if not value:
+            raise InvalidParams(f"Give a {name}.", parameter=name)
+        return value
+
+    def yes(self, name: str) -> bool:
+        """Raises InvalidParams: it is empty or was not sent."""
+        return self.needed(name) == "yes"
+
+
+def back_to(path: str) -> str:
+    """A path of this site, never of another host."""
+    is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and "\n" not in path
+    return path if is_own else "/"
+
+
+PAGE_SIZE = 50
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[Row]):
+    """The rows of page ``number`` of ``last``, of ``total`` rows in all."""
+
+    rows: Sequence[Row]
+    number: int
+    last: int
+    total: int
+
+
+def paged(rows: Sequence[Row], asked: str) -> Part[Row]:
+    """The page of this number, the nearest there is; the first for anything that is no number."""
+    last = max(1, -(-len(rows) // PAGE_SIZE))
+    number = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
+    return Part(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, last, len(rows))

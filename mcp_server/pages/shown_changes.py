@@ -1,0 +1,89 @@
+"""Changes as the pages show them: who made each, what it is about, and the lines that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memvault.curation.changes.plan import LineChange, lines_changed
+from memvault.model.change import Change, ChangeKind
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+
+MOST_LINES = 200  # of a change that are shown
+LOOKED_BACK = 20  # changes among which the person's last is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class ShownThing:
+    name: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """A change, who made it in words, the memories it is about, and the lines that differ."""
+
+    change: Change
+    who: str
+    things: tuple[ShownThing, ...]
+    lines: tuple[LineChange, ...] = ()
+
+    @property
+    def can_undo(self) -> bool:
+        return self.change.undoable and self.change.undone_by is None
+
+
+def last_of_person(container: Container) -> Change | None:
+    """The newest change of the person that is not undone."""
+    for change in container.curator.history.changes(limit=LOOKED_BACK):
+        is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
+        if is_own and change.undone_by is None and change.undoable:
+            return change
+    return None
+
+
+def shown(container: Container, changes: Sequence[Change], *, lines: bool) -> list[ShownChange]:
+    """The changes with what goes with them; the lines are read from the kept versions."""
+    return [
+        ShownChange(
+            change,
+            who_made(change),
+            _things(container, change),
+            tuple(_lines(container, change)) if lines else (),
+        )
+        for change in changes
+    ]
+
+
+def who_made(change: Change) -> str:
+    if change.actor.kind == "person":
+        return "you"
+    if change.actor.kind == "system":
+        return "memvault"
+    return change.client or change.actor.name or "an unnamed client"
+
+
+def _things(container: Container, change: Change) -> tuple[ShownThing, ...]:
+    by_id = container.live.catalogue.by_id
+    known = [memory for key in change.node_ids if (memory := by_id(key)) is not None]
+    titles = {memory.title for memory in known}
+    named = tuple(ShownThing(name) for name in change.names if name not in titles)
+    linked = tuple(ShownThing(memory.title, memory.id) for memory in known)
+    if linked or named:
+        return (*linked, *named)
+    return tuple(ShownThing(path) for path in change.paths[:3])
+
+
+def _lines(container: Container, change: Change) -> list[LineChange]:
+    content = container.curator.history.content
+    found: list[LineChange] = []
+    for file in change.files:
+        if file.moved_to is not None or len(found) >= MOST_LINES:
+            continue
+        before, after = (content(key) if key else b"" for key in (file.before, file.after))
+        if before is not None and after is not None:
+            found += lines_changed(file.path, before, after)
+    return found[:MOST_LINES]

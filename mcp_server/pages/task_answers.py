@@ -1,0 +1,135 @@
+"""The answers that a person may give to a curation task, and what each of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from memvault.model.change import CurationTask, TaskAction, TaskType
+
+FIRST_SECOND = ("the first", "the second")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``calls`` are made, one change each, when ``key`` is pressed."""
+
+    key: str
+    label: str
+    calls: tuple[TaskAction, ...]
+    danger: bool = False
+
+    @property
+    def preview(self) -> str | None:
+        """The page that shows what a merge changes or an undo takes back, before it is done; None
+        for other answers."""
+        undoing = [call.arguments for call in self.calls if call.tool == "undo_change"]
+        if undoing:
+            return "/activity?" + urlencode(undoing[0])
+        merges = [call.arguments for call in self.calls if call.tool == "merge_concepts"]
+        if not merges:
+            return None
+        sources = [("source", source) for source in merges[0]["sources"]]
+        return "/merge?" + urlencode(
+            [*sources, ("target", merges[0]["target"]), ("then", "curate")]
+        )
+
+
+def answers_to(task: CurationTask) -> list[Answer]:
+    """The answers to a task, the likeliest first. Any task can also be skipped or dismissed."""
+    of_type = _OF_TYPE.get(task.task_type)
+    return of_type(task) if of_type is not None else []
+
+
+def _verify(target: str) -> TaskAction:
+    return TaskAction.by("verify_memory", target=target, verified=True)
+
+
+def _forget(target: str, reason: str) -> TaskAction:
+    return TaskAction.by("forget_concept", target=target, reason=reason)
+
+
+def _forgets(task: CurationTask, reason: str) -> list[Answer]:
+    return [
+        Answer(key, f"Forget {side}", (_forget(target, reason),), danger=True)
+        for key, side, target in zip("34", FIRST_SECOND, task.target_nodes, strict=False)
+    ]
+
+
+def _merges(nodes: Sequence[str], keys: str) -> list[Answer]:
+    return [
+        Answer(
+            key,
+            f"Merge into {side}",
+            (TaskAction.by("merge_concepts", sources=list(nodes), target=target),),
+        )
+        for key, side, target in zip(keys, FIRST_SECOND, nodes, strict=False)
+    ]
+
+
+def _duplicates(task: CurationTask) -> list[Answer]:
+    return [*_merges(task.target_nodes, "12"), *_forgets(task, "duplicate")]
+
+
+def _conflict(task: CurationTask) -> list[Answer]:
+    holds = [
+        Answer(key, f"{side.capitalize()} is right: verify it", (_verify(target),))
+        for key, side, target in zip("12", FIRST_SECOND, task.target_nodes, strict=False)
+    ]
+    return [*holds, *_forgets(task, "outdated"), *_merges(task.target_nodes, "56")]
+
+
+def _fact(task: CurationTask) -> list[Answer]:
+    target = task.target_nodes[0]
+    stale = task.task_type is TaskType.STALE_FACT
+    return [
+        Answer("1", "Still true: verify it" if stale else "True: verify it",
+               (_verify(target),)),
+        Answer("3", "Forget it", (_forget(target, "outdated" if stale else "wrong"),), danger=True),
+    ]  # fmt: skip
+
+
+def _older(task: CurationTask) -> list[Answer]:
+    return _remark_or_forget(task, "Add a note to the older one", "Forget the older one")
+
+
+def _orphan(task: CurationTask) -> list[Answer]:
+    return _remark_or_forget(task, "Link it to the most similar note", "Forget it")
+
+
+def _remark_or_forget(task: CurationTask, remark: str, forget: str) -> list[Answer]:
+    remarks = [call for call in task.settled_by if call.tool == "annotate_node"][:1]
+    forgetting = _forget(task.target_nodes[0], "outdated")
+    return [
+        *(Answer("1", remark, (call,)) for call in remarks),
+        Answer("3", forget, (forgetting,), danger=True),
+    ]
+
+
+def _promotion(task: CurationTask) -> list[Answer]:
+    return [
+        Answer(key, f"Keep: {call.arguments['title']}", (call,))
+        for key, call in zip("123", task.settled_by, strict=False)
+    ]
+
+
+def _only(label: str, *, danger: bool = False) -> Callable[[CurationTask], list[Answer]]:
+    """Do all that settles the task, or leave it."""
+    return lambda task: [Answer("1", label, task.settled_by, danger)]
+
+
+_OF_TYPE: Mapping[TaskType, Callable[[CurationTask], list[Answer]]] = {
+    TaskType.CLIENT_ACTIVITY: _only("Undo all its changes of that day", danger=True),
+    TaskType.NEAR_DUPLICATES: _duplicates,
+    TaskType.CONFLICTING_FACTS: _conflict,
+    TaskType.STALE_FACT: _fact,
+    TaskType.UNVERIFIED_CRITICAL: _fact,
+    TaskType.SUPERSEDED: _older,
+    TaskType.ORPHAN: _orphan,
+    TaskType.PROMOTION: _promotion,
+    TaskType.FINISHED_PROJECT: _only("Move its notes to the archive"),
+    TaskType.MISSING_LINK: _only("Link the first to the second"),
+    TaskType.CLUSTER_SUMMARY: _only("Keep it as a note"),
+    TaskType.ANSWERED_QUESTION: _only("It does"),
+}
