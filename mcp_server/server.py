@@ -13,8 +13,9 @@ from fastmcp.server.middleware import Middleware
 from starlette.routing import Mount
 
 from mcp_server.engine.startup import Startup, WaitForStartup
+from mcp_server.engine_metrics import EngineCollector
 from mcp_server.hooks.summaries import NoteSamplingClients, SamplingClients
-from mcp_server.metrics import EngineCollector, ToolMetrics
+from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.client_identity import ToolSet, ToolSets, TrackSessions
 from mcp_server.middleware.early_embedding import EarlyEmbedding
 from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownTools

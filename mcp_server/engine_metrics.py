@@ -1,0 +1,273 @@
+"""Prometheus metrics of an engine's state: indexes, stores, caches, learning, memory and disks.
+
+Serving them reads only what is already known, so it never waits for a store.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter as Counts
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from math import nan
+from statistics import fmean, pvariance
+from typing import TYPE_CHECKING
+
+import psutil
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from memvault.cognition.memory_loader import MemoryNodes
+from memvault.cognition.pulse import PulseMeter
+from memvault.cognition.sessions import session_state
+from memvault.consolidation.dreams.record import DreamPhase
+from memvault.consolidation.faded_text import Stage
+from memvault.model.errors import MemvaultError
+from memvault.model.memory import balanced_importance
+
+if TYPE_CHECKING:
+    from mcp_server.engine.startup import Startup
+    from mcp_server.runtime.container import Container
+
+MOST_SESSIONS = 20  # whose learning score is reported, the latest first
+ROLES = ("vectors", "graph", "keyvalue")
+
+
+class EngineCollector(Collector):
+    """Collects the state of one engine; of its process only until its indexes are open."""
+
+    def __init__(self, startup: Startup, nodes: MemoryNodes, meter: PulseMeter) -> None:
+        self._startup = startup
+        self._nodes = nodes
+        self._meter = meter
+        self._process = psutil.Process()
+
+    def collect(self) -> Iterator[Metric]:
+        container: Container | None = None
+        with suppress(MemvaultError):
+            container = self._startup.now()
+        yield _gauge("ready", "1 when the indexes are open.", float(container is not None))
+        yield _gauge(
+            "memory_bytes", "Resident memory of the engine.", self._process.memory_info().rss
+        )
+        if container is not None:
+            yield from _indexing(container)
+            yield from _stores(container)
+            yield from _disks(container)
+            yield from self._caches(container)
+            yield from self._cognition(container)
+            yield from _immunity(container)
+            yield from _learning(container)
+            with suppress(MemvaultError):  # the journal cannot be read now
+                yield from _dreams(container)
+            yield from _upkeep(container)
+            yield _faded(container)
+
+    def _cognition(self, container: Container) -> Iterator[Metric]:
+        """By the names of graph-tools 4.1."""
+        measured = self._meter.measured_vault()
+        if measured is None or not container.live.similarity_index.is_loaded:
+            return
+        state, quadrants = measured
+        yield GaugeMetricFamily("utl_entropy_current", "Entropy of the vault.", state.entropy)
+        yield GaugeMetricFamily("utl_coherence_current", "Coherence of the vault.", state.coherence)
+        shares = {quadrant.value: share for quadrant, share in quadrants.items()}
+        words = "Share of the memories in a quadrant."
+        yield _gauges("utl_johari_quadrant", words, "quadrant", shares)
+        scores = {}
+        for session in container.sessions.recent(MOST_SESSIONS):
+            learnt = session_state(self._meter, session.working_set)
+            # A session that saw most of a small vault cannot learn more than the vault holds.
+            if 1 < len(learnt.memories) <= len(container.live.catalogue) / 2:
+                scores[session.id] = learnt.utl_state.learning_score
+        words = "What a session learnt from its memories."
+        yield _gauges("utl_learning_score", words, "session", scores)
+
+    def _caches(self, container: Container) -> Iterator[Metric]:
+        reads = {
+            "embeddings": container.embedder.reads,
+            "memories": self._nodes.reads,
+            "answers": container.answer_cache.reads,
+        }
+        hits = {cache: each.hits for cache, each in reads.items()}
+        misses = {cache: each.misses for cache, each in reads.items()}
+        rates = {cache: each.hit_rate for cache, each in reads.items()}
+        evicted = {"memories": reads["memories"].evictions}
+        entries = {"memories": len(self._nodes)}
+        prefix, by = "memvault_cache", "cache"
+        yield _counters(f"{prefix}_hits", "Reads answered by the cache.", by, hits)
+        yield _counters(f"{prefix}_misses", "Cache misses.", by, misses)
+        yield _gauges(f"{prefix}_hit_rate", "Share of reads answered by the cache.", by, rates)
+        yield _counters(f"{prefix}_evictions", "Entries dropped to make room.", by, evicted)
+        yield _gauges(f"{prefix}_entries", "Entries in the cache.", by, entries)
+
+
+def _immunity(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1."""
+    caught, released = container.quarantine.caught()
+    held = container.guarded.held()
+    families = (
+        ("detected", "Texts that gave orders to models, by kind.", caught),
+        ("blocked", "Of these, those that are in quarantine.", held),
+    )
+    for name, words, texts in families:
+        kinds = Counts(kind for each in texts for kind in each.kinds)
+        yield _counters(f"immune_attacks_{name}", words, "type", kinds)
+    yield CounterMetricFamily("immune_false_positives", "Texts that were released.", released)
+    whole = sum(each.whole for each in held)
+    yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole)
+    now = datetime.now(UTC)
+    weights = [balanced_importance(memory, now) for memory in container.live.catalogue.all()]
+    if weights:
+        health = len(weights) / (len(weights) + whole)
+        yield GaugeMetricFamily("immune_health_score", "Share of notes not quarantined.", health)
+        mean = fmean(weights)
+        yield GaugeMetricFamily("immune_importance_mean", "Mean importance of notes.", mean)
+        variance = pvariance(weights, mean)
+        yield GaugeMetricFamily("immune_importance_variance", "Its variance.", variance)
+
+
+def _dreams(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1."""
+    dreaming = container.dreaming
+    active = {phase or "none": float(dreaming.phase is phase) for phase in (*DreamPhase, None)}
+    words = "1 for the phase that runs now, or for none."
+    yield _gauges("dream_phase_active", words, "phase", active)
+    reports = dreaming.record.reports()
+    yield CounterMetricFamily("dream_phases", "Phases of dreams.", len(reports))
+    found = sum(each.is_link for report in reports for each in report.found)
+    yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", found)
+    yield CounterMetricFamily(
+        "dream_edges_created", "Proposals of dreams that were accepted.", dreaming.record.kept()
+    )
+    words = "What the last replay added to a relation, by the age of the note."
+    strength = dreaming.strength_by_age()
+    yield _gauges("dream_consolidation_strength", words, "node_age", strength)
+    yield from dreaming.wake_seconds.collect()
+    distilled = dreaming.distilled.of_all(container.live.catalogue.all())
+    yield _gauge("distilled_memories", "Memories that have a distillate.", len(distilled))
+    saved = fmean(each.ratio for each in distilled) if distilled else nan
+    yield _gauge("distillation_ratio", "Mean share of words that distillates save.", saved)
+
+
+def _faded(container: Container) -> Metric:
+    stages = Counts(memory.faded for memory in container.live.catalogue.all())
+    counts = {stage.value: stages[stage] for stage in Stage}
+    words = "Memories whose full text is archived."
+    return _gauges("memvault_faded_memories", words, "stage", counts)
+
+
+def _upkeep(container: Container) -> Iterator[Metric]:
+    upkeep = container.upkeep
+    yield _counter("upkeep_runs", "Runs of upkeep since the engine started.", upkeep.runs)
+    words = "What upkeep removed, by kind."
+    yield _counters("memvault_upkeep_removed", words, "what", upkeep.removed.copy())
+
+
+def _learning(container: Container) -> Iterator[Metric]:
+    """By the names of graph-tools 4.1, and what was learnt."""
+    modulation, learnt = container.learning.modulation, container.learning.learnt
+    for transmitter, level in modulation.levels().items():
+        words = f"Level of {transmitter}, in [0, 1]."
+        yield GaugeMetricFamily(f"neuromod_{transmitter}_level", words, level)
+    sharpness, seeds, temperature = modulation.in_the_specification()
+    yield GaugeMetricFamily("neuromod_hopfield_beta", "Sharpness of search, 1 to 5.", sharpness)
+    yield GaugeMetricFamily("neuromod_fuse_moe_top_k", "Best notes that are followed.", seeds)
+    yield GaugeMetricFamily("neuromod_attention_temp", "Breadth of search, 0.5 to 2.", temperature)
+    yield _gauge("learnt_memories", "Memories with rewards.", len(learnt.state.memories))
+    yield _counter("learning_signals", "Rewards and penalties counted.", learnt.state.signals)
+
+
+def _indexing(container: Container) -> Iterator[Metric]:
+    yield _gauge("notes", "Notes that are indexed.", len(container.live.catalogue))
+    standing = container.indexing.standing()
+    yield _gauge(
+        "indexer_present",
+        "1 if this process or another one indexes changes.",
+        float(standing is not None),
+    )
+    if standing is not None:
+        yield _counter("indexed_notes", "Notes written to the indexes.", standing.notes)
+        yield _counter("indexing_seconds", "Time spent indexing.", standing.seconds)
+        yield _gauge(
+            "index_lag_seconds",
+            "Age of the oldest change that is not indexed yet.",
+            standing.lag_seconds,
+        )
+        yield _gauge(
+            "entities_waiting",
+            "Notes that the trained entity pipeline has not read yet.",
+            standing.entities_waiting,
+        )
+    yield _gauge(
+        "problem_notes", "Files that cannot be indexed.", len(container.live.indexer.problems)
+    )
+
+
+def _stores(container: Container) -> Iterator[Metric]:
+    labels = ["store", "engine"]
+    up = GaugeMetricFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
+    full = GaugeMetricFamily(
+        "memvault_store_full", "1 if it was full at the last write.", labels=labels
+    )
+    failures = CounterMetricFamily("memvault_store_failures", "Calls that failed.", labels=labels)
+    seconds = HistogramMetricFamily(
+        "memvault_store_seconds", "Duration of answered calls.", labels=labels
+    )
+    stores = container.live.stores
+    for role in ROLES:
+        store = getattr(stores, role)
+        server = getattr(store, "server", None)
+        own = [role, "embedded" if server is None else server.name.lower()]
+        up.add_metric(
+            own, float(not (store.calls.failing if server is None else server.unreachable))
+        )
+        full.add_metric(own, float(server is not None and server.full))
+        failures.add_metric(own, store.calls.failures)
+        for metric in store.calls.seconds.collect():
+            for sample in metric.samples:
+                if not sample.name.endswith("_created"):
+                    of_store = dict(zip(labels, own, strict=True))
+                    seconds.add_sample(sample.name, {**of_store, **sample.labels}, sample.value)
+    yield from (up, full, failures, seconds)
+
+
+def _disks(container: Container) -> Iterator[Metric]:
+    free = {}
+    for name, folder in (("vault", container.vault.root), ("indexes", container.state.root)):
+        with suppress(OSError):  # an unplugged vault has no figure
+            free[name] = shutil.disk_usage(folder).free
+    words = "Free space on the disk of this folder."
+    yield _gauges("memvault_disk_free_bytes", words, "place", free)
+
+
+def _gauge(name: str, words: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"memvault_{name}", words, value)
+
+
+def _counter(name: str, words: str, value: float) -> Metric:
+    return CounterMetricFamily(f"memvault_{name}", words, value)
+
+
+def _gauges(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+    """One gauge for each value of a label."""
+    return _labelled(GaugeMetricFamily(name, words, labels=[label]), values)
+
+
+def _counters(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+    """One counter for each value of a label."""
+    return _labelled(CounterMetricFamily(name, words, labels=[label]), values)
+
+
+def _labelled(
+    family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[str, float]
+) -> Metric:
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
