@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from indexer.indexer import Indexer
@@ -217,6 +218,18 @@ def test_links_in_a_language_that_the_model_hardly_knows_displace_nothing(
             for one in things})  # fmt: skip
     titles = [hit.memory.title for hit in found(searcher, "Come si fa a conservare la spesa?", 6)]
     assert set(titles) == {f"Conservare {one}" for one in things}
+
+
+def test_a_link_carries_less_in_a_language_that_the_model_hardly_knows(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    """There the cosine of its sentence tells little, be it near."""
+    things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
+    fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
+          for one in things})  # fmt: skip
+    italian = searcher.hybrid.telling("Come si fa a conservare la spesa?")
+    assert 0.0 < np.linalg.norm(italian) < 0.9
+    assert np.linalg.norm(searcher.hybrid.telling("How do I keep bread?")) == pytest.approx(1.0)
 
 
 def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(

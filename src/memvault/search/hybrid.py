@@ -61,6 +61,11 @@ class FusionSettings:
         """The BM25 score that counts as half, in a store of so many chunks."""
         return self.half_keywords * math.log(2.0 + chunks)
 
+    def told_by_cosines(self, alike: float) -> float:
+        """How much of what cosines say counts where two notes have this mean cosine, in [0, 1]: in
+        a language that it hardly knows a model finds all notes alike, and says little by that."""
+        return min(1.0, (1.0 - alike) / (1.0 - self.told_apart))
+
     def relevances(
         self,
         cosines: Floats,
@@ -77,16 +82,15 @@ class FusionSettings:
         frequency, s / (s + half), and the others keep their ratio to it: saturating each score by
         itself would make the results of a long question, which all score high, nearly equal.
 
-        In a language that it hardly knows a model finds all notes alike, and its cosines say
-        little: there their share is less. What it loses counts as the question's usual cosine, so
-        that relevances mean the same.
+        Where cosines tell little (`told_by_cosines`) their share is less. What it loses counts as
+        the question's usual cosine, so that relevances mean the same.
 
         Args:
             alike: mean cosine of two notes in the question's language; ``usual`` of the question
                 and a note.
         """
         named = keywords / (best_keywords + half)
-        share = self.dense_weight * min(1.0, (1.0 - alike) / (1.0 - self.told_apart))
+        share = self.dense_weight * self.told_by_cosines(alike)
         lost = (self.dense_weight - share) * usual
         relevance = share * np.minimum(cosines, 1.0) + (1.0 - share) * named + lost
         return np.minimum(relevance, 1.0)
@@ -332,13 +336,19 @@ class HybridSearch:
 
     def telling(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
-        its cosine, a sentence is hardly near because all sentences of the vault are."""
+        its cosine, a sentence is hardly near because all sentences of the vault are. It is shorter
+        than 1 where cosines tell little of that language, by the square of how much: of many
+        sentences the nearest is near by chance more often than one note is."""
         vector = self._embedder.embed_query(query)
         try:
-            shared = self._shared_in(self._vectors.language_of(query))
+            language = self._vectors.language_of(query)
+            shared = self._shared_in(language)
         except StoreUnavailable:
             return vector
-        return vector if shared is None else shared.taken_off(vector)[0]
+        if shared is None:
+            return vector
+        told = 1.0 if language is None else self._settings.told_by_cosines(shared.alike) ** 2
+        return told * shared.taken_off(vector)[0]
 
     def _shared_in(self, language: str | None) -> SharedPart | None:
         """What notes in a language, or all notes, have in common."""
