@@ -43,11 +43,10 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     shutil.copytree(vault_of(folder), vault)
     state = StateFolder.of_vault(vault)
     with connect(Launcher(state, engine_command(vault)), state) as engine:
-        notes = sum(not path.name.startswith(".") for path in vault.rglob("*.md"))
         while True:
             status = engine.status()
-            ready = status.get("notes") == notes and not status.get("indexing")
-            if ready and not status.get("entities_waiting"):
+            busy = status.get("indexing") or status.get("entities_waiting")
+            if status.get("last_scan") and not busy:
                 break
             time.sleep(0.5)
         for tool in ("recall_memory", "graph_query"):
