@@ -27,6 +27,7 @@ from memvault.reasoning.bayes.question import names_asked
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
+from memvault.reasoning.sentence_matching import SentenceMatcher
 from memvault.search.association import LinkWeight
 from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
@@ -113,11 +114,9 @@ def open_generation(
         candidates, stores, embedder, indexer.catalogue, verifier,
         preference=preference, ranking_share=settings.learning.ranking_share, tuning=tuning,
     )  # fmt: skip
-    critic = Critic(
-        searcher.find, by_id, stores.vectors, names, verifier,
-        outlines=Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES)),
-        view=graph_view, embed=embedder.embed,
-    )  # fmt: skip
+    outlines = Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES))
+    matcher = SentenceMatcher(outlines, graph_view, names, embedder.embed)
+    critic = Critic(searcher.find, by_id, stores.vectors, names, verifier, matcher=matcher)
     reasoner = Reasoner(
         graph_view, by_id, find=searcher.find, claims_of=verifier.claims,
         find_names=names_asked(indexer.names), settings=settings.reasoning,

@@ -9,32 +9,25 @@ supports is not contradicted by another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
-from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Hit, Scope
-from memvault.reasoning.alignment import Alignment, Embed, Relation, align
-from memvault.reasoning.wording import LIGHT, TOKEN, Statement
-from memvault.search.context.outline import Outlines
-from memvault.search.context.outline import Statement as Told
+from memvault.reasoning.alignment import Relation
+from memvault.reasoning.opposed_causes import causes_opposed, jaccard
+from memvault.reasoning.sentence_matching import Match, SentenceMatcher
+from memvault.reasoning.wording import LIGHT, Statement
 from memvault.search.relations.values import sentences
-from memvault.stores.graph_view import GraphView
 from memvault.stores.vectors import VectorStore
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.amounts import Amount, AmountKind
 from memvault.verification.claim_patterns import opposed, tool_usages_in
 from memvault.verification.claims import Claim, Source
 from memvault.verification.clause import (
-    DENIED,
     HEDGED,
-    NEGATED,
     FindNames,
     readable,
     stems_of,
@@ -50,21 +43,8 @@ MOST_CONTRADICTED = 3  # memories that are named for it
 MOST_RELATED, RELATED = 3, 0.3  # memories on its matter that are named, and their least relevance
 SURE = 0.75  # from here on the reasoning is to be revised rather than the person asked
 _BY_ITS_NOTE = 0.8  # a sentence that does not name its subject
-_RAISES = re.compile(
-    r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
-    r"raised|triggers?|triggered|brings? about|worsens?|worsened|produces?)\b",
-    re.IGNORECASE,
-)
-_LOWERS = re.compile(
-    r"\b(?:prevents?|prevented|stops?|stopped|avoids?|avoided|reduces?|reduced|lowers?|lowered|"
-    r"hinders?|protects? against|cures?|eliminates?|eliminated|rules? out)\b",
-    re.IGNORECASE,
-)
-_WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
-_MOST_WORDS = 20_000  # whose vectors are kept
 _AND = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+|,\s+so\s+", re.IGNORECASE)
 _PART_COVERED = 0.7  # share of the words of a part of a sentence, which may lack its subject
-_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 _CLAUSE_WORDS = 2  # content words; a clause with fewer is not compared alone
 
 
@@ -118,13 +98,9 @@ class Critic:
         find_names: FindNames,
         verifier: Verifier,
         *,
-        outlines: Outlines,
-        view: GraphView,
-        embed: Embed,
+        matcher: SentenceMatcher,
     ) -> None:
-        self._outlines = outlines
-        self._view = view
-        self._embed = _WordVectors(embed)
+        self._matcher = matcher
         self._find = find
         self._memory_of = memory_of
         self._vectors = vectors
@@ -148,9 +124,9 @@ class Critic:
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        said = [readable(s) for s in sentences(reasoning)][:MOST_SENTENCES]
+        stated = [readable(s) for s in sentences(reasoning)][:MOST_SENTENCES]
         found: dict[str, Contradiction] = {}
-        for each in self._all(said, focal, apart_from):
+        for each in self._contradictions(stated, focal, apart_from):
             known = found.get(each.memory.id)
             if each.confidence >= threshold and (
                 known is None or each.confidence > known.confidence
@@ -182,29 +158,30 @@ class Critic:
         hits = self._find(first, MOST_RELATED, scope) if first else []
         return [hit.memory for hit in hits if hit.relevance >= RELATED]
 
-    def _all(
-        self, said: Sequence[str], focal: Sequence[str], apart_from: str | None
+    def _contradictions(
+        self, stated: Sequence[str], focal: Sequence[str], apart_from: str | None
     ) -> Iterator[Contradiction]:
-        given = self._focal(focal)
+        """Of each sentence of the reasoning, unless a memory supports it."""
+        given, given_passages = self._focal(focal), self._passages(focal)
         reasoning = Source("", "", "", kind="session")
-        for sentence in said:
+        for sentence in stated:
             hits = given if focal else self._find(sentence, FOUND_FOR_EACH, None)
             hits = [hit for hit in hits if hit.memory.id != apart_from]
-            aligned, place = self._best_alignment(sentence, hits)
-            if aligned is not None and aligned.relation is Relation.SUPPORTS:
-                continue
-            if aligned is not None and place is not None:
-                yield _misaligned(aligned, *place)
-            if aligned is None:
+            match = self._matcher.best(sentence, hits)
+            if match is None:
                 yield from self._of_parts(sentence, hits)
+            elif match.alignment.relation is Relation.SUPPORTS:
+                continue
+            else:
+                yield _mismatch(match)
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
-            passages = self._passages(focal) if focal else [_passage(hit) for hit in hits]
-            told = self._told(passages, claims, anywhere=not focal)
-            told = [each for each in told if each.source.note_id != apart_from]
+            passages = given_passages if focal else [_passage(hit) for hit in hits]
+            others = self._claims_in(passages, claims, anywhere=not focal)
+            others = [each for each in others if each.source.note_id != apart_from]
             for claim in claims:
-                yield from self._values(claim, told)
+                yield from self._differing_values(claim, others)
             for passage in passages:
                 yield from _statements(sentence, passage)
 
@@ -214,11 +191,11 @@ class Critic:
         for part in parts if len(parts) > 1 else ():
             if len(stems_of(part)) < _CLAUSE_WORDS or not self._says_something(part):
                 continue
-            aligned, place = self._best_alignment(part, hits)
-            if aligned is None or place is None or aligned.covered < _PART_COVERED:
+            match = self._matcher.best(part, hits)
+            if match is None or match.alignment.covered < _PART_COVERED:
                 continue
-            if aligned.relation is not Relation.SUPPORTS:
-                yield _misaligned(aligned, *place)
+            if match.alignment.relation is not Relation.SUPPORTS:
+                yield _mismatch(match)
 
     def _says_something(self, part: str) -> bool:
         """Whether a part has words besides names and values: "Ada from 3 to 10 May" has none."""
@@ -242,68 +219,30 @@ class Critic:
             if ChunkSize.PASSAGE in each.chunk.sizes
         ]
 
-    def _told(
+    def _claims_in(
         self, passages: Sequence[_Passage], claims: Sequence[Claim], *, anywhere: bool
     ) -> list[Claim]:
+        """What these passages, and with ``anywhere`` other notes, claim of the same attributes."""
         if not claims:
             return []
         wanted = frozenset(stem for claim in claims for stem in claim.attribute)
-        told = self._verifier.witnesses(claims) if anywhere else []
+        found = self._verifier.witnesses(claims) if anywhere else []
         for passage in passages:
-            told += self._verifier.passage(passage.text, passage.source, wanted)
-            told += self._verifier.fields(passage.memory, wanted)
-        return told
-
-    def _best_alignment(
-        self, sentence: str, hits: Sequence[Hit]
-    ) -> tuple[Alignment | None, tuple[_Passage, str] | None]:
-        """The sentence that supports this one, else the one that covers most of it; its place."""
-        ours = Statement(sentence, self._find_names)
-        stems = stems_of(sentence)
-        best: tuple[Alignment | None, tuple[_Passage, str] | None] = (None, None)
-        for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
-            linked = self._linked(hit.memory)
-            for told in outline.statements if outline is not None else ():
-                around = f"{hit.memory.title}. {'. '.join(told.heading)}"
-                if _OPEN_TASK.match(told.shown):
-                    continue
-                for text in _said_in(told, sentence):
-                    if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
-                        continue
-                    said = _with_targets(text, told, linked)
-                    theirs = Statement(said, self._find_names, hit.memory.id)
-                    if theirs.hedged:
-                        continue
-                    context = Statement(around, self._find_names)
-                    found = align(ours, theirs, context, self._embed)
-                    if found is not None and (best[0] is None or _rank(found) > _rank(best[0])):
-                        source = source_of(hit.memory, " > ".join(told.heading), told.lines)
-                        best = found, (_Passage(hit.memory, told.text, source), told.quoted)
-        return best
-
-    def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
-        """By line, the names of what a note links to."""
-        try:
-            edges = self._view.stated_by(memory.id)
-        except (StoreUnavailable, GraphQueryError):
-            return {}
-        linked: dict[int, list[str]] = {}
-        for edge in edges:
-            if (target := self._view.node(edge.target)) is not None:
-                linked.setdefault(edge.line, []).append(target.name)
-        return linked
+            found += self._verifier.passage(passage.text, passage.source, wanted)
+            found += self._verifier.fields(passage.memory, wanted)
+        return found
 
     # -- comparing ------------------------------------------------------------------------------
 
-    def _values(self, claim: Claim, told: Sequence[Claim]) -> Iterator[Contradiction]:
+    def _differing_values(self, claim: Claim, others: Sequence[Claim]) -> Iterator[Contradiction]:
         """Confidence: the share of the attributes' words that both have (Jaccard), less a fifth
         where only its note says what a sentence is about; half of the way to 1 if the person
         verified the note."""
-        for other in told:
+        for other in others:
             memory = self._memory_of(other.source.note_id)
             if memory is None or compare(claim, other) is not Verdict.DIFFERS:
                 continue
-            shared = _jaccard(claim.attribute, other.attribute)
+            shared = jaccard(claim.attribute, other.attribute)
             sure = shared * (1.0 if claim.named and other.named else _BY_ITS_NOTE)
             sure = (1.0 + sure) / 2.0 if memory.verified else sure
             dated = isinstance(other.value, Amount) and other.value.kind in (
@@ -343,64 +282,20 @@ class Critic:
         return Advice.REVISE if found[0].confidence >= SURE else Advice.ASK
 
 
-class _WordVectors:
-    """Embeds words, each once."""
-
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
-        self._known: dict[str, npt.NDArray[np.float32]] = {}
-
-    def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        fresh = [word for word in dict.fromkeys(words) if word not in self._known]
-        if fresh:
-            if len(self._known) > _MOST_WORDS:
-                self._known = {}
-                fresh = list(dict.fromkeys(words))
-            self._known.update(zip(fresh, self._embed(fresh), strict=True))
-        return np.stack([self._known[word] for word in words])
-
-
 def _passage(hit: Hit) -> _Passage:
     return _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
 
 
-def _said_in(told: Told, asked: str) -> list[str]:
-    """A sentence; of a table row each cell alone, with the row's subject. Where heads have words of
-    the statement, only the cells of those with most."""
-    cells = [cell.partition(": ") for cell in told.quoted.split(" | ")]
-    if len(cells) < 2:
-        return [told.text]
-    subject = cells[0][2] or cells[0][0]
-    words = set(TOKEN.findall(asked.lower()))
-    shared = [len(words.intersection(TOKEN.findall(head.lower()))) for head, _, _ in cells[1:]]
-    return [
-        f"{head} of {subject}: {value}"
-        for (head, _, value), count in zip(cells[1:], shared, strict=True)
-        if count == max(shared)
-    ]
-
-
-def _with_targets(text: str, told: Told, linked: Mapping[int, Sequence[str]]) -> str:
-    """A sentence with the names that its links show other words for: "Son" in ``[[Tom Holt|Son]]``
-    is no other name in the place of "Tom Holt"."""
-    lines = range(told.lines.first, told.lines.last + 1)
-    names = dict.fromkeys(name for line in lines for name in linked.get(line, ()))
-    hidden = [name for name in names if name.casefold() not in told.text.casefold()]
-    return f"{text} ({', '.join(hidden)})" if hidden else text
-
-
-def _rank(found: Alignment) -> tuple[bool, float, float, float]:
-    return found.relation is Relation.SUPPORTS, found.covered, found.own, found.confidence
-
-
-def _misaligned(found: Alignment, passage: _Passage, sentence: str) -> Contradiction:
+def _mismatch(match: Match) -> Contradiction:
+    found = match.alignment
     kind = ConflictType.TEMPORAL if found.dated else ConflictType.FACTUAL
     explanation = (
         f"The reasoning says {' '.join(found.ours)}; the note says {' '.join(found.theirs)}."
     )
     if found.relation is Relation.DENIES:
         kind, explanation = ConflictType.LOGICAL, "One says what the other denies."
-    return _contradiction(passage, sentence, kind, found.confidence, explanation)
+    snippet = match.sentence[:MOST_CHARS]
+    return Contradiction(match.memory, match.lines, snippet, kind, found.confidence, explanation)
 
 
 def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
@@ -417,7 +312,7 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
                     passage, other, ConflictType.FACTUAL, sure,
                     "The note says that it was given up or replaced.",
                 )  # fmt: skip
-        turned = _turned(sentence, other)
+        turned = causes_opposed(sentence, other)
         if turned > 0.0:
             yield _contradiction(
                 passage, other, ConflictType.CAUSAL, turned,
@@ -425,40 +320,8 @@ def _statements(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
             )  # fmt: skip
 
 
-def _turned(one: str, other: str) -> float:
-    """Confidence that of two sentences about the same subjects one states that the first causes
-    the second and the other that it prevents it: the share of common other words."""
-    raising, lowering = _RAISES.search(one), _LOWERS.search(one)
-    raised, lowered = _RAISES.search(other), _LOWERS.search(other)
-    if _denies(one) or _denies(other):
-        return 0.0
-    if raising and lowered and not (lowering or raised):
-        first, second = raising, lowered
-    elif lowering and raised and not (raising or lowered):
-        first, second = lowering, raised
-    else:
-        return 0.0
-    fronts = stems_of(one[: first.start()]), stems_of(other[: second.start()])
-    behind = stems_of(one[first.end() :]), stems_of(other[second.end() :])
-    return min(_jaccard(*fronts), 1.0) * _overlap(*behind)
-
-
 def _contradiction(
     passage: _Passage, sentence: str, kind: ConflictType, sure: float, explanation: str
 ) -> Contradiction:
     snippet = sentence[:MOST_CHARS]
     return Contradiction(passage.memory, passage.source.lines, snippet, kind, sure, explanation)
-
-
-def _denies(sentence: str) -> bool:
-    low = f" {sentence.lower()} "
-    return NEGATED.search(low) is not None or DENIED.search(low) is not None
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the shorter that the longer has."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
-
-
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 0.0

@@ -1,0 +1,129 @@
+"""Finds the sentence of the notes that says the same as a statement, or most nearly so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.model.memory import Memory
+from memvault.model.note import LineRange
+from memvault.model.search import Hit
+from memvault.reasoning.alignment import Alignment, Embed, Relation, align
+from memvault.reasoning.wording import TOKEN, Statement
+from memvault.search.context.outline import Outlines
+from memvault.search.context.outline import Statement as NoteSentence
+from memvault.stores.graph_view import GraphView
+from memvault.verification.clause import FindNames, stems_of
+
+_WORTH = 0.34  # share of the reasoning's words; a sentence with fewer is not looked at
+_MOST_WORDS = 20_000  # whose vectors are kept
+_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
+
+
+class Match(NamedTuple):
+    """A sentence of a note, at these lines, as it is compared with a statement."""
+
+    alignment: Alignment
+    memory: Memory
+    lines: LineRange
+    sentence: str
+
+
+class SentenceMatcher:
+    """Compares statements with the sentences of notes; safe in any thread."""
+
+    def __init__(
+        self, outlines: Outlines, view: GraphView, find_names: FindNames, embed: Embed
+    ) -> None:
+        self._outlines = outlines
+        self._view = view
+        self._find_names = find_names
+        self._embed = _WordVectors(embed)
+
+    def best(self, statement: str, hits: Sequence[Hit]) -> Match | None:
+        """The sentence that supports a statement, else the one that covers most of it; None where
+        no sentence is about the same matter."""
+        ours = Statement(statement, self._find_names)
+        stems = stems_of(statement)
+        best: Match | None = None
+        for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
+            linked = self._linked(hit.memory)
+            for sentence in outline.statements if outline is not None else ():
+                around = f"{hit.memory.title}. {'. '.join(sentence.heading)}"
+                if _OPEN_TASK.match(sentence.shown):
+                    continue
+                for text in _parts_of(sentence, statement):
+                    if len(stems & (stems_of(text) | stems_of(around))) < _WORTH * len(stems):
+                        continue
+                    said = _with_targets(text, sentence, linked)
+                    theirs = Statement(said, self._find_names, hit.memory.id)
+                    if theirs.hedged:
+                        continue
+                    context = Statement(around, self._find_names)
+                    found = align(ours, theirs, context, self._embed)
+                    if found is not None and (best is None or _rank(found) > _rank(best.alignment)):
+                        best = Match(found, hit.memory, sentence.lines, sentence.quoted)
+        return best
+
+    def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
+        """By line, the names of what a note links to."""
+        try:
+            edges = self._view.stated_by(memory.id)
+        except (StoreUnavailable, GraphQueryError):
+            return {}
+        linked: dict[int, list[str]] = {}
+        for edge in edges:
+            if (target := self._view.node(edge.target)) is not None:
+                linked.setdefault(edge.line, []).append(target.name)
+        return linked
+
+
+class _WordVectors:
+    """Embeds words, each once."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._known: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
+        fresh = [word for word in dict.fromkeys(words) if word not in self._known]
+        if fresh:
+            if len(self._known) > _MOST_WORDS:
+                self._known = {}
+                fresh = list(dict.fromkeys(words))
+            self._known.update(zip(fresh, self._embed(fresh), strict=True))
+        return np.stack([self._known[word] for word in words])
+
+
+def _parts_of(sentence: NoteSentence, statement: str) -> list[str]:
+    """A sentence; of a table row each cell alone, with the row's subject. Where heads have words of
+    the statement, only the cells of those with most."""
+    cells = [cell.partition(": ") for cell in sentence.quoted.split(" | ")]
+    if len(cells) < 2:
+        return [sentence.text]
+    subject = cells[0][2] or cells[0][0]
+    words = set(TOKEN.findall(statement.lower()))
+    shared = [len(words.intersection(TOKEN.findall(head.lower()))) for head, _, _ in cells[1:]]
+    return [
+        f"{head} of {subject}: {value}"
+        for (head, _, value), count in zip(cells[1:], shared, strict=True)
+        if count == max(shared)
+    ]
+
+
+def _with_targets(text: str, sentence: NoteSentence, linked: Mapping[int, Sequence[str]]) -> str:
+    """A sentence with the names that its links show other words for: "Son" in ``[[Tom Holt|Son]]``
+    is no other name in the place of "Tom Holt"."""
+    lines = range(sentence.lines.first, sentence.lines.last + 1)
+    names = dict.fromkeys(name for line in lines for name in linked.get(line, ()))
+    hidden = [name for name in names if name.casefold() not in sentence.text.casefold()]
+    return f"{text} ({', '.join(hidden)})" if hidden else text
+
+
+def _rank(found: Alignment) -> tuple[bool, float, float, float]:
+    return found.relation is Relation.SUPPORTS, found.covered, found.own, found.confidence
