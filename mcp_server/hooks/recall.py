@@ -23,6 +23,7 @@ from memvault.model.note import LineRange, Sentence
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.calibration import CONCERNS, features
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import items_by_heading, without_speaker
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -75,8 +76,7 @@ class Quotation:
     @property
     def said(self) -> str:
         """The words, however two sessions wrote them down."""
-        bare = self.text.removesuffix(" (assistant)").removesuffix(" (person)")
-        return " ".join(bare.casefold().split())
+        return " ".join(without_speaker(self.text).casefold().split())
 
     def line(self) -> str:
         """One line, in which nothing can end the quotation's marks."""
@@ -223,11 +223,14 @@ class HookRecall:
         return self._of_session(memory, _LAST_SAID) if memory is not None else []
 
     def _of_session(self, memory: Memory, wanted: Mapping[str, int]) -> list[Quotation]:
-        sections = self._sections(memory)
+        try:
+            items = items_by_heading(self._container.guarded.read(memory.path))
+        except MemvaultError:
+            return []
         return [
             Quotation(memory, text, (number, number))
             for heading, most in wanted.items()
-            for number, text in sections.get(heading, [])[-most:]
+            for number, text in items.get(heading, [])[-most:]
         ]
 
     def fence(
@@ -320,21 +323,6 @@ class HookRecall:
         (excerpt,) = self._container.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         text = " ".join(f"{memory.title}: {excerpt.text}".split())
         return Quotation(memory, text) if excerpt.text else None
-
-    def _sections(self, memory: Memory) -> dict[str, list[tuple[int, str]]]:
-        """List items of a session note by heading, each with its line."""
-        try:
-            text = self._container.guarded.read(memory.path).decode("utf-8", "replace")
-        except MemvaultError:
-            return {}
-        sections: dict[str, list[tuple[int, str]]] = {}
-        heading = ""
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.startswith("## "):
-                heading = line[3:].strip()
-            elif line.startswith("- ") and heading:
-                sections.setdefault(heading, []).append((number, line[2:]))
-        return sections
 
 
 def _is_own(memory: Memory, sentence: Sentence) -> bool:

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from mcp_server.hooks.clients import is_same_client
 from memvault.search.relations.question import stems
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)
 LEAST_LINES = 6  # new since the last summary; fewer are read as quickly as a summary of them
@@ -120,10 +120,8 @@ def borne_out(summary: str, lines: Sequence[str]) -> list[str]:
     known = stems(source)
     kept: list[str] = []
     for line in summary.splitlines():
-        plain = " ".join(line.split())
-        starts = sentence_starts(plain)
-        for start, end in zip(starts, [*starts[1:], len(plain)], strict=True):
-            sentence = plain[start:end].strip("-*•# ")
+        for part in sentences_in(" ".join(line.split())):
+            sentence = part.strip("-*•# ")
             words = stems(sentence)
             said = all(each.casefold() in source for each in _NAME_OR_NUMBER.findall(sentence))
             if words and said and len(words & known) >= BORNE_OUT * len(words):

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from memvault.capture.transcripts import Speaker, Turn
 from memvault.text.secrets import MASK, without_secrets
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_ITEM_CHARS = 400
 LONG_TURN_CHARS = 6_000  # more than a person types: something was pasted
@@ -242,11 +242,8 @@ def _sentences(text: str) -> list[str]:
         if _LOG_LINE.match(line) or line.startswith(("    ", "\t")):
             continue
         plain = " ".join(_MARKS.sub(r"\2", _BULLET.sub("", line)).split())
-        starts = sentence_starts(plain)
-        for start, end in zip(starts, [*starts[1:], len(plain)], strict=True):
-            sentence = plain[start:end].strip()
-            if _worth_keeping(sentence):
-                found.append(_cut(sentence))
+        sentences = map(str.strip, sentences_in(plain))
+        found += [_cut(sentence) for sentence in sentences if _worth_keeping(sentence)]
     return found
 
 

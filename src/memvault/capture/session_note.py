@@ -26,6 +26,7 @@ from memvault.vault.compose import (
     safe_name,
 )
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import without_speaker
 
 FILES = "Files"
 MAX_LINES = 600  # of a session note; reports are left out first
@@ -155,8 +156,7 @@ def _lines_by_heading(
 
 def _key(line: str) -> str:
     """What makes two lines the same: their words, whoever said them."""
-    bare = line.removesuffix(" (person)").removesuffix(" (assistant)")
-    return _NOT_WORD.sub(" ", bare).strip().casefold()
+    return _NOT_WORD.sub(" ", without_speaker(line)).strip().casefold()
 
 
 def _relative(file: str, folder: str) -> str:

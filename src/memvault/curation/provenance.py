@@ -7,7 +7,6 @@ was typed in an editor, also over what a client wrote, is in no entry.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +26,9 @@ from memvault.model.provenance import (
     Provenance,
     plain_words,
 )
+from memvault.vault.compose import bare_lines
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentences_in
 
 ADDED = "added"  # of an entry's data: digests of the sentences that it added
 SPOKEN = "spoken"  # of an import: digests of what the person said in the conversation
@@ -36,7 +36,6 @@ WEB = "web"  # of a stored note: the client says that it fetched the content
 SOURCE = "source"  # of an import: the provider
 
 _SNIFFED = 8192  # bytes of a file that tell whether it is text
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
 # What they bring back is known.
@@ -55,19 +54,14 @@ class Unit(NamedTuple):
 
 def units(data: bytes) -> Iterator[Unit]:
     """The sentences of a note, line by line; lines without a word are left out."""
-    lines = lines_of(data.decode("utf-8", "replace"))
+    lines = bare_lines(data.decode("utf-8", "replace"))
     head = _frontmatter_lines(lines)
     for number, line in enumerate(lines, 1):
-        parts = [line] if number <= head else _sentences(line)
+        parts = [line] if number <= head else sentences_in(line)
         for part in parts:
             words = plain_words(part)
             if words:
                 yield Unit(number, _digest(words), words, number > head, part)
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of a note, numbered as its parser numbers them."""
-    return _LINE_END.split(text)
 
 
 def _frontmatter_lines(lines: list[str]) -> int:
@@ -75,11 +69,6 @@ def _frontmatter_lines(lines: list[str]) -> int:
         return 0
     closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))
     return next(closing, 0)
-
-
-def _sentences(line: str) -> list[str]:
-    starts = sentence_starts(line)
-    return [line[a:b] for a, b in zip(starts, [*starts[1:], len(line)], strict=True)]
 
 
 def _digest(words: str) -> str:

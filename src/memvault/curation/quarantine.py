@@ -16,10 +16,11 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 
 from memvault.curation.changes.plan import Attribution, Plan
-from memvault.curation.provenance import Provenances, lines_of, units
+from memvault.curation.provenance import Provenances, units
 from memvault.model.change import SYSTEM, Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
+from memvault.vault.compose import bare_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, NoteStat, Vault
 from memvault.vault.journal import Journal, JournalEntry
@@ -273,7 +274,7 @@ class GuardedVault(Vault):
 def _foreign(data: bytes, provenance: Provenance) -> str:
     """The lines of others, frontmatter included, without its keys that memvault writes, and without
     the person's sentences that memvault quotes in a line of its own."""
-    lines = lines_of(data.decode("utf-8", "replace"))
+    lines = bare_lines(data.decode("utf-8", "replace"))
     quoted = dict(provenance.own_parts)
     for span in provenance.spans if quoted else ():
         for number in range(span.first, span.last + 1):

@@ -265,6 +265,11 @@ def lines_of(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
+def bare_lines(text: str) -> list[str]:
+    """The lines without their endings, numbered as the parser numbers them."""
+    return _NEWLINE.split(text)
+
+
 def appended(text: str, more: str) -> str:
     """Append text after an empty line; an open code fence is closed first."""
     newline = newline_of(text)

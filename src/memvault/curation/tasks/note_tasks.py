@@ -21,11 +21,11 @@ from memvault.vault.compose import MAX_TITLE_CHARS, title_of
 from memvault.vault.frontmatter.properties import ARCHIVE, is_archived, read_date
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
+from memvault.vault.session_lines import items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import SensitiveTopic, sensitive_topic_of
 
 MOST_PROPOSED = 3  # of one session, so that nobody is flooded
 _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
-_SPEAKER = re.compile(r" \((?:person|assistant)\)$")
 _ESCAPE = re.compile(r"\\([\[#<^:%])")
 
 
@@ -64,15 +64,13 @@ def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> Curation
 
 def _lasting(data: bytes) -> list[tuple[str, str]]:
     """Type and sentence of each decision and preference, the last ones first."""
-    found: list[tuple[str, str]] = []
-    kind: str | None = None
-    for line in data.decode("utf-8", "replace").splitlines():
-        if line.startswith("## "):
-            kind = _TYPES.get(line[3:].strip())
-        elif kind is not None and line.startswith("- "):
-            text = _ESCAPE.sub(r"\1", _SPEAKER.sub("", line[2:]))
-            found.append((kind, " ".join(text.split())))
-    return found[::-1]
+    items = [
+        (number, _TYPES[heading], _ESCAPE.sub(r"\1", without_speaker(item)))
+        for heading, below in items_by_heading(data).items()
+        if heading in _TYPES
+        for number, item in below
+    ]
+    return [(kind, " ".join(text.split())) for _, kind, text in sorted(items, reverse=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from memvault.text.chunking import (
 )
 from memvault.text.embedding import Embedder
 from memvault.text.words import STOP_WORDS, composed, some_words
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
 
 LEAST_NORM = 1e-12
@@ -266,13 +266,8 @@ def _passage(hit: Hit) -> NoteText:
 def _of_passage(hit: Hit) -> list[Unit]:
     """The sentences of a passage; the passage's lines are all that is known of their place."""
     heading = tuple(hit.heading.split(" > ")) if hit.heading else ()
-    found = []
-    for line in hit.text.split("\n"):
-        starts = sentence_starts(line)
-        for start, end in zip(starts, (*starts[1:], len(line)), strict=True):
-            if text := line[start:end].strip():
-                found.append(Unit(text, hit.lines, heading, 0))
-    return found
+    parts = (part.strip() for line in hit.text.split("\n") for part in sentences_in(line))
+    return [Unit(text, hit.lines, heading, 0) for text in parts if text]
 
 
 def _around(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int | None, int | None]:

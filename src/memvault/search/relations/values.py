@@ -19,7 +19,7 @@ from memvault.search.relations.edge_templates import Value, values_in
 from memvault.search.relations.question import Phrase, PhraseVectors, stems
 from memvault.search.relations.traversal import SHARED
 from memvault.stores.vectors import VectorStore
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MOST_PER_NOTE = 12
 _LONGEST = 300  # characters of a sentence; longer ones state no single value
@@ -73,10 +73,8 @@ def sentences(text: str) -> tuple[str, ...]:
 
 def _sentences(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        starts: Sequence[int] = sentence_starts(line) if line.strip() else ()
-        ends: Iterable[int] = (*starts[1:], len(line))
-        for start, end in zip(starts, ends, strict=False):
-            sentence = line[start:end].strip(" -*+>|\t")
+        for part in sentences_in(line):
+            sentence = part.strip(" -*+>|\t")
             if sentence and len(sentence) <= _LONGEST:
                 yield sentence
 

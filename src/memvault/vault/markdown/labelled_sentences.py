@@ -59,6 +59,12 @@ def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> lis
     return starts
 
 
+def sentences_in(text: str) -> list[str]:
+    """The sentences of one paragraph, each with the spaces behind it."""
+    starts = sentence_starts(text)
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
 def _ends_sentence(text: str, match: re.Match[str], sentence: int) -> bool:
     stop, quoted, after = match["stop"], bool(match["quote"]), text[match.end()]
     if stop[-1] in "!?" or (len(stop) > 1 and stop != "..."):

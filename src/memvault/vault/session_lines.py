@@ -1,0 +1,22 @@
+"""The lines of a captured session's note: what was said, below headings, with who said it."""
+
+from __future__ import annotations
+
+from memvault.vault.compose import bare_lines
+
+
+def items_by_heading(data: bytes) -> dict[str, list[tuple[int, str]]]:
+    """The list items below each heading of the second level, with their lines, counted from 1."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    heading = ""
+    for number, line in enumerate(bare_lines(data.decode("utf-8", "replace")), 1):
+        if line.startswith("## "):
+            heading = line[3:].strip()
+        elif line.startswith("- ") and heading:
+            found.setdefault(heading, []).append((number, line[2:]))
+    return found
+
+
+def without_speaker(item: str) -> str:
+    """What was said, whoever said it."""
+    return item.removesuffix(" (person)").removesuffix(" (assistant)")
