@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from memvault.model.graph import EdgeOrigin, GraphNode, stated_relation
 from memvault.model.note import InlineField, Link, LinkStyle, ParsedNote
 from memvault.text.words import composed
-from memvault.vault.compose import lines_of
+from memvault.vault.compose import FENCE, CodeFences, lines_of
 from memvault.vault.markdown.labelled_sentences import is_label, sentence_starts
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 # A line that is more than prose: a quote, a table, HTML, a comment, mathematics, indented code, a
@@ -44,13 +43,11 @@ def without_repeats(text: str, known: Iterable[str]) -> str:
 def _blocks(text: str) -> Iterator[list[str]]:
     """Runs of lines between blank lines; code between fences is one block, a heading another."""
     block: list[str] = []
-    fence = ""
+    fences = CodeFences()
     for line in lines_of(text):
-        mark = _FENCE.match(line)
-        if fence:
+        if fences.open:
             block.append(line)
-            if mark is not None and mark[1].startswith(fence) and line.strip() == mark[1]:
-                fence = ""
+            fences.is_code(line)
             continue
         is_heading = _HEADING.match(line) is not None
         if block and (not line.strip() or is_heading or _HEADING.match(block[-1])):
@@ -58,8 +55,7 @@ def _blocks(text: str) -> Iterator[list[str]]:
             block = []
         if line.strip():
             block.append(line)
-        if mark is not None:
-            fence = mark[1]
+        fences.is_code(line)
     if block:
         yield block
 
@@ -95,7 +91,7 @@ def _is_list(block: list[str]) -> bool:
 
 def _is_prose(block: list[str]) -> bool:
     return not any(
-        _NOT_PROSE.match(line) or _ITEM.match(line) or _FENCE.match(line) or _HEADING.match(line)
+        _NOT_PROSE.match(line) or _ITEM.match(line) or FENCE.match(line) or _HEADING.match(line)
         for line in block
     )
 

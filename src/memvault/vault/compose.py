@@ -18,7 +18,7 @@ MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+?)[ \t]*#*[ \t]*$")
-_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(\1[ \t]*){2,}$")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)?|\d{1,9}[.)]\s+)+")
 _WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
@@ -142,16 +142,27 @@ def related_line(links: Iterable[str]) -> str:
 
 def close_open_fence(text: str) -> str:
     """The text with an open code fence closed, so that text after it is not taken for code."""
-    mark = ""
+    fences = CodeFences()
     for line in text.splitlines():
-        found = _FENCE.match(line)
-        if not found:
-            continue
-        if not mark:
-            mark = found["mark"]
-        elif found["mark"].startswith(mark) and not line.strip().strip(mark[0]):
-            mark = ""
-    return f"{text}\n{mark}" if mark else text
+        fences.is_code(line)
+    return f"{text}\n{fences.open}" if fences.open else text
+
+
+class CodeFences:
+    """Follows the code fences of a text line by line; ``open`` is the mark of the open one."""
+
+    def __init__(self) -> None:
+        self.open = ""
+
+    def is_code(self, line: str) -> bool:
+        """Whether the next line is code or a fence of it."""
+        found = FENCE.match(line)
+        if not self.open:
+            self.open = found["mark"] if found else ""
+            return bool(self.open)
+        if found and found["mark"].startswith(self.open) and found["mark"] == line.strip():
+            self.open = ""
+        return True
 
 
 def day_of(value: datetime) -> date:
@@ -161,16 +172,9 @@ def day_of(value: datetime) -> date:
 
 def _first_words(content: str) -> str:
     """The first line of text outside code, without markup."""
-    fence = ""
+    fences = CodeFences()
     for line in content.splitlines():
-        found = _FENCE.match(line)
-        if found:
-            if not fence:
-                fence = found["mark"]
-            elif found["mark"].startswith(fence):
-                fence = ""
-            continue
-        if fence or _RULE.match(line):
+        if fences.is_code(line) or _RULE.match(line):
             continue
         heading = _HEADING.match(line)
         text = plain_text(heading["text"] if heading else _LIST_OR_QUOTE.sub("", line))
@@ -261,7 +265,7 @@ def newline_of(text: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their line endings."""
+    """The lines with their line endings; only CR and LF end a line, as in every editor."""
     return _LINE.findall(text)
 
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memvault.vault.compose import CodeFences, lines_of
+
 ACTIVE = "## Active Concepts"
 _END = re.compile(r"%%\s*memvault:\s*end of the manifest\b(?P<rest>.*)%%\s*\Z")
 _WRITING = re.compile(r"\s+(?P<id>[0-9a-f]{8,64})\b")
@@ -25,7 +27,6 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)[-*+][ \t]+(?P<rest>\S.*?)[ \t]*\Z")
 _DIRECTIVE = re.compile(
     r"(?:[-*+][ \t]+)?\[(?:(?P<loud>MERGE|NOTE)\b|(?P<word>(?i:merge|note))[ \t]*:)(?P<rest>.*)\Z"
 )
-_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
 _BETWEEN = " · "
 _NOTES = re.compile(r"no note|\d+ notes?")
 _NAMING = re.compile(r"named in \d+ notes?")
@@ -138,18 +139,11 @@ def last_line(writing: str) -> str:
 
 
 def _read(text: str) -> Iterator[Line]:
-    fence = ""
+    fences = CodeFences()
     listing = False
-    for raw in _split(text):
+    for raw in lines_of(text):
         line = raw.rstrip("\r\n")
-        mark = _FENCE.match(line) if line.lstrip(" ")[:1] in ("`", "~") else None
-        if fence:
-            if mark and mark["marks"].startswith(fence) and not line.strip(" `~"):
-                fence = ""
-            yield Line(raw)
-            continue
-        if mark:
-            fence = mark["marks"]
+        if fences.is_code(line):
             yield Line(raw)
             continue
         found = _own(raw, line, listing)
@@ -158,11 +152,6 @@ def _read(text: str) -> Iterator[Line]:
         elif found.kind is LineKind.END or line.startswith(("# ", "## ")):
             listing = False
         yield found
-
-
-def _split(text: str) -> list[str]:
-    """Lines with their line ends; only CR and LF end a line, as in every editor."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
 
 
 def _own(raw: str, line: str, listing: bool) -> Line:
