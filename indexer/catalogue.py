@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from memvault.model.memory import Memory
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
+from memvault.text.words import name_key
 
 NAMESPACE = "notes"
 RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
@@ -202,6 +203,13 @@ class Catalogue:
     def projects(self) -> set[str]:
         """The names of all projects, as notes spell them."""
         return {memory.project for memory in self.all() if memory.project}
+
+    def project_named(self, name: str) -> str | None:
+        """A project of this name, or else one that notes spell otherwise: "aurora-west" for
+        "Aurora West"."""
+        if self._in_project.get(name.casefold()):
+            return name
+        return next((each for each in self.projects() if name_key(each) == name_key(name)), None)
 
     def types(self) -> list[str]:
         """The types that notes have."""

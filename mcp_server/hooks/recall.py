@@ -22,6 +22,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.calibration import CONCERNS, features
+from memvault.text.words import name_key
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import items_by_heading, without_speaker
 
@@ -346,10 +347,10 @@ def project_of(folder: str, projects: Iterable[str]) -> str | None:
         return None
     root = _repository(folder)
     name = PurePath(root or folder).name
-    alike = {each.casefold(): each for each in projects}
+    alike = {name_key(each): each for each in projects}
     for part in (name, path.name):
-        if part.casefold() in alike:
-            return alike[part.casefold()]
+        if name_key(part) in alike:
+            return alike[name_key(part)]
     return name if root else None
 
 

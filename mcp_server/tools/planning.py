@@ -216,7 +216,7 @@ class PlanningTools(Tools):
         They use the vault's own names and are narrowed by project, type and time.
         """
         self._box.touch(session_id)
-        self._box.scope(project)
+        project = self._box.scope(project).project
         read = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
         found = self._found(query, LOOKED_AT, read.project)
         pulse = self._box.pulse_of(found)

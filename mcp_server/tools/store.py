@@ -158,6 +158,8 @@ class StoreTools(Tools):
         asked_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
         if asked_permanent:
             lifecycle = None
+        if project is not None:
+            project = self._box.container.live.catalogue.project_named(project) or project
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,

@@ -327,8 +327,9 @@ class Toolbox:
         Raises:
             InvalidParams: no note belongs to this project.
         """
-        if project is None or self.container.live.catalogue.in_project(project):
-            return Scope(filters, project)
+        own = self.container.live.catalogue.project_named(project) if project is not None else None
+        if project is None or own is not None:
+            return Scope(filters, own)
         names = sorted(self.container.live.catalogue.projects())
         known = f"Known projects: {', '.join(names)}" if names else "No note has a project"
         raise InvalidParams(

@@ -89,6 +89,24 @@ def test_an_unknown_project_is_an_error_that_lists_the_known_ones(reader):
     assert reader.ok("recall_memory", query="kelp", project="KELP")["nodes"]
 
 
+def test_a_project_may_be_spelt_as_a_repository_would_be(writer):
+    first = writer.ok(
+        "store_memory",
+        content="Kelp grows in May.",
+        rationale="They asked for it.",
+        project="Kelp Farm",
+    )
+    again = writer.ok(
+        "store_memory",
+        content="The boat leaks aft.",
+        rationale="They asked for it.",
+        project="kelp-farm",
+    )
+    assert again["path"].rpartition("/")[0] == first["path"].rpartition("/")[0]
+    found = writer.ok("recall_memory", query="When does kelp grow?", project="kelp_farm")["nodes"]
+    assert found[0]["path"] == first["path"]
+
+
 def test_a_memory_is_linked_by_any_name_of_a_note_and_stored_even_if_a_link_cannot_be_made(writer):
     stored = writer.ok(
         "store_memory",

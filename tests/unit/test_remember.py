@@ -113,6 +113,25 @@ def test_a_project_is_its_folder_whatever_its_case(desk: StoreDesk) -> None:
     assert desk.memory(path).project == "Aurora"
 
 
+@pytest.mark.parametrize("called", ["Lumen Web", "lumen web", "lumen-web", "Lumen_Web"])
+def test_a_project_goes_to_the_folder_that_the_person_has_for_it(
+    desk: StoreDesk, called: str
+) -> None:
+    (desk.vault.root / "Projects" / "Lumen Web").mkdir(parents=True)
+    (desk.vault.root / "projects").mkdir(exist_ok=True)  # as earlier versions made it
+    path = desk.store(content="Two", title="Two", project=called)
+    assert path == "Projects/Lumen Web/Two.md"
+    assert desk.memory(path).project == "Lumen Web"
+
+
+def test_no_folder_is_made_that_differs_in_case_alone(desk: StoreDesk) -> None:
+    for folder in ("Permanent", "Projects"):
+        (desk.vault.root / folder).mkdir()
+    assert desk.store(content="One", lifecycle="permanent") == "Permanent/One.md"
+    assert desk.store(content="Two") == "Projects/Two.md"
+    assert desk.store(content="Three", project="Kelp") == "Projects/Kelp/Three.md"
+
+
 def test_a_title_in_the_content_is_not_written_twice(desk: StoreDesk) -> None:
     own = desk.store(content="## Jars ##\n\nText", title="jars")
     other = desk.store(content="# Jars\n\nText", title="Glass")

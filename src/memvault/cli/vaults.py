@@ -85,9 +85,11 @@ def make_vault(vault: Path) -> str:
     try:
         vault.mkdir(parents=True, exist_ok=True)
         if _has_notes(vault):
-            for name in _FOLDERS:
+            spelled = {each.name.casefold(): each.name for each in vault.iterdir()}
+            folders = [spelled.get(name, name) for name in _FOLDERS]
+            for name in folders:
                 (vault / name).mkdir(exist_ok=True)
-            return f"your notes are unchanged; new ones go to {', '.join(_FOLDERS)}"
+            return f"your notes are unchanged; new ones go to {', '.join(folders)}"
         return f"{_copy_template(vault)} files added"
     except OSError as error:
         raise StorageError(f"The vault cannot be written: {error.strerror}.") from error

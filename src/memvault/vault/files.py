@@ -313,7 +313,8 @@ class Vault:
         return data
 
     def note_folder(self, folder: str) -> str:
-        """A folder's checked path; parts with characters that some system forbids are made safe.
+        """A folder's checked path, in the case that the vault has it: most systems know no other.
+        Parts with characters that some system forbids are made safe.
 
         Raises:
             OutsideVault: it is outside or hidden, or the ignore rules exclude it.
@@ -324,13 +325,22 @@ class Vault:
             if part.strip() in {"", ".", ".."} or part.startswith(".") or "\0" in part:
                 raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
             is_there = _is_unicode(part) and _mode_of(self.root / existing) != 0
-            parts.append(part if is_there else safe_name(part))
+            parts.append(part if is_there else self._spelled("/".join(parts), safe_name(part)))
         path = "/".join(parts)
         if path:
             self._inside(path)
             if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
                 raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
+
+    def _spelled(self, folder: str, name: str) -> str:
+        """The name of the folder in a folder that differs from this name in case alone, or else
+        the name."""
+        with contextlib.suppress(OSError):
+            for entry in sorted((self.root / folder).iterdir()):
+                if entry.name.casefold() == name.casefold() and entry.is_dir():
+                    return entry.name
+        return name
 
     def _place(self, path: str) -> Path:
         """The absolute path of a vault path, checked without touching the file system."""

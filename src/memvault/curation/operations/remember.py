@@ -30,6 +30,7 @@ from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.text.secrets import find_secrets
+from memvault.text.words import name_key
 from memvault.vault.compose import (
     compose_note,
     day_of,
@@ -146,16 +147,35 @@ def secrets_in(draft: Draft) -> dict[str, str]:
 def _folder_of(
     vault: Vault, lifecycle: Lifecycle, project: str | None, now: datetime
 ) -> tuple[str, str | None]:
-    """The folder, and the project spelt as its folder: ``aurora`` means the folder ``Aurora``."""
-    name = safe_name(project) if project else None
-    if name:
-        projects = vault.root / "projects"
-        with storage_errors("projects"):
-            there = sorted(entry.name for entry in projects.iterdir()) if projects.is_dir() else []
-        alike = [entry for entry in there if entry.casefold() == name.casefold()]
-        if alike and name not in alike:
-            name = project = alike[0]
-    return folder_of_lifecycle(lifecycle, name, now), project
+    """The folder, and the project spelt as its folder: ``aurora-west`` means ``Aurora West``."""
+    folder = folder_of_lifecycle(lifecycle, project, now)
+    if not project:
+        return folder, None
+    own = _project_folder(vault, safe_name(project))
+    if own is None:
+        return folder, project
+    is_project = lifecycle is Lifecycle.TEMPORARY
+    return "/".join(own) if is_project else folder, (
+        project if own[1] == safe_name(project) else own[1]
+    )
+
+
+def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
+    """The folder of projects and the one in it that has this name, or else spells it otherwise."""
+    with storage_errors("projects"):
+        tops = [each.name for each in vault.root.iterdir() if each.name.casefold() == "projects"]
+        alike = [
+            (top, each.name)
+            for top in sorted(tops, reverse=True)
+            if (vault.root / top).is_dir()
+            for each in sorted((vault.root / top).iterdir())
+            if name_key(each.name) == name_key(name) and each.is_dir()
+        ]
+    return min(
+        alike,
+        key=lambda own: (own[1] != name, own[1].casefold() != name.casefold()),
+        default=None,
+    )
 
 
 def folder_of_lifecycle(lifecycle: Lifecycle, project: str | None, day: datetime) -> str:
