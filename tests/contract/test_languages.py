@@ -76,6 +76,22 @@ def test_function_words_count_less_in_their_own_language_only() -> None:
     assert weights("Wo ist die Miete", "german")[die] == pytest.approx(bm25.FUNCTION_WORD)
 
 
+@pytest.mark.parametrize(
+    ("question", "language", "asks"),
+    [
+        ("Wann hat die Kita zu?", "german", "wann"),
+        ("Wer darf uns abholen?", "german", "wer"),
+        ("Quand est-ce que la crèche ferme ?", "french", "quand"),
+        ("¿Dónde está el hotel?", "spanish", "dónde"),
+        ("Wanneer komt de trein?", "dutch", "wanneer"),
+        ("Почему не работает насос?", "russian", "почему"),
+    ],
+)
+def test_words_that_ask_are_function_words(question: str, language: str, asks: str) -> None:
+    (term,) = bm25.query(asks, (language,)).indices[:1]
+    assert weights(question, language)[term] == pytest.approx(bm25.FUNCTION_WORD)
+
+
 def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:
     (get,), (ferry,) = bm25.terms("get"), bm25.terms("ferry")
     asked = weights("where do I get the ferry", "german")

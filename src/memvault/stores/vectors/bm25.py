@@ -82,6 +82,26 @@ _IN_PIECES = frozenset(
      "turkish")
 )  # fmt: skip
 _WITHOUT_STOP_WORDS = frozenset(("armenian", "tamil"))
+# Words that ask, which the lists of function words of these languages lack.
+_ASKING_WORDS = {
+    "danish": "hvem hvis hvornår hvor hvorfor hvordan hvilken hvilket hvilke",
+    "dutch": "wanneer waar waarom welk welke hoeveel wiens waarheen",
+    "finnish": "milloin miten kuinka kumpi paljonko",
+    "french": "quoi quand où comment pourquoi combien quel quelle quels quelles lequel laquelle",
+    "german": "wer wen wem wessen wann wohin woher warum wieso weshalb wieviel wieviele woran"
+    " womit wofür worüber wovon wogegen wozu worum worauf",
+    "greek": "ποιος ποιοι ποιες πότε πού γιατί πώς πόσο πόσα πόσοι",
+    "hungarian": "hol hova honnan melyik mennyi hány",
+    "italian": "cosa quando quali qual",
+    "norwegian": "hvilket",
+    "portuguese": "onde quais quanto quanta quantos quantas porquê",
+    "romanian": "când câți câtă",
+    "russian": "откуда почему какие какое сколько чей",
+    "spanish": "quién quiénes cuándo dónde cómo cuál cuáles cual cuales cuánto cuánta cuántos"
+    " cuántas cuanto cuanta cuantos cuantas adónde",
+    "turkish": "hangi kaç",
+}
+_ASKS = {language: frozenset(words.split()) for language, words in _ASKING_WORDS.items()}
 LANGUAGES = tuple(sorted({*_COMMON_WORDS, *_LANGUAGE_OF_SCRIPT} - {"english"}))
 _SAMPLE_CHARS = 1_000  # of a text, by which its language is detected
 _FEWEST_WORDS = 2
@@ -237,7 +257,8 @@ def _function_words(text: str, language: str) -> Iterator[str]:
 @lru_cache(maxsize=20_000)  # seven languages are asked for each word of a question
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word says nothing by itself in a language, as "what" in English."""
-    return not _without_function_words(language).embed_query(word).indices
+    asks = word in _ASKS.get(language, ())
+    return asks or not _without_function_words(language).embed_query(word).indices
 
 
 def terms(phrase: str) -> list[int]:
