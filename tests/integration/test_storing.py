@@ -220,6 +220,17 @@ def test_an_unknown_target_is_answered_with_the_nearest_names(writer: Caller) ->
     assert error["data"]["nearest"][0] == "Harbour Lab"
 
 
+def test_a_part_of_a_name_is_answered_with_the_whole_name(writer: Caller) -> None:
+    title = "ADR-004 Move from one message queue to another"
+    writer.ok("store_memory", content="We move.", title=title, rationale=WHY)
+    for tool, arguments in (
+        ("edit_memory", {"target": "ADR-004", "operation": "append", "content": "x"}),
+        ("forget_concept", {"target": "message queue"}),
+    ):
+        assert writer.error(tool, rationale=WHY, **arguments)["data"]["nearest"] == [title]
+    assert title in writer.error("get_memory", path="adr-004")["message"]
+
+
 def test_a_folder_that_is_swapped_for_a_link_during_a_store_is_a_domain_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,16 +108,19 @@ def names_of_memory(memory: Memory) -> tuple[str, ...]:
 
 
 def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
-    """Titles, aliases and file names that are spelled like this one, nearest first."""
+    """Titles, aliases and file names that have all words of this one, the shortest first, then
+    those that are spelled like it, nearest first."""
     names = {
         key: each
         for memory in memories.all()
         for each in names_of_memory(memory)
         if (key := name_key(each))
     }
-    return [
-        names[key] for key in get_close_matches(name_key(name), names, MOST_NEAREST, cutoff=0.6)
-    ]
+    wanted = name_key(name)
+    having = [key for key in names if wanted and f" {wanted} " in f" {key} "]
+    near = get_close_matches(wanted, names, MOST_NEAREST, cutoff=0.6)
+    keys = dict.fromkeys([*sorted(having, key=lambda key: (len(key), key)), *near])
+    return [names[key] for key in keys][:MOST_NEAREST]
 
 
 def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
