@@ -52,6 +52,7 @@ STORAGE_WORDS = ("Storage error: ", "Database integrity check failed")
 OUT_OF_RANGE = {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}
 MISSING = {"missing_argument", "missing_keyword_only_argument"}
 UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
+NO_OBJECT = {"model_type", "model_attributes_type", "dataclass_type"}
 
 
 NO_TEXT = mt.TextContent(type="text", text="")
@@ -168,7 +169,8 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
     if words is None and kind in OUT_OF_RANGE:
         words = _range_words(parameter, _property(schema, location))
     if words is None:
-        known = _first_with_properties(_property(schema, location[:-1]), schema)
+        described = _property(schema, location if kind in NO_OBJECT else location[:-1])
+        known = _first_with_properties(described, schema)
         said = _said(kind, details, known.get("properties", {}))
         words = f"Invalid params: {parameter} - {said}"
     return InvalidParams(words, **data)
@@ -179,6 +181,10 @@ def _said(kind: str, details: ErrorDetails, known: Iterable[str]) -> str:
         return "it is required"
     if kind in UNKNOWN:
         return f"there is no such parameter. There are: {', '.join(known)}"
+    if kind in NO_OBJECT:
+        return f"it must be an object with: {', '.join(known)}"
+    if kind.startswith(("date_", "datetime_")):
+        return "it must be a date or time in ISO 8601, such as 2026-03-14"
     if details.get("ctx") == {"min_length": 1}:
         return "it must not be empty"
     said = details["msg"].replace(" after validation", "")
@@ -196,7 +202,11 @@ def _property(schema: Mapping[str, Any], location: list[str]) -> Mapping[str, An
     """The part of a JSON schema that describes the value at this location."""
     part: Mapping[str, Any] = schema
     for name in location:
-        part = _first_with_properties(part, schema).get("properties", {}).get(name, {})
+        lists = [each for each in (part, *part.get("anyOf", [])) if "items" in each]
+        if lists and name.isdigit():
+            part = lists[0]["items"]
+        else:
+            part = _first_with_properties(part, schema).get("properties", {}).get(name, {})
     choices = [part, *part.get("anyOf", [])]
     return next((choice for choice in choices if "minimum" in choice), part)
 

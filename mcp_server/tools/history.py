@@ -23,7 +23,6 @@ from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.history import description, explanation
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
-from memvault.model.errors import NoteNotFound
 
 WITHHELD = (
     "Withheld: it looks like orders to an AI model. The person finds it on the Activity page."
@@ -74,17 +73,17 @@ class HistoryTools(Tools):
     ) -> LineageAnswer:
         """List the changes of a memory: what, who, when and why, newest first.
 
-        undo_change undoes a change by its `reversal_hash`.
+        A note's title or path will do for the id. undo_change undoes a change by its
+        `reversal_hash`.
         """
         container = self._box.container
         history = container.curator.history
         memory = container.live.catalogue.by_id(node_id)
         changes = history.lineage(node_id, depth, memory.path if memory else None)
         if memory is None and not changes and not container.live.stores.graph.nodes([node_id]):
-            raise NoteNotFound(
-                f"No memory has the id {node_id}. Search for what it says.",
-                id=node_id,
-            )
+            memory = self._box.memory_at(node_id)
+            node_id = memory.id
+            changes = history.lineage(node_id, depth, memory.path)
         every = history.changes(node_id=node_id, limit=None)
         standing = [each for each in every if each.undone_by is None]
         paths = {memory.path} if memory else {p for each in changes for p in each.paths}

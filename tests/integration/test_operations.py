@@ -52,6 +52,8 @@ def test_notes_are_merged_found_under_both_names_and_taken_apart_again(writer: C
     assert "two divers" not in entry["content_before"]
     assert entry["content_after"] == text == lineage["current_content"]
     assert writer.ok("get_node_lineage", node_id=boat)["forked_to"] == [drone]
+    by_title = writer.ok("get_node_lineage", node_id="Counting by drone")
+    assert by_title["node_id"] == drone and by_title["lineage"]
 
     undone = writer.ok("undo_change", change=entry["reversal_hash"], rationale=WHY)
     assert [each["kind"] for each in undone["undone"]] == ["merged"] and not undone["conflicts"]

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import datetime
 from typing import Annotated, Any
 
 import pytest
 from fastmcp import Client, FastMCP
 from mcp import MCPError
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
 from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept
 from memvault.model.errors import NoteConflict, StorageError
+
+
+class Clamped(BaseModel):
+    node_id: str
+    clamp_value: float = 1.0
 
 
 def answer(
@@ -25,6 +31,8 @@ def answer(
     verbosity_level: Verbosity = 1,
     filters: Narrowing = None,
     names: list[str] | None = None,
+    nodes: list[Clamped] | None = None,
+    since: datetime | None = None,
 ) -> dict[str, Any]:
     """A tool with the arguments of the real ones."""
     if query == "conflict":
@@ -75,7 +83,7 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
         (
             {"query": "q", "limit": 3},
             "Invalid params: limit - there is no such parameter. "
-            "There are: query, rationale, top_k, verbosity_level, filters, names",
+            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since",
         ),
         (
             {"query": "q", "filters": {"min_importance": 7}},
@@ -98,6 +106,17 @@ def test_wrong_types_and_lengths_are_invalid_params_that_name_the_parameter(argu
     error = failure("answer", **arguments)
     assert error["code"] == -32602
     assert error["message"].startswith(f"Invalid params: {error['data']['parameter']} - ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"nodes": ["Harbour"]}, "nodes.0 - it must be an object with: node_id, clamp_value"),
+        ({"since": "last week"}, "since - it must be a date or time in ISO 8601, such as"),
+    ],
+)
+def test_a_value_of_another_shape_is_answered_with_the_shape_that_it_must_have(arguments, said):
+    assert said in failure("answer", query="x", **arguments)["message"]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"rationale": None}])

@@ -176,7 +176,8 @@ class History:
                 candidates=[{"reversal_hash": key} for key in matching[:10]],
             )
         raise NoteNotFound(
-            f"No change has the hash {reversal_hash!r}; `memvault log` lists them",
+            f"No change has the hash {reversal_hash!r}. It is the `reversal_hash` in the answer to "
+            "the change; `memvault log` lists all of them",
             target=reversal_hash,
         )
 
