@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_text import MOST_WORDS, compared, editable, edited, note_html
-from mcp_server.pages.page_actions import PAGE_SIZE, back_to, paged
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from mcp_server.pages.today import plotted
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
