@@ -32,7 +32,7 @@ def compare(one: Claim, other: Claim) -> Verdict:
 
     Wishes, hearsay and statements called outdated by their sentence are unrelated.
     """
-    if not all(each.asserted and not each.outdated for each in (one, other)):
+    if one.outdated or other.outdated or not (one.asserted and other.asserted):
         return Verdict.APART
     if not (same_attribute(one, other) and same_subject(one, other) and _same_time(one, other)):
         return Verdict.APART
@@ -52,11 +52,9 @@ def same_attribute(one: Claim, other: Claim) -> bool:
     """
     if one.attribute == other.attribute:
         return True
-    return any(
-        few.attribute < many.attribute
-        and (many.attribute - few.attribute) <= (few.context | few.around)
-        for few, many in ((one, other), (other, one))
-    )
+    few, many = (one, other) if one.attribute < other.attribute else (other, one)
+    more = many.attribute - few.attribute
+    return few.attribute < many.attribute and more <= few.context | few.around
 
 
 def same_subject(one: Claim, other: Claim) -> bool:

@@ -329,9 +329,13 @@ class Verifier:
         for claim in claims:
             if claim.outdated:
                 continue
-            told = [other for other in pool if other.source.note_id != claim.source.note_id]
-            differing = [o for o in told if compare(claim, o) is Verdict.DIFFERS]
-            alike = [o for o in told if compare(claim, o) is Verdict.AGREES]
+            told = [
+                (other, compare(claim, other))
+                for other in pool
+                if other.source.note_id != claim.source.note_id
+            ]
+            differing = [other for other, verdict in told if verdict is Verdict.DIFFERS]
+            alike = [other for other, verdict in told if verdict is Verdict.AGREES]
             for other in differing:
                 if self._holds_against(other, claim):
                     against.setdefault(other.source.note_id, self._evidence(other))
