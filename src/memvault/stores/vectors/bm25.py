@@ -69,6 +69,7 @@ _ENDINGS = {
 _ANY_ENDING = tuple(ending for endings in _ENDINGS.values() for ending in endings)
 _ENDED_CHARS = 6  # of words that are judged by their endings
 _LANGUAGE_OF_WORDS = {language: frozenset(w.split()) for language, w in _COMMON_WORDS.items()}
+_COMMON = frozenset().union(*_LANGUAGE_OF_WORDS.values())
 _LANGUAGE_OF_SCRIPT = {
     "russian": re.compile("[\u0400-\u04ff]"),
     "greek": re.compile("[\u0370-\u03ff]"),
@@ -123,11 +124,12 @@ def _language_of(sample: str) -> str | None:
     words = frozenset(sample.split())  # three times as fast as a regular expression
     if len(words & _LANGUAGE_OF_WORDS["english"]) >= _SURELY_ENGLISH:
         return None
-    counts = {language: len(words & own) for language, own in _LANGUAGE_OF_WORDS.items()}
+    common = words & _COMMON  # mostly few, or none
+    counts = {language: len(common & own) for language, own in _LANGUAGE_OF_WORDS.items()}
     if max(counts.values()) <= 2 * _FEWEST_WORDS:
         long = (word.rstrip(".,:;!?") for word in words if len(word) >= _ENDED_CHARS)
         ended = [word for word in long if word.endswith(_ANY_ENDING)]
-        for language, endings in _ENDINGS.items():
+        for language, endings in _ENDINGS.items() if ended else ():
             counts[language] += sum(word.endswith(endings) for word in ended)
     best = max(counts, key=lambda language: counts[language])
     return best if best != "english" and counts[best] >= _FEWEST_WORDS else None
