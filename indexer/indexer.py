@@ -30,12 +30,12 @@ from indexer.generation import Progress, Report, ScanReport, report_nothing
 from indexer.graph_writer import EntityCache, GraphWriter, SuppressedNodes
 from indexer.name_registry import AffectedLinks, NameRegistry
 from indexer.relinking import Relinking
+from indexer.stored_notes import as_stored
 from memvault.config.settings import IndexSettings
 from memvault.curation.operations.preferences import preference_rows
 from memvault.model.errors import StoreUnavailable
-from memvault.model.graph import GraphEdge, GraphNode, NoteGraph, NotesIndexed
+from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
-from memvault.model.note import ChunkSize, mean_vector
 from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.stores.open import Stores
@@ -221,7 +221,7 @@ class Indexer:
             self._report(NotesIndexed(frozenset(changed), removed=gone))
             rest = iter(self.catalogue.paths() if paths is None else {*changed, *paths})
             while batch := list(islice(rest, BATCH)):
-                self._report(self._as_stored(batch))
+                self._report(as_stored(self.stores, self.catalogue, batch))
 
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, perhaps not yet indexed, with the id that it probably gets."""
@@ -423,28 +423,6 @@ class Indexer:
             self.version += 1
             for listener in self.on_change:
                 listener(indexed)
-
-    def _as_stored(self, paths: Collection[str]) -> NotesIndexed:
-        """These notes as the stores have them."""
-        memories = [m for m in map(self.catalogue.by_path, paths) if m is not None]
-        ids = [memory.id for memory in memories]
-        edges: dict[str, list[GraphEdge]] = {key: [] for key in ids}
-        for edge in self.stores.graph.stated_by(ids) if ids else ():
-            edges[edge.source].append(edge)
-        ends = {edge.target for stated in edges.values() for edge in stated}
-        nodes = self.stores.graph.nodes({*ids, *ends})
-        graphs = tuple(
-            NoteGraph(
-                nodes[key],
-                tuple(stated),
-                tuple(nodes[end] for end in {e.target for e in stated} if end in nodes),
-            )
-            for key, stated in edges.items()
-            if key in nodes
-        )
-        read = self.stores.vectors.vectors(ids, ChunkSize.NOTE) if ids else {}
-        vectors = {key: mean_vector(read.get(key, ())) for key in ids}
-        return NotesIndexed(frozenset(paths), graphs, vectors)
 
     def _learn_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
         """Register the names; also returns the ids that notes no longer have."""
