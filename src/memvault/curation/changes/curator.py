@@ -9,15 +9,12 @@ completes the change or takes it back, whichever the files allow.
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
-
-from filelock import FileLock, Timeout
 
 from memvault.curation.changes import apply as files
 from memvault.curation.changes.forgetting import (
@@ -28,6 +25,7 @@ from memvault.curation.changes.forgetting import (
 )
 from memvault.curation.changes.history import History, joined_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.lock import ChangeLock
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.trash import Trash, versions_of
@@ -37,19 +35,16 @@ from memvault.model.errors import (
     InvalidParams,
     MemvaultError,
     NoteConflict,
-    OutsideVault,
     StorageError,
 )
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.vault.version_store import FOLDER, KEPT_BYTES, VersionStore
-from memvault.vault.write import storage_errors
+from memvault.vault.version_store import KEPT_BYTES, VersionStore
 
 ATTEMPTS = 3  # at a change whose notes somebody saves at the same time
 MOST_NAMES = 20  # of a change that are recorded
-LOCK_SECONDS = 60.0  # that a change waits for one of another process
 START_SECONDS = 2.0  # that recovery waits for one
 
 logger = logging.getLogger(__name__)
@@ -100,10 +95,7 @@ class Curator:
         self._deleted = deleted
         self.refuse: Callable[[Plan, Attribution], None] = lambda plan, why: None  # or raise
         self.made: Callable[[Change], None] = lambda change: None  # called after each change
-        self._lock = threading.RLock()
-        self._other_processes = FileLock(
-            vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
-        )
+        self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
@@ -152,8 +144,8 @@ class Curator:
         result with both. ``alone`` is for an operation that depends on which notes there are:
         nothing else changes the vault while it is staged."""
         for attempt in range(1, ATTEMPTS + 1):
-            # The first attempt stages beside other changes; a further one waits for them.
-            with self._alone() if alone or attempt > 1 else nullcontext():
+            # The first attempt is staged while others change notes; a further one waits for them.
+            with self._lock.alone() if alone or attempt > 1 else nullcontext():
                 staging = self.stage()
                 result, names, node_ids = stage(staging)
                 plan = staging.plan(kind, names, node_ids)
@@ -180,7 +172,7 @@ class Curator:
             raise InvalidParams("No change: it already has this value")
         check_permanent(any(each.permanent for each in plan.forgets), why.reason)
         check_restoring(plan, why, self.history)
-        with self._alone():
+        with self._lock.alone():
             if self._interrupted:
                 self._recover()
             self._check(plan)
@@ -230,7 +222,7 @@ class Curator:
     def joined(self) -> Mapping[str, GraphNode]:
         """By the id of each concept that was joined to another, the concept that it is now."""
         if self._joined is None:
-            with self._lock:
+            with self._lock.threads:
                 self._joined = joined_concepts(fact for _, fact in self.history.facts())
         return self._joined
 
@@ -244,7 +236,7 @@ class Curator:
         if not self.history.begun():
             return []
         try:
-            with self._alone(START_SECONDS):
+            with self._lock.alone(START_SECONDS):
                 return self._recover()
         except StorageError as error:
             logger.warning("interrupted changes are not recovered yet: %s", error.message)
@@ -268,37 +260,11 @@ class Curator:
         return purged
 
     def _delete_for_good(self, tombstone: Tombstone) -> None:
-        with self._lock:
+        with self._lock.threads:
             self._trash.delete(tombstone)
         self._deleted(tombstone)
 
     # -- making a change ------------------------------------------------------------------------
-
-    @contextmanager
-    def _alone(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-        """Within the block no other thread or process makes a change. One thread may nest it.
-
-        Raises:
-            StorageError: another process takes too long, or the vault cannot be written.
-        """
-        with self._lock:
-            folder = self.vault.root / FOLDER.parent
-            with storage_errors(FOLDER.parent.as_posix()):
-                self.vault.check()  # a folder made in its place would pass for it
-                folder.mkdir(parents=True, exist_ok=True)
-                if not folder.resolve().is_relative_to(self.vault.root):
-                    raise OutsideVault("The vault's .memvault folder is a link out of the vault")
-                try:
-                    self._other_processes.acquire(timeout=seconds)
-                except Timeout as error:
-                    raise StorageError(
-                        "Another memvault process has been changing this vault for "
-                        f"{seconds:.0f} s; wait for it or end it, then try again"
-                    ) from error
-            try:
-                yield
-            finally:
-                self._other_processes.release()
 
     def _check(self, plan: Plan) -> None:
         for edit in plan.edits:

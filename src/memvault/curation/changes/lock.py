@@ -1,0 +1,57 @@
+"""The lock under which a vault is changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from filelock import FileLock, Timeout
+
+from memvault.model.errors import OutsideVault, StorageError
+from memvault.vault.files import Vault
+from memvault.vault.version_store import FOLDER
+from memvault.vault.write import storage_errors
+
+LOCK_SECONDS = 60.0  # that a change waits for one of another process
+
+
+class ChangeLock:
+    """Lets one thread of one process at a time change a vault. One thread may nest it.
+
+    Attributes:
+        threads: the lock among this process's threads alone.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self.threads = threading.RLock()
+        self._vault = vault
+        self._processes = FileLock(
+            vault.root / FOLDER.parent / ".lock", timeout=LOCK_SECONDS, poll_interval=0.005
+        )
+
+    @contextmanager
+    def alone(self, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+        """Within the block no other thread or process makes a change.
+
+        Raises:
+            StorageError: another process takes too long, or the vault cannot be written.
+        """
+        with self.threads:
+            folder = self._vault.root / FOLDER.parent
+            with storage_errors(FOLDER.parent.as_posix()):
+                self._vault.check()  # a folder made in its place would pass for it
+                folder.mkdir(parents=True, exist_ok=True)
+                if not folder.resolve().is_relative_to(self._vault.root):
+                    raise OutsideVault("The vault's .memvault folder is a link out of the vault")
+                try:
+                    self._processes.acquire(timeout=seconds)
+                except Timeout as error:
+                    raise StorageError(
+                        "Another memvault process has been changing this vault for "
+                        f"{seconds:.0f} s; wait for it or end it, then try again"
+                    ) from error
+            try:
+                yield
+            finally:
+                self._processes.release()
