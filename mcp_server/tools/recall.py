@@ -115,10 +115,9 @@ class ConnectorTools(Tools):
     @tool(annotations=READS, tags=CORE, title="Search")
     def search(self, query: Query) -> SearchAnswer:
         """Search the person's notes; read the results with fetch."""
-        result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
-        self._box.asked(query, result)
         session = self._box.touch()
-        self._box.returned(session, [hit.memory.id for hit in result.hits], query, result.hits)
+        result = self._box.container.live.searcher.search(query, mode=Mode.DEFAULT, top_k=RESULTS)
+        self._box.answered(session, query, result)
         return SearchAnswer(
             results=[
                 FoundDocument.of(hit.memory, url=self._url(hit.memory)) for hit in result.hits
@@ -200,18 +199,14 @@ class RecallTools(Tools):
             fitting=self._fitting(filters),
             allow_unverified=allow_unverified,
         )
-        self._box.asked(query, result, scope)
-        ids = [hit.memory.id for hit in result.hits]
-        self._box.returned(session, ids, query, result.hits)
+        self._box.answered(session, query, result, scope)
         answer = RecallAnswer(
             nodes=self._box.nodes(result.hits, level, query),
             mode=result.mode,
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),
         )
-        if result.matter is not None and result.claims:
-            return answer  # what is concluded quotes claims, too
-        return self._box.concluded(answer, ids, level)
+        return self._box.concluded(answer, result, level)
 
     @tool(annotations=READS, tags=FULL, title="Search passages")
     def vector_search(
@@ -334,14 +329,11 @@ class GraphTools(Tools):
             max_hops=max_hops,
             patience=FIRST_PATIENCE,
         )
-        self._box.asked(query, result, scope)
-        ids, level = [hit.memory.id for hit in result.hits], session.level(verbosity_level)
-        self._box.returned(session, ids, query, result.hits)
+        self._box.answered(session, query, result, scope)
+        level = session.level(verbosity_level)
         answer = GraphAnswer(
             results=self._box.nodes(result.hits, level, query),
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
-        if result.matter is not None and result.claims:
-            return answer  # what is concluded quotes claims, too
-        return self._box.concluded(answer, ids, level)
+        return self._box.concluded(answer, result, level)

@@ -214,6 +214,13 @@ class Toolbox:
             client = client_name()
             self.container.learning.shown(connection_id(), client, session.id, question, hits)
 
+    def answered(
+        self, session: Session, query: str, result: SearchResult, scope: Scope | None = None
+    ) -> None:
+        """Note which memories answer a question, and whether none does."""
+        self.asked(query, result, scope)
+        self.returned(session, [hit.memory.id for hit in result.hits], query, result.hits)
+
     def read(self, session: Session, ids: Sequence[str], *, cited: bool = False) -> None:
         """Note which memories are read whole, or because they were cited."""
         self.returned(session, ids)
@@ -384,10 +391,13 @@ class Toolbox:
             opening_of=self._openings.of,
         )
 
-    def concluded(self, answer: Full, ids: Sequence[str], level: VerbosityLevel) -> Full:
+    def concluded(self, answer: Full, result: SearchResult, level: VerbosityLevel) -> Full:
         """The answer; at the highest level with what follows from its memories."""
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
+        if result.matter is not None and result.claims:
+            return answer  # what is concluded quotes claims, too
+        ids = [hit.memory.id for hit in result.hits]
         try:
             answer = answer.model_copy(update=concluded(self.insights(ids, CONCLUDED)))
             room = TokenBudget(self.container.embedder.tokens, self.container.live.catalogue)
