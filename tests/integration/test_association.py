@@ -181,7 +181,7 @@ def test_a_link_that_use_speaks_for_weighs_more_and_the_best_match_stays(
             return 0.76 if {one, other} == {ids["The Salt Road"], ids[loved]} else 0.0
 
         hybrid = HybridSearch(indexer.stores.vectors, embedder, by_id)
-        association = Association(view, embedder, by_id, hybrid.telling, learnt)
+        association = Association(view, embedder, by_id, hybrid.question_vector, learnt)
         hits = hybrid.search(query, 4)
         assert hits[0].memory.title == "The Salt Road"
         found = association.extend(query, hits)
@@ -227,9 +227,11 @@ def test_a_link_carries_less_in_a_language_that_the_model_hardly_knows(
     things = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
           for one in things})  # fmt: skip
-    italian = searcher.hybrid.telling("Come si fa a conservare la spesa?")
+    italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
     assert 0.0 < np.linalg.norm(italian) < 0.9
-    assert np.linalg.norm(searcher.hybrid.telling("How do I keep bread?")) == pytest.approx(1.0)
+    assert np.linalg.norm(searcher.hybrid.question_vector("How do I keep bread?")) == pytest.approx(
+        1.0
+    )
 
 
 def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(

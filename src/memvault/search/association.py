@@ -46,7 +46,7 @@ class Association:
     skipped.
 
     Args:
-        telling: the vector that links' sentences are compared with (`HybridSearch.telling`).
+        question_vector: what links' sentences are compared with (`HybridSearch.question_vector`).
         learnt: what use says for the link between two memories, in [-1, 1].
     """
 
@@ -55,11 +55,11 @@ class Association:
         view: GraphView,
         embedder: Embedder,
         memory_of: Callable[[str], Memory | None],
-        telling: Callable[[str], Vector],
+        question_vector: Callable[[str], Vector],
         learnt: LinkWeight = lambda one, other: 0.0,
     ) -> None:
         self._learnt = learnt
-        self._telling = telling
+        self._question_vector = question_vector
         self._view = view
         self._embedder = embedder
         self._memory_of = memory_of
@@ -164,7 +164,7 @@ class Association:
         known = self._vectors_of(sentences)
         if not known:
             return {}
-        cosines = np.stack(list(known.values())) @ self._telling(query)
+        cosines = np.stack(list(known.values())) @ self._question_vector(query)
         return dict(zip(known, cosines.tolist(), strict=True))
 
     def _vectors_of(self, sentences: set[str]) -> Mapping[str, Vector]:

@@ -104,7 +104,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
         max(0.0, hit.relevance - (0.0 if related else shift))
         for hit, related in zip(hits, by_relation, strict=True)
     ]
-    shares = word_shares(query, [told(hit, query) for hit in hits])
+    shares = word_shares(query, [text_with_properties(hit, query) for hit in hits])
     rows = np.zeros((count, 8))
     for k, (own, hit) in enumerate(zip(relevance, hits, strict=True)):
         best_other = relevance[0] if k else (relevance[1] if count > 1 else 0.0)
@@ -117,7 +117,7 @@ def features(query: str, hits: Sequence[Hit], shift: float = 0.0) -> Features:
     return rows
 
 
-def told(hit: Hit, query: str) -> str:
+def text_with_properties(hit: Hit, query: str) -> str:
     """A passage with its headings and what its note's properties say to a question."""
     properties = relevant_properties(hit.memory, query)
     return " ".join((hit.memory.title, hit.heading, hit.text, *properties))

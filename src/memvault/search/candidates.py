@@ -12,7 +12,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
 from memvault.search.association import POOL, Association, LinkWeight, with_own
-from memvault.search.calibration import told, word_shares
+from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.dates import AskedTime, day_named
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
@@ -66,7 +66,9 @@ class CandidateFinder:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
         self._listing = Listing(self.hybrid, indexed)
-        self._association = Association(view, embedder, by_id, self.hybrid.telling, link_weight)
+        self._association = Association(
+            view, embedder, by_id, self.hybrid.question_vector, link_weight
+        )
         self._relations = RelationSearch(
             stores, embedder, indexed, view, today=calendar, background=background
         )
@@ -175,7 +177,7 @@ class CandidateFinder:
         included: then it answers by itself, or it is quoted, and no relation is followed."""
         self.hybrid.read_passages(query, hits[:BEST])
         asked = " ".join(word for word in words(query) if word not in STOP_WORDS)
-        texts = [told(hit, query) for hit in hits[:BEST]]
+        texts = [text_with_properties(hit, query) for hit in hits[:BEST]]
         return max(word_shares(asked, texts), default=0.0) >= ANSWERED
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:

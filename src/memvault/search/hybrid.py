@@ -285,11 +285,11 @@ class HybridSearch:
         self,
         query: str,
         hits: Sequence[Hit],
-        tells: Callable[[Memory, str], bool] | None = None,
+        states: Callable[[Memory, str], bool] | None = None,
     ) -> None:
         """Fill in the passage of every hit that has none: the best one that the search found, else
-        the one that states the link to it, else one that ``tells`` what is asked, else the one with
-        most of the question's words.
+        the one that states the link to it, else one that ``states`` what is asked, else the one
+        with most of the question's words.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -309,8 +309,8 @@ class HybridSearch:
         for hit in others:
             own = passages.get(hit.memory.id)
             if own:
-                telling = [chunk for chunk in own if tells and tells(hit.memory, chunk.text)]
-                _show(hit, _telling_passage(hit, telling or own, terms))
+                stating = [chunk for chunk in own if states and states(hit.memory, chunk.text)]
+                _show(hit, _best_passage_of(hit, stating or own, terms))
             else:
                 hit.text = hit.memory.title
 
@@ -334,7 +334,7 @@ class HybridSearch:
         dense, named = ScoreList.of(near, limit, lift), ScoreList.of(keywords, limit)
         return Fused(dense, named, half, self._settings, alike, usual)
 
-    def telling(self, query: str) -> Vector:
+    def question_vector(self, query: str) -> Vector:
         """The question's vector without what the vault's notes in its language have in common: by
         its cosine, a sentence is hardly near because all sentences of the vault are. It is shorter
         than 1 where cosines tell little of that language, by the square of how much: of many
@@ -390,7 +390,7 @@ def _show(hit: Hit, chunk: Chunk) -> None:
     hit.context = chunk.context
 
 
-def _telling_passage(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:
+def _best_passage_of(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:
     """``hit.lines`` is where the link to it is stated, if its own note states it."""
     line = hit.lines.first
     for chunk in passages if hit.found_by is FoundBy.LINK and line > 1 else ():

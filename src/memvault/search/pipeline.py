@@ -35,7 +35,7 @@ from memvault.search.calibration import (
     confidence,
     features,
     relevance_shift,
-    told,
+    text_with_properties,
 )
 from memvault.search.candidates import BEST, CandidateFinder
 from memvault.search.dates import asks_for_newest
@@ -253,7 +253,7 @@ class Searcher:
         relevance = max(hit.relevance for hit in hits) - self.shift
         if relevance >= KNOWN:
             return relevance
-        texts = [f"{told(hit, request.query)} {hit.context}" for hit in hits]
+        texts = [f"{text_with_properties(hit, request.query)} {hit.context}" for hit in hits]
         shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
         if not shares or max(shares) == 1.0 or self._is_in_another_language(request.query):
             return 1.0
