@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
-from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 from urllib.parse import quote, unquote
@@ -22,6 +21,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from memvault.model.errors import InvalidParams
+from memvault.text.diff import stretches
 from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
@@ -53,8 +53,8 @@ def edited(before: bytes, sent: str) -> bytes:
     bare = [line.rstrip("\r\n") for line in old]
     end = _usual_end(old)
     lines: list[str] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, bare, new, autojunk=False).get_opcodes():
-        lines += old[i1:i2] if tag == "equal" else [line + end for line in new[j1:j2]]
+    for equal, i1, i2, j1, j2 in stretches(bare, new):
+        lines += old[i1:i2] if equal else [line + end for line in new[j1:j2]]
     # Only the last line may stand without an end, and only if it was sent so.
     lines = [line if line.endswith(("\r", "\n")) else line + end for line in lines]
     if lines and not wanted.endswith("\n"):
@@ -97,7 +97,7 @@ def note_html(text: str, resolve: Resolve) -> Markup:
     return Markup(_TASK.sub(_task_box, html))
 
 
-MOST_WORDS = 3_000  # of each text that are compared: the time grows with their square
+MOST_WORDS = 3_000  # of each text that are compared
 _WORD = re.compile(r"\s+|==|\[[ xX/-]\](?=\s)|(?:(?!==)\S)+")
 # Around what differs, until the text is HTML: characters that no text may use.
 _MARK, _MARK_END = "\ufdd0", "\ufdd1"
@@ -112,10 +112,8 @@ def compared(one: tuple[str, Resolve], other: tuple[str, Resolve]) -> tuple[Mark
     parsed = [_parser().parse(_first_words(text), {}) for text, _ in (one, other)]
     words = [[word for each in _leaves(tokens) for word in _words(*each)] for tokens in parsed]
     differ: tuple[set[int], set[int]] = (set(), set())
-    for tag, i1, i2, j1, j2 in SequenceMatcher(
-        None, words[0], words[1], autojunk=False
-    ).get_opcodes():
-        if tag != "equal":
+    for equal, i1, i2, j1, j2 in stretches(*words):
+        if not equal:
             differ[0].update(range(i1, i2))
             differ[1].update(range(j1, j2))
     html = []

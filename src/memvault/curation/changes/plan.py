@@ -6,14 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from difflib import SequenceMatcher
 from hashlib import blake2b
 from typing import Any, Literal
 
 from memvault.model.change import Actor, ChangeKind, Fact
+from memvault.text.diff import stretches
 from memvault.vault.parse import content_hash
-
-MOST_COMPARED = 4_000  # lines of a changed stretch that are compared one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +140,12 @@ class Plan:
 def lines_changed(path: str, before: bytes, after: bytes) -> list[LineChange]:
     """The lines in which two versions of a file differ."""
     old, new = _lines(before), _lines(after)
-    start, end = _common(old, new)
-    middle, other = old[start : len(old) - end], new[start : len(new) - end]
-    if max(len(middle), len(other)) > MOST_COMPARED:
-        return _pairs(path, start, middle, other)
-    found: list[LineChange] = []
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, middle, other, autojunk=False).get_opcodes():
-        if tag != "equal":
-            found.extend(_pairs(path, start + i1, middle[i1:i2], other[j1:j2]))
-    return found
+    return [
+        change
+        for equal, i1, i2, j1, j2 in stretches(old, new)
+        if not equal
+        for change in _pairs(path, i1, old[i1:i2], new[j1:j2])
+    ]
 
 
 def reversal_hash(kind: str, when: datetime, target: str, before: Any) -> str:
@@ -173,15 +168,6 @@ def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> lis
     ]
     added = [LineChange(path, start + len(old), None, line) for line in new[both:]]
     return [*paired, *removed, *added]
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines two texts share at their start, and then at their end."""
-    most = min(len(old), len(new))
-    start = next((at for at in range(most) if old[at] != new[at]), most)
-    rest = most - start
-    end = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
-    return start, end
 
 
 def _lines(data: bytes) -> list[str]:

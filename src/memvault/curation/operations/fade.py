@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from difflib import SequenceMatcher
 
 from memvault.curation.changes.history import History
 from memvault.curation.changes.staging import Staging
@@ -19,6 +18,7 @@ from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict, StorageError
 from memvault.model.memory import Memory, id_of_path
+from memvault.text.diff import stretches
 from memvault.vault.compose import appended, lines_of, newline_of, note_text
 from memvault.vault.frontmatter.edit import body_of, remove_key, set_key, with_body
 from memvault.vault.frontmatter.read import read_header
@@ -194,8 +194,7 @@ def _added_lines(
     before = content(last.files[0].after or "")
     old = lines_of(note_text(path, body_of(before))) if before is not None else []
     new = lines_of(note_text(path, body_of(data)))
-    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [line for tag, _, _, start, end in blocks if tag != "equal" for line in new[start:end]]
+    return [line for equal, _, _, j1, j2 in stretches(old, new) if not equal for line in new[j1:j2]]
 
 
 def _with_additions(path: str, whole: bytes, lines: list[str]) -> bytes:

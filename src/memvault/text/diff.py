@@ -1,0 +1,77 @@
+"""The difference of two sequences, in time that repeated elements do not increase."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+MOST_PAIRS = 400_000_000  # that are compared, a bit of memory each: 50 MB
+
+
+class Stretch(NamedTuple):
+    """``old[i1:i2]`` and ``new[j1:j2]``, which are equal or replace each other."""
+
+    equal: bool
+    i1: int
+    i2: int
+    j1: int
+    j2: int
+
+
+def stretches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stretch]:
+    """Both sequences, divided by a longest common subsequence of theirs.
+
+    `difflib.SequenceMatcher` needs cubic time where elements repeat, as blank lines do. What
+    differs in more than `MOST_PAIRS` pairs is one stretch.
+    """
+    start, end = _common(old, new)
+    first, other = old[start : len(old) - end], new[start : len(new) - end]
+    blocks = _blocks(first, other) if len(first) * len(other) <= MOST_PAIRS else []
+    i = j = 0
+    for since, also, size in [
+        (0, 0, start),
+        *((start + since, start + also, size) for since, also, size in blocks),
+        (len(old) - end, len(new) - end, end),
+    ]:
+        if (i, j) != (since, also):
+            yield Stretch(False, i, since, j, also)
+        i, j = since + size, also + size
+        if size:
+            yield Stretch(True, since, i, also, j)
+
+
+def _common(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
+    """How many elements two sequences share at their start, and then at their end."""
+    most = min(len(old), len(new))
+    start = next((at for at in range(most) if old[at] != new[at]), most)
+    rest = most - start
+    end = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    return start, end
+
+
+def _blocks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int, int]]:
+    """A longest common subsequence: where its runs begin in both sequences, and their lengths.
+
+    A row is an integer with a bit for each element of ``old``, 0 where the subsequence grows
+    (Hyyrö, Bit-parallel LCS-length computation revisited, 2004).
+    """
+    places: dict[Hashable, int] = {}
+    for i, element in enumerate(old):
+        places[element] = places.get(element, 0) | 1 << i
+    full = (1 << len(old)) - 1
+    rows = [full]
+    for element in new:
+        found = rows[-1] & places.get(element, 0)
+        rows.append(((rows[-1] + found) | (rows[-1] - found)) & full)
+    blocks: list[tuple[int, int, int]] = []
+    i, j = len(old), len(new)
+    while i and j:
+        if old[i - 1] == new[j - 1]:
+            i, j = i - 1, j - 1
+            follows = blocks and blocks[-1][:2] == (i + 1, j + 1)
+            blocks.append((i, j, blocks.pop()[2] + 1 if follows else 1))
+        elif rows[j] >> (i - 1) & 1:
+            i -= 1
+        else:
+            j -= 1
+    return blocks[::-1]
