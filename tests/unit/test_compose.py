@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -133,3 +134,13 @@ def test_times_without_a_fraction_are_utc() -> None:
     assert "created: 2026-03-01T00:00:00Z" in frontmatter(
         {"created": datetime(2026, 3, 1, tzinfo=UTC)}
     )
+
+
+@pytest.mark.parametrize("unit", ["[", "![[", "[a](", "`", "** ", "_a __b ", "# ", " \t"])
+def test_a_title_of_one_endless_line_is_found_at_once(unit: str) -> None:
+    began = time.process_time()
+    for start in ("", "# ", "- "):
+        text = start + unit * (60_000 // len(unit)) + "x"
+        assert len(title_of(text)) <= 80
+        first_heading(text)
+    assert time.process_time() - began < 5  # quadratic patterns take minutes

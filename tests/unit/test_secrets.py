@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import string
+import time
 from itertools import pairwise
 
 import pytest
@@ -90,3 +91,17 @@ def test_spans_are_in_order_and_apart(text: str) -> None:
     found = find_secrets(text)
     assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(0 <= each.start < each.end <= len(text) for each in found)
+
+
+@pytest.mark.parametrize(
+    "unit", ["1", "a_", "a1-", "password ", "password: ", "token for ", "A1b/", "a-"]
+)
+def test_an_endless_line_is_searched_at_once(unit: str) -> None:
+    began = time.process_time()
+    find_secrets(unit * (60_000 // len(unit)))
+    assert time.process_time() - began < 5  # a quadratic pattern takes a minute
+
+
+def test_a_name_may_have_words_in_front() -> None:
+    for line in ("my_db_password = hunter2x", "staging-api-key: hunter2x", "WIFI_PIN: 47113"):
+        assert without_secrets(line).endswith(MASK)

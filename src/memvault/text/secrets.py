@@ -81,7 +81,7 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("Azure storage key", r"\b(?:AccountKey|SharedAccessKey|sig)=(?P<value>[0-9A-Za-z+/%=_-]{20,})"),
     ("Tailscale key", r"\btskey-[0-9A-Za-z-]{16,}"),
     ("JSON web token", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ?[0-9A-Za-z_-]{6,}(?:\.[0-9A-Za-z_-]*)?"),
-    ("credentials in a URL", r"\b[a-z][a-z0-9+.-]*://[^\s:/@'\"]*:(?P<value>[^\s@/'\"]{2,})@"),
+    ("credentials in a URL", r"\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@'\"]*:(?P<value>[^\s@/'\"]{2,})@"),
     ("authorisation header", r"(?i)\b(?:authorization\s*[:=]\s*|bearer\s+|basic\s+(?=[0-9A-Za-z+/]{12,}={0,2}\b))(?:bearer\s+|basic\s+|token\s+)?(?P<value>[0-9A-Za-z._~+/-]{12,}={0,2})"),
     ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\n]{8,})"),
     ("one-time password seed", r"otpauth://\S+"),
@@ -101,7 +101,7 @@ _NAME = (
     r"(?:seed|recovery)[ _-]?phrase|mnemonic"
 )
 _ASSIGNED = re.compile(
-    rf"(?i)(?<![a-z])(?:[a-z0-9]+[_-])*(?P<name>{_NAME})(?:[ _-]?(?:key|code|value))?\b"
+    rf"(?i)(?<![a-z])(?P<name>{_NAME})(?:[ _-]?(?:key|code|value))?\b"
     r"[\"'`*]{0,2}(?:\s+(?:for|to|of|on)\s+[^\n:=.?!]{1,40}?)?"
     r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|ist|es|est)\s+)"
     r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n]+)"

@@ -17,7 +17,9 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # a title continues past the end of a shorter sentence
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+?)[ \t]*#*[ \t]*$")
+MAX_MARKED_CHARS = 1_000  # of a line: patterns of emphasis take quadratic time
+
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+)")
 FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(\1[ \t]*){2,}$")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)?|\d{1,9}[.)]\s+)+")
@@ -102,7 +104,7 @@ def first_heading(content: str) -> str | None:
     for line in content.splitlines():
         if line.strip():
             found = _HEADING.match(line)
-            return plain_text(found["text"]) if found else None
+            return plain_text(_without_end(found["text"])) if found else None
     return None
 
 
@@ -128,11 +130,17 @@ def title_of(content: str, limit: int = MAX_TITLE_CHARS) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """One line of Markdown without the markup of links, emphasis and code."""
-    text = _WIKILINK.sub(lambda found: found["shown"], markdown)
+    """One line of Markdown without the markup of links, emphasis and code, of which only the first
+    `MAX_MARKED_CHARS` are searched for it."""
+    text = _WIKILINK.sub(lambda found: found["shown"], markdown[:MAX_MARKED_CHARS])
     text = _LINK.sub(lambda found: found["shown"], text)
     text = _EMPHASIS.sub(lambda found: found["text"], text)
-    return " ".join(text.split())
+    return " ".join((text + markdown[MAX_MARKED_CHARS:]).split())
+
+
+def _without_end(heading: str) -> str:
+    """The text of a heading without the ``#`` that may close it."""
+    return heading.rstrip().rstrip("#").rstrip()
 
 
 def related_line(links: Iterable[str]) -> str:
@@ -177,7 +185,9 @@ def _first_words(content: str) -> str:
         if fences.is_code(line) or _RULE.match(line):
             continue
         heading = _HEADING.match(line)
-        text = plain_text(heading["text"] if heading else _LIST_OR_QUOTE.sub("", line))
+        text = plain_text(
+            _without_end(heading["text"]) if heading else _LIST_OR_QUOTE.sub("", line)
+        )
         if any(character.isalnum() for character in text):
             return text
     return ""
