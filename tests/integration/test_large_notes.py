@@ -11,6 +11,8 @@ import pytest
 from indexer import graph_writer
 from indexer.doctor import known_problems
 from indexer.indexer import Indexer
+from memvault.model.graph import NodeKind
+from memvault.text.names import MAX_TAG_LEVELS
 
 Write = Callable[..., Path]
 HALF = 60_000  # characters
@@ -24,6 +26,8 @@ HALF = 60_000  # characters
         pytest.param("[[n]]x", id="links without a space"),
         pytest.param("Ada Berg http://x.y ", id="names and addresses"),
         pytest.param("x-Ada Berg ", id="names after a hyphen"),
+        pytest.param("[[Ada Berg]] Berg Ada ", id="links and names in one line"),
+        pytest.param("berg_ada_", id="names in one long word"),
         pytest.param("#a/b ", id="tags"),
         pytest.param("a:: b\n", id="fields"),
         pytest.param("[a](", id="open brackets"),
@@ -74,3 +78,12 @@ def test_a_note_with_too_many_links_is_indexed_with_its_first_ones_and_says_so(
     targets = indexer.stores.graph.nodes({e.target for e in indexer.stores.graph.all_edges()})
     assert {node.name for node in targets.values()} == {f"Thing {n}" for n in range(100)}
     assert any("too many links" in problem for problem in known_problems(indexer))
+
+
+def test_of_a_tag_without_end_the_first_levels_are_known(indexer: Indexer, write: Write) -> None:
+    """All of its levels would take gigabytes."""
+    write("Big.md", "About #" + "/".join(f"a{number}" for number in range(10_000)))
+    indexer.scan()
+    names = [node.name for node in indexer.stores.graph.all_nodes() if node.kind == NodeKind.TAG]
+    assert sorted(names, key=len)[:2] == ["a0", "a0/a1"]
+    assert len(names) == MAX_TAG_LEVELS

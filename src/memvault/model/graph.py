@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import dropwhile
 from uuid import UUID, uuid5
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
@@ -294,6 +295,7 @@ _IN_TEXT = (
     | CAUSED
     | SUPPORTING
 )
+_MOST_WORDS = max(len(name.split()) for name in _IN_TEXT)
 # Words around a verb that do not change the relation that it states.
 _AROUND_VERBS = """
 is was are were has have had been be being it this that which and also then later mainly partly
@@ -313,10 +315,9 @@ def stated_relation(words: str) -> str:
     on its own: "replaces [[X]]", but not "building blocks [[X]]".
     """
     name = relation_name(words)
-    parts = [] if _NEGATION.search(name) else name.split()
-    while parts and parts[0] in AROUND_VERBS:
-        parts.pop(0)
-    for first in range(len(parts)):
+    said = [] if _NEGATION.search(name) else name.split()
+    parts = list(dropwhile(AROUND_VERBS.__contains__, said))
+    for first in range(max(0, len(parts) - _MOST_WORDS), len(parts)):
         name = " ".join(parts[first:])
         if name in _IN_TEXT and (first == 0 or " " in name):
             return name

@@ -158,9 +158,13 @@ def concept_of(link: Link) -> tuple[str, str] | None:
     return (id_of_entity(NodeKind.CONCEPT, key), name) if key else None
 
 
+MAX_TAG_LEVELS = 32  # all levels of a tag without end would take gigabytes
+
+
 def tag_levels(tag: str) -> list[tuple[str, str]]:
-    """Id and name of a tag and of its parent tags: ``a/b`` is also ``a``."""
-    parts = [part for part in composed(tag).strip("/").split("/") if part]
+    """Id and name of a tag and of its parent tags: ``a/b`` is also ``a``. What is below
+    `MAX_TAG_LEVELS` belongs to the last of them."""
+    parts = [part for part in composed(tag).strip("/").split("/") if part][:MAX_TAG_LEVELS]
     levels = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
     return [(id_of_entity(NodeKind.TAG, level.lower()), level) for level in levels]
 

@@ -8,6 +8,7 @@ members of a list ("we met Ada and Emil").
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -144,11 +145,13 @@ class _Reader:
                 item.start, item.end = place(statement, link, after)
                 after = max(after, item.end)
                 items.append(item)
-        linked = [(item.start, item.end) for item in items]
+        linked = sorted((item.start, item.end) for item in items)  # none overlaps another
         for mention in self._names.find(
             statement.text, exclude=self._memory.id, heading=statement.heading
         ):
-            if all(mention.end <= start or end <= mention.start for start, end in linked):
+            # Of the links that start before the mention's end, only the last can overlap it.
+            last = bisect_left(linked, (mention.end, 0)) - 1
+            if last < 0 or linked[last][1] <= mention.start:
                 item = _mentioned(mention, self._names)
                 item.certain = item.certain or statement.is_value(item.start, item.end)
                 items.append(item)
